@@ -14,7 +14,6 @@ from typing import TypeVar
 
 import pytest
 
-from cockpit.adapters.agents.opencode.hook_events import moments
 from cockpit.adapters.agents.opencode.permission_modes import permission_mode
 from cockpit.adapters.agents.opencode.plugin import FOLDER, plugin_environment
 from cockpit.adapters.agents.opencode.record import parse
@@ -105,7 +104,11 @@ class Replayed:
 
     @property
     def moments(self) -> list[Moment]:
-        return [moment for signal in self.runtime.spool.take() for moment in moments(signal)]
+        return [
+            moment
+            for signal in self.runtime.spool.take()
+            for moment in self.runtime.moments(signal)
+        ]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cockpit.adapters.agents.copilot.sessions import is_session_id
+from cockpit.adapters.agents.copilot.sessions import is_session_id, reported_transcript
 from cockpit.adapters.agents.copilot.tools import tool_use
 from cockpit.core.activity import activity
 from cockpit.core.moments import (
@@ -56,7 +56,9 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    if not is_session_id(_text(payload, "session_id")):
+    """Return nothing if Copilot cannot have made the session id or the transcript's name."""
+    session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
+    if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()
     source = _line(payload, "source", 32)
     return (SessionBegan(_line(payload, "session_id", 64), _SOURCES.get(source, source)),)

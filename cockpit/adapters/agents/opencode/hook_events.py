@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.opencode.sessions import is_session_id
+from cockpit.adapters.agents.opencode.sessions import is_session_id, reported_transcript
 from cockpit.core.activity import activity, subject
 from cockpit.core.moments import (
     CompactionBegins,
@@ -36,10 +37,15 @@ QUESTION = "AskUserQuestion"
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
-def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events that a report contains; empty for reports that carry no information."""
+def moments(signal: Signal, records: Path) -> Sequence[Moment]:
+    """Return the events that a report contains; empty for reports that carry no information.
+
+    `records` is the folder in which the plugin writes its transcripts.
+    """
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
+        return ()
+    if signal.event == "SessionStart" and not _is_possible(signal.payload, records):
         return ()
     return translate(signal.payload)
 
@@ -62,9 +68,14 @@ def _tool(payload: Payload) -> ToolUse:
     )
 
 
+def _is_possible(payload: Payload, records: Path) -> bool:
+    """Return whether the plugin can have written the session's id and its transcript's path."""
+    session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
+    ours = not record or reported_transcript(records, record, session) is not None
+    return ours and is_session_id(session)
+
+
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    if not is_session_id(_text(payload, "session_id")):
-        return ()
     return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
 
 

@@ -21,7 +21,11 @@ from cockpit.adapters.agents.opencode.permission_modes import RIGHTS, permission
 from cockpit.adapters.agents.opencode.plugin import FOLDER, plugin_environment
 from cockpit.adapters.agents.opencode.program import find_program
 from cockpit.adapters.agents.opencode.record import parse
-from cockpit.adapters.agents.opencode.sessions import check_resumable, record_path
+from cockpit.adapters.agents.opencode.sessions import (
+    check_resumable,
+    record_path,
+    reported_transcript,
+)
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
@@ -157,7 +161,7 @@ class Opencode:
         return None
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        return moments(signal)
+        return moments(signal, self.state.absolute() / FOLDER)
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
         return ()
@@ -167,10 +171,7 @@ class Opencode:
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
-        """The transcript, if the path is exactly the one that the plugin writes for this session;
-        a forged report cannot name another file."""
-        ours = record_path(self.state.absolute() / FOLDER, session)
-        return ours if ours is not None and os.fspath(ours) == path else None
+        return reported_transcript(self.state.absolute() / FOLDER, path, session)
 
     def composer(self, screen: Screen) -> bool | None:
         return composer_empty(screen)

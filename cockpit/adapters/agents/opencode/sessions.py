@@ -31,6 +31,13 @@ def record_path(records: Path, session_id: str) -> Path | None:
     return records / f"{session_id}.jsonl" if is_session_id(session_id) else None
 
 
+def reported_transcript(records: Path, path: str, session_id: str) -> Path | None:
+    """Return the transcript that a report names, if it is exactly the one that the plugin writes
+    for this session; a forged report cannot name another file."""
+    ours = record_path(records, session_id)
+    return ours if ours is not None and os.fspath(ours) == path else None
+
+
 def database(environment: Mapping[str, str]) -> Path:
     """Return the path of opencode's database."""
     home = Path(environment.get("HOME") or Path.home())
