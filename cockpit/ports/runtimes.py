@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from cockpit.core.capabilities import Capabilities
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
@@ -132,16 +133,7 @@ class Runtime(Protocol):
     """One kind of CLI. Reads and writes only its own files, and never uses a pane."""
 
     name: str
-    has_readings: bool
-    chooses_ids: bool
-    """Whether the CLI gives its sessions their ids. The id of a new session is then unknown until
-    its first hook, which comes with its first prompt."""
-    may_lose_enter: bool
-    """Whether the CLI can take an Enter after a paste as a part of the text."""
-    tells_in_title: bool
-    """Whether `presence_in` can find anything."""
-    tells_on_screen: bool
-    """Whether `told_on` can find anything."""
+    capabilities: Capabilities
     modes: Modes
     """What its permission modes allow. Where the CLI's own configuration can add to a mode: at
     least."""
@@ -180,7 +172,8 @@ class Runtime(Protocol):
         """The CLI's note of this process; None if there is none."""
 
     def presence_in(self, title: str) -> Presence | None:
-        """The CLI's note in the title of its pane; None if this is none."""
+        """The CLI's note in the title of its pane; None if this is none, and without
+        `Source.TITLE`."""
 
     def report(self, signal: Signal) -> Report | None:
         """The report in a status-line signal; None for every other signal."""
@@ -189,7 +182,8 @@ class Runtime(Protocol):
         """The hook events in a signal; empty for a subagent's signal."""
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
-        """What a working CLI tells on its screen and nowhere else."""
+        """What a working CLI tells on its screen and nowhere else; nothing without
+        `Source.SCREEN`."""
 
     def permission_mode(self, signal: Signal) -> str | None:
         """The permission mode that a hook reports; None if it reports none, or one that is not

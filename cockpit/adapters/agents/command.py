@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.capabilities import Capabilities, No, SessionIds
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
@@ -21,16 +22,33 @@ SHELL = "/bin/sh"
 PROMPT_FILE = "{prompt_file}"
 """Placeholder in a command for the path of a private file with the prompt."""
 
+_UNKNOWN = No("cockpit does not know what the command is")
+CAPABILITIES = Capabilities(
+    session_ids=SessionIds.NONE,
+    readings=_UNKNOWN,
+    window=_UNKNOWN,
+    activity=(),
+    mid_turn=_UNKNOWN,
+    turn_end=_UNKNOWN,
+    dialogs=_UNKNOWN,
+    api_errors=_UNKNOWN,
+    compactions=_UNKNOWN,
+    held_compactions=_UNKNOWN,
+    drafts=_UNKNOWN,
+    copies=_UNKNOWN,
+    cost=_UNKNOWN,
+    reopening=_UNKNOWN,
+    tools=_UNKNOWN,
+    background=_UNKNOWN,
+    session_ends=_UNKNOWN,
+)
+
 
 class Command:
     """Runs an order's `command`. It has no transcript and no reading, and answers no requests."""
 
     name = "command"
-    has_readings = False
-    chooses_ids = False
-    may_lose_enter = False
-    tells_in_title = False
-    tells_on_screen = False
+    capabilities = CAPABILITIES
     modes: Modes = {}  # noqa: RUF012
     tools = ToolNames(cli="the command", read="any tool", write="any tool", all=())
 

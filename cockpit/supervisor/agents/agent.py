@@ -142,11 +142,16 @@ class Agent:
         return self.process is not None and self.exit is None
 
     @property
+    def has_readings(self) -> bool:
+        """Whether cockpit reads what the agent's CLI writes, and so knows its context."""
+        return bool(self.runtime.capabilities.readings)
+
+    @property
     def cli_session(self) -> SessionId | None:
         """The id by which the CLI knows the agent's session; None until it is known."""
         if self.session is not None and self.session.cli_id is not None:
             return self.session.cli_id
-        return None if self.runtime.chooses_ids else self.record.session
+        return None if self.runtime.capabilities.chooses_ids else self.record.session
 
     @property
     def runs_configured_cli(self) -> bool:
@@ -199,7 +204,7 @@ class Agent:
     @property
     def compaction_formula(self) -> int | None:
         """Tokens at which the CLI compacts according to its formula; None where it does not."""
-        if not self.runtime.has_readings:
+        if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
         if self.session_state.compacts_at is not None:
@@ -210,7 +215,7 @@ class Agent:
     def compaction_point(self) -> tuple[int | None, PointSource | None]:
         """Tokens at which the CLI compacts automatically, and where that number comes from."""
         window = self.session_state.gauge.window.tokens
-        if not self.runtime.has_readings or not window:
+        if not self.has_readings or not window:
             return None, None
         seen = self.session_state.compaction.seen_point
         return compaction_point(self.compaction_formula, window, seen)
@@ -223,7 +228,7 @@ class Agent:
     @property
     def marks(self) -> Marks | None:
         """Thresholds of the bands, in tokens; None for a runtime without readings."""
-        if not self.runtime.has_readings:
+        if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
         return bands.marks(thresholds(self.settings.context), window, self.compacts_at)

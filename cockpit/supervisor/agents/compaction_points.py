@@ -50,7 +50,7 @@ def new_pass(known: SeenPoint, tokens: int) -> bool:
 def key_of(agent: Agent) -> str | None:
     """The key under which observations are stored; None while the model is unknown."""
     session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
-    if not session_state.model or not window or not agent.runtime.has_readings:
+    if not session_state.model or not window or not agent.has_readings:
         return None
     settings = agent.runtime.compaction_settings(agent.environment)
     parts = (

@@ -15,7 +15,7 @@ ENTER_SETTLES = 0.7
 async def submit(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:
     """Press Enter, and once more if the CLI took the first as a part of the text."""
     await dependencies.panes.press(pane, "Enter")
-    if not agent.runtime.may_lose_enter:
+    if not agent.runtime.capabilities.may_lose_enter:
         return
     await dependencies.clock.sleep(ENTER_SETTLES)
     screen = await dependencies.panes.capture(pane)

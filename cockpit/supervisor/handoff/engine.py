@@ -141,7 +141,7 @@ class Engine:
     def writers(self, agent: Agent) -> tuple[Writer, ...]:
         """The writers of this agent's document, in order; the agent comes first if it is one."""
         known = agent.settings.handoff.writers
-        if not agent.runtime.has_readings or self._is_limited(agent):
+        if not agent.has_readings or self._is_limited(agent):
             known = ("facts",)
         return tuple(sorted(known, key=lambda writer: writer != "agent"))
 

@@ -69,7 +69,7 @@ class Targets:
         if runtime in ("", agent.runtime.name):
             return Target("", model)
         found = self._dependencies.runtimes(runtime)
-        if not found.has_readings:
+        if not found.capabilities.readings:
             raise BadUsage(
                 f"A job cannot be handed off to the runtime {runtime!a}",
                 "cockpit could not see whether the new session read the document.",

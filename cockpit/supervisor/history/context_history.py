@@ -70,7 +70,7 @@ class ContextHistory:
     async def _stretch(self, agent: Agent, session: SessionRecord, most: int) -> Stretch:
         stretch = Stretch(session=session.id, number=session.number, state=session.state)
         runtime = runtime_of(self._dependencies.runtimes, agent, session)
-        if not runtime.has_readings:
+        if not runtime.capabilities.readings:
             return stretch.model_copy(update={"unknown": "No context data for plain commands."})
         session_state = agent.session_state
         meter = session_state.reading.meter

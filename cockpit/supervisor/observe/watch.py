@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from cockpit.adapters.transcripts.tail import Fetched, Tail, Unreadable
+from cockpit.core.capabilities import Source
 from cockpit.core.errors import CockpitError
 from cockpit.core.events import Plain
 from cockpit.core.handoff.events import Turn
@@ -364,7 +365,11 @@ class Watch:
 
         A title is dated by when it was first seen. One command reads those of all panes.
         """
-        telling = [agent for agent in living if agent.runtime.tells_in_title and agent.record.pane]
+        telling = [
+            agent
+            for agent in living
+            if Source.TITLE in agent.runtime.capabilities.activity and agent.record.pane
+        ]
         if not telling:
             return {}
         try:
@@ -388,9 +393,9 @@ class Watch:
     async def _find_transcript(self, agent: Agent) -> None:
         """Find the transcript of a CLI that chooses its name, where no hook reported it."""
         session = agent.session
-        if session is None or session.transcript or not agent.runtime.has_readings:
+        if session is None or session.transcript or not agent.has_readings:
             return
-        if agent.runtime.chooses_ids and session.cli_id is None:
+        if agent.runtime.capabilities.chooses_ids and session.cli_id is None:
             return
         order = self._sessions.order(agent, session, None)
         find = partial(agent.runtime.transcript, order)
@@ -419,9 +424,9 @@ class Watch:
             self._update_background(agent)
         if not agent.session_state.quiet_since_start:
             agent.troubles.dialog = None
-        elif agent.runtime.has_readings:
+        elif agent.has_readings:
             await self._look_at_silence(agent)
-        if agent.runtime.tells_on_screen:
+        if Source.SCREEN in agent.runtime.capabilities.activity:
             await self._look_at_silent_turn(agent)
         if before != (
             agent.session_state.conduct.turn,

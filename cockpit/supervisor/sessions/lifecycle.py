@@ -258,7 +258,7 @@ class Sessions:
         text = "ended while no supervisor was running"
         if end is not None:
             text = end.description
-            failed = end.abnormal and not agent.session_state.replied and agent.runtime.has_readings
+            failed = end.abnormal and not agent.session_state.replied and agent.has_readings
             gave_up = f"it {text} Try again: cockpit start {agent.name}" if failed else None
             record = replace(record, ending=text, gave_up=gave_up)
         self.finish(agent, record)
@@ -266,7 +266,7 @@ class Sessions:
             AgentExited(
                 status=end.status if end else None,
                 signal=end.signal if end else None,
-                completed=is_job_done(agent) or not agent.runtime.has_readings,
+                completed=is_job_done(agent) or not agent.has_readings,
                 told=has_reported_done(self._dependencies.store, agent),
             ),
             f"{agent.name} {text}",
@@ -376,7 +376,7 @@ class Sessions:
         """
         if self._dependencies.store.session(named) is not None:
             return self.mint(agent)[0], named
-        return named, named if agent.runtime.chooses_ids else None
+        return named, named if agent.runtime.capabilities.chooses_ids else None
 
     def follow_new_session(
         self, agent: Agent, session: SessionId, transcript: Path | None, source: str
@@ -406,7 +406,7 @@ class Sessions:
             tokens=None,
             compactions=0,
         )
-        if transcript is None and not agent.runtime.chooses_ids:
+        if transcript is None and not agent.runtime.capabilities.chooses_ids:
             transcript = agent.runtime.transcript(self.order(agent, new, None))
             new = replace(new, transcript=str(transcript) if transcript else None)
         agent.session = new

@@ -458,7 +458,7 @@ def _opening_prompt(
 def _marker(agent: Agent) -> str | None:
     """The completion marker; None for a runtime whose output is not read."""
     settings = agent.settings
-    if not agent.runtime.has_readings:
+    if not agent.has_readings:
         return None
     if settings.loop.enabled:
         return settings.loop.completion_marker

@@ -308,7 +308,7 @@ def _occupant_obstacle(one: Occupant, called_us: bool) -> Obstacle:
 def _is_job_over(agent: Agent) -> bool:
     """Whether the agent's job is over: marked as done, or a plain command ended well."""
     ended = agent.exit is not None and not agent.exit.abnormal
-    return is_job_done(agent) or (ended and not agent.runtime.has_readings)
+    return is_job_done(agent) or (ended and not agent.has_readings)
 
 
 def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:

@@ -65,7 +65,7 @@ def _no_record(agent: Agent) -> str | None:
         and not session_state.replied
         and session_state.conduct.prompts == 0
     )
-    if not (agent.alive and unknown and agent.runtime.has_readings):
+    if not (agent.alive and unknown and agent.has_readings):
         return None
     return "it was found running without a record: what it did before is unknown"
 

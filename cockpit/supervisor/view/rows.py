@@ -114,7 +114,7 @@ def state(agent: Agent, needs: Needs | None) -> State:
 
 def _living(agent: Agent) -> State:
     conduct = agent.session_state.conduct
-    if not agent.runtime.has_readings:
+    if not agent.has_readings:
         return "working"
     if conduct.turn is Turn.WORKING:
         return "working"
@@ -131,7 +131,7 @@ def _living(agent: Agent) -> State:
 
 def context(agent: Agent, now: float) -> ContextStatus:
     gauge, meter = agent.session_state.gauge, agent.session_state.reading.meter
-    if not agent.runtime.has_readings:
+    if not agent.has_readings:
         return ContextStatus()
     reading = gauge.reading
     marks, (compacts_at, known_by) = agent.marks, agent.compaction_point

@@ -62,7 +62,7 @@ def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
 
 def test_it_tells_nothing_and_cannot_be_asked(tmp_path: Path) -> None:
     runtime = Command(tmp_path / "state")
-    assert runtime.has_readings is False
+    assert not runtime.capabilities.readings
     assert runtime.transcript(order(tmp_path)) is None
     assert runtime.presence(1, {}) is None
     assert runtime.composer(Screen(("❯ ",))) is None

@@ -35,7 +35,9 @@ async def test_enter_is_pressed_again_only_while_the_text_stands_there(
     async def sleep(seconds: float) -> None:
         assert seconds > 0
 
-    runtime = SimpleNamespace(may_lose_enter=may_lose_enter, composer=lambda screen: empty)
+    runtime = SimpleNamespace(
+        capabilities=SimpleNamespace(may_lose_enter=may_lose_enter), composer=lambda screen: empty
+    )
     world: Any = SimpleNamespace(
         panes=SimpleNamespace(press=press, capture=capture), clock=SimpleNamespace(sleep=sleep)
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cockpit.adapters.agents.claude import live_sessions
+from cockpit.adapters.agents.claude.capabilities import CAPABILITIES
 from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.adapters.agents.claude.first_dialogs import first_dialog
 from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
@@ -93,11 +94,7 @@ class Claude:
     """The runtime `claude`. Its files are below `state`, by agent name."""
 
     name = "claude"
-    has_readings = True
-    chooses_ids = False
-    may_lose_enter = False
-    tells_in_title = False
-    tells_on_screen = False
+    capabilities = CAPABILITIES
     modes = MODES
     tools = CLAUDE_TOOLS
 

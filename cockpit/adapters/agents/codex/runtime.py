@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cockpit.adapters.agents.codex.capabilities import CAPABILITIES
 from cockpit.adapters.agents.codex.composer import composer_empty
 from cockpit.adapters.agents.codex.copy_session import ask_copy
 from cockpit.adapters.agents.codex.first_dialogs import first_dialog
@@ -68,11 +69,7 @@ class Codex:
     """The runtime `codex`. Its files are below `state`, by agent name."""
 
     name = "codex"
-    has_readings = True
-    chooses_ids = True
-    may_lose_enter = False
-    tells_in_title = False
-    tells_on_screen = False
+    capabilities = CAPABILITIES
     modes = MODES
     tools = CODEX_TOOLS
 

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cockpit.adapters.agents.copilot.capabilities import CAPABILITIES
 from cockpit.adapters.agents.copilot.composer import composer_empty
 from cockpit.adapters.agents.copilot.copy_session import ask_copy
 from cockpit.adapters.agents.copilot.first_dialogs import first_dialog
@@ -76,11 +77,7 @@ class Copilot:
     """The runtime `copilot`. Its files are below `state`, by agent name."""
 
     name = "copilot"
-    has_readings = True
-    chooses_ids = False
-    may_lose_enter = False
-    tells_in_title = False
-    tells_on_screen = False
+    capabilities = CAPABILITIES
     modes = MODES
     tools = COPILOT_TOOLS
 

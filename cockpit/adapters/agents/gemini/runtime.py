@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cockpit.adapters.agents.gemini.capabilities import CAPABILITIES
 from cockpit.adapters.agents.gemini.composer import composer_empty
 from cockpit.adapters.agents.gemini.copy_session import ask_copy
 from cockpit.adapters.agents.gemini.extension import Linked, state_of
@@ -84,11 +85,7 @@ class Gemini:
     """The runtime `gemini`. Its files are below `state`, by agent name."""
 
     name = "gemini"
-    has_readings = True
-    chooses_ids = False
-    may_lose_enter = True
-    tells_in_title = True
-    tells_on_screen = True
+    capabilities = CAPABILITIES
     modes = MODES
     tools = GEMINI_TOOLS
 

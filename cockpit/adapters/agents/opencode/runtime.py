@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cockpit.adapters.agents.hook_answers import additional_context, block
+from cockpit.adapters.agents.opencode.capabilities import CAPABILITIES
 from cockpit.adapters.agents.opencode.composer import composer_empty
 from cockpit.adapters.agents.opencode.copy_session import ask_copy
 from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
@@ -73,11 +74,7 @@ class Opencode:
     """The runtime `opencode`. Its files are below `state`, by agent name or session id."""
 
     name = "opencode"
-    has_readings = True
-    chooses_ids = True
-    may_lose_enter = False
-    tells_in_title = False
-    tells_on_screen = False
+    capabilities = CAPABILITIES
     modes = RIGHTS
     tools = OPENCODE_TOOLS
 

@@ -37,8 +37,8 @@ class SendHandler:
             agent = self._running(asked.name)
             _refuse_dialog(agent)
             accepted, idle = await self._type(agent, asked.text)
-        if not agent.runtime.has_readings or not idle:
-            result = "Sent" if not agent.runtime.has_readings else "Queued for the end of its turn"
+        if not agent.has_readings or not idle:
+            result = "Sent" if not agent.has_readings else "Queued for the end of its turn"
             return Done(message=f"{result}: {agent.name}", name=agent.name)
         if not await _until(accepted, ACCEPTED_WITHIN):
             raise Failed(

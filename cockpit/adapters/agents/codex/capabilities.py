@@ -1,0 +1,25 @@
+"""What cockpit can do with Codex (0.169.0)."""
+
+from __future__ import annotations
+
+from cockpit.core.capabilities import Capabilities, No, SessionIds, Source, Yes
+
+CAPABILITIES = Capabilities(
+    session_ids=SessionIds.MINTED,
+    readings=Yes("per reply"),
+    window=Yes("by the transcript"),
+    activity=(Source.HOOKS, Source.TRANSCRIPT),
+    mid_turn=Yes("after the next command"),
+    turn_end=Yes(),
+    dialogs=Yes(),
+    api_errors=Yes("by the transcript"),
+    compactions=Yes(),
+    held_compactions=No("a hook could only end the turn"),
+    drafts=No("its sandbox decides, and allows edits in every mode but `plan`"),
+    copies=Yes("by `codex exec fork`"),
+    cost=No("Codex does not report it"),
+    reopening=Yes("in the same directory"),
+    tools=Yes("by an argument"),
+    background=No("Codex does not report it"),
+    session_ends=Yes(),
+)

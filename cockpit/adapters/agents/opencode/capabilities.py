@@ -1,0 +1,25 @@
+"""What cockpit can do with opencode (1.18.33)."""
+
+from __future__ import annotations
+
+from cockpit.core.capabilities import Capabilities, No, SessionIds, Source, Yes
+
+CAPABILITIES = Capabilities(
+    session_ids=SessionIds.MINTED,
+    readings=Yes("per reply, after its tools"),
+    window=Yes("by the transcript"),
+    activity=(Source.HOOKS, Source.TRANSCRIPT),
+    mid_turn=Yes("after the next tool call"),
+    turn_end=Yes("as a prompt"),
+    dialogs=Yes(),
+    api_errors=Yes("by the transcript"),
+    compactions=Yes(),
+    held_compactions=Yes("some seconds"),
+    drafts=Yes("not in `plan`"),
+    copies=Yes("by `opencode run --fork`"),
+    cost=Yes("if the provider has prices"),
+    reopening=Yes("in the same directory"),
+    tools=No("not supported yet; register `cockpit mcp`"),
+    background=No("opencode does not report it"),
+    session_ends=No("opencode does not report it"),
+)

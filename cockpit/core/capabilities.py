@@ -1,0 +1,119 @@
+"""What one CLI can do for cockpit, and why it cannot do the rest.
+
+The supervisor decides by it, and the page of runtimes and the screen show it. What a user can
+change, such as an extension that is not linked, is not here: see `Runtime.lacks`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Yes:
+    """It is possible. True as a condition."""
+
+    how: str = ""
+    """Follows "yes, "; empty if there is nothing to add."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class No:
+    """It is not possible. False as a condition."""
+
+    why: str
+    """Follows "no: "; for users."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Answer = Yes | No
+
+
+class SessionIds(StrEnum):
+    """Who gives a new session its id."""
+
+    GIVEN = "chosen by cockpit"
+    MINTED = "chosen by the CLI, known from its first hook"
+    """The first hook comes with the first prompt."""
+    NONE = "none"
+
+
+class Source(StrEnum):
+    """What says whether the CLI works, waits or is idle."""
+
+    HOOKS = "hooks"
+    TRANSCRIPT = "transcript"
+    NOTE = "its note of the process"
+    TITLE = "title of the pane"
+    SCREEN = "screen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """The capabilities of one CLI, as its adapter uses them."""
+
+    session_ids: SessionIds
+    readings: Answer
+    """Tokens in context. Without them, cockpit reads nothing that the CLI writes."""
+    window: Answer
+    """The CLI names the window; else it is looked up in a table."""
+    activity: tuple[Source, ...]
+    mid_turn: Answer
+    """A text reaches the model in the middle of a turn."""
+    turn_end: Answer
+    """A text reaches the model when its turn ends."""
+    dialogs: Answer
+    """A dialog that asks for a permission is told, with what it asks."""
+    api_errors: Answer
+    """An error of the API that ended a turn is told."""
+    compactions: Answer
+    """A compaction is told."""
+    held_compactions: Answer
+    """A compaction can wait, for some seconds."""
+    drafts: Answer
+    """The agent can be allowed to write one file without a dialog."""
+    copies: Answer
+    """A copy of the session can answer a question, and the session itself is not changed."""
+    cost: Answer
+    reopening: Answer
+    tools: Answer
+    """cockpit's tools (MCP) can be offered for one run."""
+    background: Answer
+    """Background work is told, with its names."""
+    session_ends: Answer
+    """The end of a session is told, with its reason. The end of its process always is."""
+    may_lose_enter: bool = False
+    """The CLI can take an Enter after a paste as a part of the text."""
+
+    @property
+    def chooses_ids(self) -> bool:
+        """Whether the id of a new session is unknown until its first hook."""
+        return self.session_ids is SessionIds.MINTED
+
+
+LABELS = {
+    "session_ids": "Session id",
+    "readings": "Tokens in context",
+    "window": "Window named",
+    "activity": "Activity told by",
+    "mid_turn": "Request in the middle of a turn",
+    "turn_end": "Request at the end of a turn",
+    "dialogs": "Permission dialog on the row",
+    "api_errors": "Error of the API on the row",
+    "compactions": "Compaction seen",
+    "held_compactions": "Compaction waits for facts",
+    "drafts": "Document written without a dialog",
+    "copies": "Document by a copy of the session (`sdk`)",
+    "cost": "Cost",
+    "reopening": "Reopen a session",
+    "tools": "Tools (MCP) offered",
+    "background": "Background work named",
+    "session_ends": "End of a session told",
+}
+"""What users read, by field, in the order of the page."""
