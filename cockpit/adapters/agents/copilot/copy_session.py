@@ -12,9 +12,11 @@ import shutil
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from cockpit.adapters.agents.copilot.sessions import TRANSCRIPT, session_folder
+from cockpit.adapters.files.bounded_copy import BoundedCopy, run_copy
 from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
@@ -38,12 +40,17 @@ async def ask_copy(
         raise NotNow("The session has no transcript that could be copied")
     ident = str(uuid.uuid4())
     copy = original.parent / ident
+    words = [str(program), f"--resume={ident}", "--silent", *_NO_TOOLS]
+    if order.model:
+        words += ["--model", order.model]
     try:
-        await asyncio.to_thread(_copy, original, copy)
-        words = [str(program), f"--resume={ident}", "--silent", *_NO_TOOLS]
-        if order.model:
-            words += ["--model", order.model]
-        code, answer, errors = await _run(words, order.directory, environment, question, deadline)
+        async with asyncio.timeout(deadline):
+            await run_copy(partial(_copy, original, copy))
+            code, answer, errors = await _run(words, order.directory, environment, question)
+    except TimeoutError:
+        raise Failed(
+            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+        ) from None
     finally:
         await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
     if code != 0:
@@ -52,24 +59,17 @@ async def ask_copy(
     return Aside(answer, problem="" if answer.strip() else "Copilot gave an empty answer")
 
 
-def _copy(original: Path, copy: Path) -> None:
+def _copy(original: Path, copy: Path, files: BoundedCopy) -> None:
     """Copy what a session consists of, with the new id in its transcript."""
-    copy.mkdir(mode=0o700)
-    for name in COPIED:
-        source = original / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name)
-        elif source.is_file():
-            text = source.read_bytes().replace(original.name.encode(), copy.name.encode())
-            (copy / name).write_bytes(text)
+    try:
+        files.parts(original, COPIED, copy, (original.name.encode(), copy.name.encode()))
+    except Failed:  # also where nobody waits any more
+        shutil.rmtree(copy, ignore_errors=True)
+        raise
 
 
 async def _run(
-    words: list[str],
-    directory: Path,
-    environment: Mapping[str, str],
-    question: str,
-    deadline: float,
+    words: list[str], directory: Path, environment: Mapping[str, str], question: str
 ) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
         *with_given_limit(words),
@@ -81,12 +81,7 @@ async def _run(
         start_new_session=True,
     )
     try:
-        async with asyncio.timeout(deadline):
-            answer, errors = await process.communicate(question.encode())
-    except TimeoutError:
-        raise Failed(
-            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
-        ) from None
+        answer, errors = await process.communicate(question.encode())
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, 9)

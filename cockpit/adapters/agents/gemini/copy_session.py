@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.agents.gemini.sessions import record_path
 from cockpit.adapters.agents.gemini.trust import VARIABLE
-from cockpit.adapters.files.foreign_files import opened
+from cockpit.adapters.files.bounded_copy import run_copy
 from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
 from cockpit.core.ids import SessionId
@@ -33,13 +32,13 @@ async def ask_copy(
 
     A copy that did not answer in time leaves its transcripts, because their names are not known.
     """
-    source = await asyncio.to_thread(record_path, order.session_id, environment)
-    if source is None:
-        raise Failed("There is no transcript to copy", f"Session {order.session_id}.")
-    with tempfile.TemporaryDirectory(prefix="cockpit-copy-") as folder:
-        copy = Path(folder) / "session.jsonl"
-        await asyncio.to_thread(_copy, source, copy)
-        output = await _output(program, order, copy, question, environment, deadline)
+    try:
+        async with asyncio.timeout(deadline):
+            output = await _output(program, order, question, environment)
+    except TimeoutError:
+        raise Failed(
+            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+        ) from None
     try:
         answer = json.loads(output)
         text, ident = str(answer["response"] or ""), SessionId(str(answer["session_id"]))
@@ -50,12 +49,19 @@ async def ask_copy(
 
 
 async def _output(
-    program: Path,
-    order: SessionOrder,
-    copy: Path,
-    question: str,
-    environment: dict[str, str],
-    deadline: float,
+    program: Path, order: SessionOrder, question: str, environment: dict[str, str]
+) -> bytes:
+    source = await asyncio.to_thread(record_path, order.session_id, environment)
+    if source is None:
+        raise Failed("There is no transcript to copy", f"Session {order.session_id}.")
+    with tempfile.TemporaryDirectory(prefix="cockpit-copy-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder) / "session.jsonl"
+        await run_copy(lambda files: files.file(source, copy))
+        return await _run(program, order, copy, question, environment)
+
+
+async def _run(
+    program: Path, order: SessionOrder, copy: Path, question: str, environment: dict[str, str]
 ) -> bytes:
     # Without these variables, the hooks of a user's extension cannot take it for the agent. The
     # marker stays: what the worktree's own settings start has the rights of the agent only.
@@ -71,12 +77,7 @@ async def _output(
         start_new_session=True,
     )
     try:
-        async with asyncio.timeout(deadline):
-            output, errors = await process.communicate(question.encode())
-    except TimeoutError:
-        raise Failed(
-            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
-        ) from None
+        output, errors = await process.communicate(question.encode())
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, 9)
@@ -92,11 +93,6 @@ def _arguments(program: Path, order: SessionOrder, copy: Path) -> list[str]:
     if order.model:
         words += ["--model", order.model]
     return [*words, "--output-format", "json", "--prompt", ""]
-
-
-def _copy(source: Path, copy: Path) -> None:
-    with opened(source) as file, copy.open("xb") as target:
-        shutil.copyfileobj(file, target)
 
 
 def _remove(copy: SessionId, original: SessionId, environment: dict[str, str]) -> None:

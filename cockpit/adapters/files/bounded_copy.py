@@ -1,0 +1,136 @@
+"""Copy files that an agent can change: no links, and limits of size, number and time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from cockpit.adapters.files.foreign_files import open_file
+from cockpit.core.errors import Failed
+from cockpit.core.safetext import safe_line
+
+MOST_BYTES = 256 * 1024 * 1024
+"""Of all files together."""
+MOST_FILES = 2000
+DEEPEST = 8
+_CHUNK = 1024 * 1024
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class BoundedCopy:
+    """One copy of some files and folders, with limits for all of them together.
+
+    Its methods block. They raise `Failed` with the reason: a limit, a link, or the disk's error.
+    """
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._bytes = 0
+        self._files = 0
+
+    def stop(self) -> None:
+        """End the copy at the next part of a file; for another thread."""
+        self._stopped = True
+
+    def file(self, source: Path, target: Path) -> None:
+        """Copy one file. `target` must not exist."""
+        try:
+            self._file(open_file(source, follow_links=False), target, (b"", b""))
+        except OSError as error:
+            raise _failed(source, error) from None
+
+    def parts(
+        self, folder: Path, names: Sequence[str], target: Path, change: tuple[bytes, bytes]
+    ) -> None:
+        """Copy these files and folders of a folder into a new one; missing ones are left out.
+
+        In the files of `names`, the first of `change` is replaced by the second, which has the same
+        length. What lies in folders is not changed.
+        """
+        try:
+            at = os.open(folder, _FOLDER)
+            try:
+                target.mkdir(mode=0o700)
+                for name in names:
+                    with suppress(FileNotFoundError):
+                        self._entry(at, name, target / name, change, 0)
+                self._check()
+            finally:
+                os.close(at)
+        except OSError as error:
+            raise _failed(folder, error) from None
+
+    def _entry(
+        self, at: int, name: str, target: Path, change: tuple[bytes, bytes], depth: int
+    ) -> None:
+        if not stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+            self._file(open_file(name, dir_fd=at, follow_links=False), target, change)
+            return
+        self._count()
+        if depth == DEEPEST:
+            raise _too_large(f"Its folders are nested more than {DEEPEST} deep.")
+        inner = os.open(name, _FOLDER, dir_fd=at)
+        try:
+            target.mkdir(mode=0o700)
+            with os.scandir(inner) as found:
+                for entry in found:
+                    self._entry(inner, entry.name, target / entry.name, (b"", b""), depth + 1)
+        finally:
+            os.close(inner)
+
+    def _file(self, descriptor: int, target: Path, change: tuple[bytes, bytes]) -> None:
+        with os.fdopen(descriptor, "rb") as file, target.open("xb") as copy:
+            self._count()
+            if self._bytes + os.fstat(descriptor).st_size > MOST_BYTES:
+                raise _too_large(f"It has more than {MOST_BYTES // 1024**2} MiB.")
+            self._content(file, copy, change)
+
+    def _content(self, file: BinaryIO, copy: BinaryIO, change: tuple[bytes, bytes]) -> None:
+        old, new = change
+        rest = b""
+        while part := file.read(_CHUNK):
+            self._check()
+            self._bytes += len(part)
+            if self._bytes > MOST_BYTES:
+                raise _too_large(f"It has more than {MOST_BYTES // 1024**2} MiB.")
+            text = rest + part
+            if old:
+                text = text.replace(old, new)
+            # The old text may lie across two parts.
+            rest = text[max(len(text) - len(old) + 1, 0) :] if old else b""
+            copy.write(text[: len(text) - len(rest)])
+        copy.write(rest)
+        self._check()
+
+    def _count(self) -> None:
+        self._check()
+        self._files += 1
+        if self._files > MOST_FILES:
+            raise _too_large(f"It has more than {MOST_FILES} files.")
+
+    def _check(self) -> None:
+        if self._stopped:
+            raise Failed("The session was not copied in time")
+
+
+async def run_copy(work: Callable[[BoundedCopy], None]) -> None:
+    """Run a copy on a thread; stop it when the caller is cancelled, as by a time limit."""
+    copy = BoundedCopy()
+    try:
+        await asyncio.to_thread(work, copy)
+    finally:
+        copy.stop()
+
+
+def _too_large(detail: str) -> Failed:
+    return Failed("The session is too large to copy", detail)
+
+
+def _failed(path: Path, error: OSError) -> Failed:
+    named = safe_line(str(error.filename or path))
+    return Failed("The session cannot be copied", f"{named}: {error.strerror or error}.")
