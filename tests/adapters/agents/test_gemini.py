@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -170,14 +171,64 @@ def test_trust_can_be_switched_off_and_given_by_a_variable(order: SessionOrder) 
 
 def test_a_worktree_of_a_trusted_checkout_is_started(tmp_path: Path, order: SessionOrder) -> None:
     tree = tmp_path / "tree"
-    tree.mkdir()
-    (order.directory / ".git" / "worktrees" / "tree").mkdir(parents=True)
-    (tree / ".git").write_text(f"gitdir: {order.directory}/.git/worktrees/tree\n")
+    worktree(order.directory, tree)
     assert not is_trusted(tree, order.environment)
     assert is_worktree_of_trusted(tree, order.environment)
     assert SKIP_TRUST in launched(tmp_path, replace(order, directory=tree))
+    (tree / "inner").mkdir()
+    assert is_worktree_of_trusted(tree / "inner", order.environment)
     trust(order, {str(order.directory): "TRUST_FOLDER", str(tree): "DO_NOT_TRUST"})
     assert not is_worktree_of_trusted(tree, order.environment)
+
+
+def worktree(repository: Path, tree: Path) -> None:
+    def git(*words: str) -> None:
+        named = ["-c", "user.name=x", "-c", "user.email=x@y.z"]
+        subprocess.run(["git", "-C", str(repository), *named, *words], check=True)
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    git("worktree", "add", "-q", str(tree))
+
+
+def test_a_worktree_may_be_named_by_relative_paths(tmp_path: Path, order: SessionOrder) -> None:
+    """As git does with worktree.useRelativePaths."""
+    tree, git = tmp_path / "tree", order.directory / ".git"
+    worktree(order.directory, tree)
+    (tree / ".git").write_text("gitdir: ../work/.git/worktrees/tree\n")
+    (git / "worktrees" / "tree" / "gitdir").write_text("../../../../tree/.git\n")
+    assert is_worktree_of_trusted(tree, order.environment)
+    (git / "worktrees" / "tree" / "gitdir").write_text("../../../tree/.git\n")
+    assert not is_worktree_of_trusted(tree, order.environment)
+
+
+def test_a_folder_that_names_a_trusted_repository_is_not_its_worktree(
+    tmp_path: Path, order: SessionOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git, evil = order.directory / ".git", tmp_path / "evil"
+    worktree(order.directory, tmp_path / "tree")
+    evil.mkdir()
+    mark = evil / ".git"
+    monkeypatch.chdir(order.directory)
+    (git / "modules" / "evil").mkdir(parents=True)
+    (git / "modules" / "evil" / "gitdir").write_text(f"{mark}\n")
+    for pointed in (
+        f"{git}/worktrees/nothing",
+        f"{git}/worktrees/tree",
+        f"{git}/modules/evil",
+        f"{git}",
+        ".git/worktrees/tree",
+        "",
+        "\0",
+    ):
+        mark.write_text(f"gitdir: {pointed}\n")
+        assert not is_worktree_of_trusted(evil, order.environment), pointed
+    mark.unlink()
+    mark.symlink_to(tmp_path / "tree" / ".git")
+    assert not is_worktree_of_trusted(evil, order.environment)
+    mark.unlink()
+    mark.symlink_to(tmp_path / "missing")
+    assert not is_worktree_of_trusted(evil, order.environment)
 
 
 def test_without_the_program_it_says_how_to_install_it(tmp_path: Path) -> None:

@@ -62,15 +62,36 @@ def _rule(directory: Path, environment: Mapping[str, str]) -> str | None:
 
 
 def _main_checkout(directory: Path) -> Path | None:
-    """Return the main checkout of the linked worktree around a directory; None if it is in none."""
-    for folder in (directory, *directory.parents):
+    """Return the main checkout of the linked worktree around a directory; None if it is in none.
+
+    Any folder can have a file `.git` that names a repository. So the repository must name that
+    file, as git notes it for each of its worktrees.
+    """
+    real = Path(os.path.realpath(directory))
+    for folder in (real, *real.parents):
         mark = folder / ".git"
-        if mark.is_dir():
-            return None
         if mark.is_file():
-            try:
-                pointed = read_text(mark, _LARGEST_POINTER).removeprefix("gitdir:").strip()
-            except OSError:
-                return None
-            return next((up.parent for up in Path(pointed).parents if up.name == ".git"), None)
+            return _repository_of(mark)
+        if os.path.lexists(mark):
+            return None
     return None
+
+
+def _repository_of(mark: Path) -> Path | None:
+    pointed = _pointer(mark)
+    if pointed is None or pointed.parent.name != "worktrees":
+        return None
+    git = pointed.parent.parent
+    if git.name != ".git" or _pointer(pointed / "gitdir") != mark:
+        return None
+    return git.parent
+
+
+def _pointer(file: Path) -> Path | None:
+    """Return the real path in a file of git's, which can be relative to the file's folder."""
+    try:
+        text = read_text(file, _LARGEST_POINTER, follow_links=False)
+    except OSError:
+        return None
+    text = text.removeprefix("gitdir:").strip()
+    return Path(os.path.realpath(file.parent / text)) if text and "\0" not in text else None
