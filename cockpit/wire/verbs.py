@@ -1,14 +1,7 @@
 """The requests of clients to the supervisor: one model for each verb, sent as `POST /v1/<verb>`.
 
-A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the tests. Data is read
-with GET: `/v1/status`, `/v1/events?after=N&follow=1` (JSON lines),
-`/v1/watch?beat=SECONDS` (JSON lines of `wire.stream`; with `beat` an empty line after each such
-silence, to let a client notice a dead connection), `/v1/screen/NAME` (lines of `ScreenShot`),
-`/v1/history?name=NAME&search=WORDS` (a list of `wire.history.HistoryChain`; without `search`,
-`limit=N&before=JOB` gives a page of the newest jobs and `handoffs=N&before=HANDOFF` one of the
-newest handoffs, each a `wire.history.HistoryPage`), `/v1/document/ID`, `/v1/continuation/NAME`,
-`/v1/facts/NAME?session=ID` (without `session`, the current one), `/v1/course/NAME`,
-`/v1/diff/NAME?since=job`, `/v1/caller`.
+A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the tests. What is read
+with GET is in `wire.views`.
 """
 
 from __future__ import annotations
@@ -223,10 +216,34 @@ class Done(Wire):
     """A longer text, for `--dry-run`."""
 
 
-class Refusal(Wire):
-    """The answer of a verb on failure: an error of `core.errors`, as data."""
+class InvalidValue(Wire):
+    """A value of a request that is not valid."""
 
-    exit_code: int
+    pointer: str | None = None
+    """A value of the body, as a JSON pointer: `#/name`."""
+    parameter: str | None = None
+    """Or a parameter of the address."""
+    detail: str
+
+
+class Refusal(Wire):
+    """Why a request failed: a problem document (RFC 9457).
+
+    The first version sent `exit_code`, `title`, `detail` and `hint` only.
+    """
+
+    type: str = "about:blank"
+    """The kind of problem; it never changes, unlike the sentences."""
+    status: int | None = None
+    """The HTTP status of the answer."""
     title: str
     detail: str = ""
     hint: str = ""
+    """What to do about it."""
+    exit_code: int
+    """Of the command line for the same error: 1 failed, 2 bad usage, 3 no such agent, 4 no
+    supervisor, 5 not now, 6 a program is missing."""
+    instance: str | None = None
+    """Names this one occurrence in the log, if it is an error of cockpit itself."""
+    errors: list[InvalidValue] = Field(default_factory=list)
+    """The values that are not valid, if the request can be read at all."""

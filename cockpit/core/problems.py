@@ -1,0 +1,93 @@
+"""Errors as problem documents (RFC 9457): what an HTTP answer contains when a request failed.
+
+`type` says which kind of problem it is and never changes. `title`, `detail` and `hint` are sentences
+for the user: compare none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cockpit.core.errors import (
+    BadConfig,
+    BadUsage,
+    CockpitError,
+    Failed,
+    Hindered,
+    NoSuchAgent,
+    NoSupervisor,
+    NotAllowed,
+    NotNow,
+    ProgramMissing,
+    Unreachable,
+)
+
+MEDIA_TYPE = "application/problem+json"
+PREFIX = "urn:problem-type:cockpit:"
+
+KINDS: Mapping[str, str] = {
+    "bad-usage": "The request is not valid. `errors` names each value that is not, where that is known.",
+    "bad-config": "A configuration file is not valid; the title begins with file and line.",
+    "no-such-agent": "No agent, handoff or document of that name exists.",
+    "not-now": "Not possible in the present state; the detail says why, the hint what to do first.",
+    "not-allowed": "Only the user may do this, and an agent or a program without the right asked.",
+    "program-missing": "A program that is needed is not installed.",
+    "failed": "It failed. With an `instance`, it is an error of cockpit; the log has more under it.",
+    "hindered": "The machine is in the way, such as a full disk. The same may work later.",
+    "no-supervisor": "No supervisor answers behind `cockpit serve`.",
+    "unknown-request": "There is no such address, or not with this method.",
+    "not-let-in": "The token is missing or wrong (`cockpit serve` only).",
+    "foreign-page": "The request names another machine, or comes from a page of another site.",
+    "read-only": "`cockpit serve` was started without `--write`.",
+}
+"""The end of a problem's type -> what it means."""
+
+_OF: Mapping[type[CockpitError], tuple[str, int]] = {
+    CockpitError: ("failed", 500),
+    Failed: ("failed", 500),
+    Hindered: ("hindered", 500),
+    BadUsage: ("bad-usage", 400),
+    BadConfig: ("bad-config", 400),
+    NoSuchAgent: ("no-such-agent", 404),
+    NoSupervisor: ("no-supervisor", 503),
+    Unreachable: ("no-supervisor", 503),
+    NotNow: ("not-now", 409),
+    NotAllowed: ("not-allowed", 409),
+    ProgramMissing: ("program-missing", 424),
+}
+
+
+def status_of(error: CockpitError) -> int:
+    """The HTTP status of an error."""
+    return _of(error)[1]
+
+
+def problem(
+    error: CockpitError,
+    *,
+    status: int | None = None,
+    kind: str | None = None,
+    instance: str | None = None,
+    errors: Sequence[Mapping[str, str]] = (),
+) -> dict[str, Any]:
+    """The problem document of an error; `status` and `kind` replace what its class says.
+
+    `errors` are values of the request that are not valid, each with `pointer` or `parameter`, and
+    `detail`.
+    """
+    usual_kind, usual_status = _of(error)
+    return {
+        "type": PREFIX + (kind or usual_kind),
+        "status": status or usual_status,
+        "title": error.title,
+        "detail": error.detail,
+        "hint": error.hint,
+        "exit_code": error.exit_code,
+        **({"instance": instance} if instance is not None else {}),
+        **({"errors": [dict(one) for one in errors]} if errors else {}),
+    }
+
+
+def _of(error: CockpitError) -> tuple[str, int]:
+    return next(_OF[kind] for kind in type(error).__mro__ if kind in _OF)

@@ -1,0 +1,273 @@
+"""The OpenAPI 3.1 description of the API, made from the models of `wire`.
+
+`GET /openapi.json` and `cockpit api schema` return it. What fields mean comes from the docstrings
+under them, which are read from the source: only this module needs them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
+
+from cockpit.core.problems import KINDS, MEDIA_TYPE, PREFIX
+from cockpit.wire.history import HistoryChain, HistoryPage
+from cockpit.wire.verbs import VERBS, Done, Refusal, Verb
+from cockpit.wire.views import OPENAPI_PATH, VIEWS, Form, View
+
+API_VERSION = "1.0"
+"""The first number is that of the addresses; the second grows whenever something is added."""
+
+_REFERENCE = "#/components/schemas/{model}"
+_SSE = "text/event-stream"
+_SPARSE = (HistoryChain, HistoryPage)
+"""Answers in which fields can be left out; all others have every field."""
+
+_DESCRIPTION = """\
+Asks the supervisor of cockpit: what its agents do, and what to do with them.
+
+- Within `/v1` names are added, never changed or removed. Ignore members that you do not know.
+- An unknown value is null, never a made-up zero. Times are UTC, as in RFC 3339.
+- A failure is a problem document (RFC 9457). Compare its `type`; its sentences can change.
+"""
+_OF_SOCKET = "The supervisor's unix socket: no token, for your own user only."
+_OF_SERVE = "`cockpit serve`, with the token that it prints. Changes need `--write`."
+_FAILURES = {
+    "400": "The request is not valid.",
+    "404": "No agent, handoff or document of that name.",
+    "409": "Not possible in the present state, or not allowed to the agent that asked.",
+    "424": "A program that is needed is not installed.",
+    "500": "It failed.",
+    "503": "Too many connections, or no supervisor.",
+}
+_FAILURES_OF_SERVE = {
+    "401": "The token is missing or wrong.",
+    "403": "From a page of another site, or a change without `--write`.",
+}
+
+
+def document(*, served: bool = False) -> dict[str, Any]:
+    """The description, as data; `served` is for `cockpit serve` instead of the socket."""
+    references, definitions = _schemas()
+    responses = _FAILURES | (_FAILURES_OF_SERVE if served else {})
+    failures = {status: {"$ref": f"#/components/responses/{status}"} for status in responses}
+    described: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "cockpit", "version": API_VERSION, "description": _DESCRIPTION},
+        "servers": [
+            {"url": "/", "description": _OF_SERVE}
+            if served
+            else {"url": "http://cockpit", "description": _OF_SOCKET}
+        ],
+        "tags": [
+            {"name": "read", "description": "Changes nothing."},
+            {"name": "act", "description": "Asks for a change."},
+        ],
+        "paths": {
+            **{view.path: {"get": _view(view, references, failures)} for view in VIEWS},
+            **{f"/v1/{verb.verb}": {"post": _verb(verb, references, failures)} for verb in VERBS},
+            OPENAPI_PATH: {"get": _itself(failures)},
+        },
+        "components": {
+            "schemas": definitions,
+            "responses": {
+                status: _answer(text, {MEDIA_TYPE: {"schema": references[Refusal]}})
+                for status, text in sorted(responses.items())
+            },
+        },
+    }
+    if served:
+        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        described["security"] = [{"token": []}]
+    return described
+
+
+# Operations
+
+
+def _view(
+    view: View, references: Mapping[Any, dict[str, Any]], failures: Mapping[str, Any]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "operationId": view.name,
+        "summary": view.summary,
+        "tags": ["read"],
+        "parameters": [*_of_path(view), *_of_query(view)],
+        "responses": {"200": _answer(view.summary, _content(view, references)), **failures},
+    }
+    if view.form is Form.LINES:
+        found["description"] = (
+            "One JSON value a line. With `Accept: text/event-stream` each is a server-sent event, "
+            "and the answer stays open. `cockpit serve` sends each as a WebSocket message to a "
+            "client that upgrades the connection."
+        )
+    return found
+
+
+def _verb(
+    kind: type[Verb], references: Mapping[Any, dict[str, Any]], failures: Mapping[str, Any]
+) -> dict[str, Any]:
+    summary = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+    return {
+        "operationId": kind.verb,
+        "summary": summary,
+        "tags": ["act"],
+        "requestBody": {
+            "required": any(field.is_required() for field in kind.model_fields.values()),
+            "content": {"application/json": {"schema": references[kind]}},
+        },
+        "responses": {
+            "200": _answer("Done, or under way.", _json(references[Done])),
+            **failures,
+        },
+    }
+
+
+def _itself(failures: Mapping[str, Any]) -> dict[str, Any]:
+    text = "This description."
+    return {
+        "operationId": "openapi",
+        "summary": text,
+        "tags": ["read"],
+        "responses": {"200": _answer(text, _json({"type": "object"})), **failures},
+    }
+
+
+def _answer(text: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": text, "content": dict(content)}
+
+
+def _json(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": dict(schema)}}
+
+
+def _content(view: View, references: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+    if view.form is Form.TEXT:
+        return {"text/plain": {"schema": {"type": "string"}}}
+    schema = _schema_of(view.answer, references)
+    if view.form is Form.JSON:
+        return _json(schema)
+    # OpenAPI 3.1 cannot say what each line is; 3.2 does with `itemSchema`.
+    lines = {"schema": {"type": "string"}, "x-itemSchema": schema}
+    return {view.form.value: lines, _SSE: lines}
+
+
+def _schema_of(answer: Any, references: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+    if answer in references:
+        return references[answer]
+    if get_origin(answer) is list:
+        return {"type": "array", "items": _schema_of(get_args(answer)[0], references)}
+    return {"oneOf": [_schema_of(one, references) for one in get_args(answer)]}
+
+
+def _of_path(view: View) -> Iterator[dict[str, Any]]:
+    for name, text in {"name": "An agent.", "ident": "Of a handoff."}.items():
+        if f"{{{name}}}" in view.path:
+            yield {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": text,
+                "schema": {"type": "string", "minLength": 1},
+            }
+
+
+def _of_query(view: View) -> Iterator[dict[str, Any]]:
+    schema = view.query.model_json_schema(schema_generator=_Schema)
+    told = _docstrings(view.query)
+    for name, value in schema.get("properties", {}).items():
+        options = [one for one in value.pop("anyOf", []) if one.get("type") != "null"]
+        if options:  # absent instead of null
+            value = options[0]
+        yield {"name": name, "in": "query", "description": told[name], "schema": value}
+
+
+# Schemas
+
+
+class _Schema(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
+    """References by model, and the schemas that they refer to."""
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(verb, "validation") for verb in VERBS]
+    models += [(Done, "serialization"), (Refusal, "validation")]
+    for model in {one: None for view in VIEWS for one in _models(view.answer)}:
+        models.append((model, "validation" if model in _SPARSE else "serialization"))
+    by_mode, schemas = models_json_schema(
+        models, ref_template=_REFERENCE, schema_generator=_Schema
+    )
+    definitions: dict[str, Any] = schemas["$defs"]
+    for model in _all_models([model for model, _ in models]):
+        told = _docstrings(model)
+        for name, field in model.model_fields.items():
+            key = str(field.validation_alias or name)
+            properties = definitions[model.__name__].get("properties", {})
+            if name in told and key in properties:
+                properties[key] = {**properties[key], "description": told[name]}
+    _name_kinds(definitions[Refusal.__name__]["properties"]["type"])
+    return {model: reference for (model, _), reference in by_mode.items()}, definitions
+
+
+def _name_kinds(schema: dict[str, Any]) -> None:
+    schema["examples"] = [PREFIX + kind for kind in KINDS]
+
+
+def _models(answer: Any) -> list[type[BaseModel]]:
+    """The models in the type of an answer."""
+    if inspect.isclass(answer) and issubclass(answer, BaseModel):
+        return [answer]
+    return [model for one in get_args(answer) for model in _models(one)]
+
+
+def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
+    """The models, and those of their fields."""
+    found: set[type[BaseModel]] = set()
+    left = list(models)
+    while left:
+        if (model := left.pop()) in found:
+            continue
+        found.add(model)
+        for field in model.model_fields.values():
+            left += _models(field.annotation)
+    return found
+
+
+def _docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """Field -> the docstring under it, inherited ones included."""
+    found: dict[str, str] = {}
+    for kind in reversed(model.__mro__):
+        if kind.__module__.startswith("cockpit.wire."):
+            found |= _of_module(kind.__module__).get(kind.__name__, {})
+    return found
+
+
+@cache
+def _of_module(name: str) -> dict[str, dict[str, str]]:
+    """Class -> field -> docstring."""
+    tree = ast.parse(inspect.getsource(sys.modules[name]))
+    found: dict[str, dict[str, str]] = {}
+    for kind in ast.walk(tree):
+        if isinstance(kind, ast.ClassDef):
+            found[kind.name] = dict(_under_fields(kind))
+    return found
+
+
+def _under_fields(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, text in zip(kind.body, kind.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        ):
+            yield field.target.id, " ".join(inspect.cleandoc(text.value.value).split())
