@@ -1,7 +1,7 @@
 """Errors as problem documents (RFC 9457): what an HTTP answer contains when a request failed.
 
-`type` says which kind of problem it is and never changes. `title`, `detail` and `hint` are sentences
-for the user: compare none of them.
+`type` says which kind of problem it is and never changes. `title`, `detail` and `hint` are
+sentences for the user: compare none of them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ MEDIA_TYPE = "application/problem+json"
 PREFIX = "urn:problem-type:cockpit:"
 
 KINDS: Mapping[str, str] = {
-    "bad-usage": "The request is not valid. `errors` names each value that is not, where that is known.",
+    "bad-usage": "The request is not valid; `errors` has the values that are not, where known.",
     "bad-config": "A configuration file is not valid; the title begins with file and line.",
     "no-such-agent": "No agent, handoff or document of that name exists.",
     "not-now": "Not possible in the present state; the detail says why, the hint what to do first.",
-    "not-allowed": "Only the user may do this, and an agent or a program without the right asked.",
+    "not-allowed": "Only the user may do this, and an agent asked.",
     "program-missing": "A program that is needed is not installed.",
-    "failed": "It failed. With an `instance`, it is an error of cockpit; the log has more under it.",
+    "failed": "It failed. An `instance` names an error of cockpit itself in the log.",
     "hindered": "The machine is in the way, such as a full disk. The same may work later.",
     "no-supervisor": "No supervisor answers behind `cockpit serve`.",
     "unknown-request": "There is no such address, or not with this method.",

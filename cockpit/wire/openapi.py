@@ -202,9 +202,7 @@ def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
     models += [(Done, "serialization"), (Refusal, "validation")]
     for model in {one: None for view in VIEWS for one in _models(view.answer)}:
         models.append((model, "validation" if model in _SPARSE else "serialization"))
-    by_mode, schemas = models_json_schema(
-        models, ref_template=_REFERENCE, schema_generator=_Schema
-    )
+    by_mode, schemas = models_json_schema(models, ref_template=_REFERENCE, schema_generator=_Schema)
     definitions: dict[str, Any] = schemas["$defs"]
     for model in _all_models([model for model, _ in models]):
         told = _docstrings(model)

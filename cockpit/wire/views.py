@@ -117,7 +117,10 @@ VIEWS: tuple[View, ...] = (
         "history", "/v1/history", "Jobs with their sessions and handoffs.",
         list[HistoryChain] | HistoryPage, query=HistoryQuery,
     ),
-    View("document", "/v1/document/{ident}", "The document of a handoff, or its draft.", str, Form.TEXT),
+    View(
+        "document", "/v1/document/{ident}", "The document of a handoff, or its draft.", str,
+        Form.TEXT,
+    ),
     View(
         "continuation", "/v1/continuation/{name}", "The prompt for the agent's next session.", str,
         Form.TEXT,
@@ -127,7 +130,9 @@ VIEWS: tuple[View, ...] = (
         "worktrees", "/v1/worktrees", "The worktrees of every agent's repository.",
         list[WorktreeStatus], query=WorktreesQuery,
     ),
-    View("course", "/v1/course/{name}", "The agent's context over every session of its job.", Course),
+    View(
+        "course", "/v1/course/{name}", "The agent's context over every session of its job.", Course
+    ),
     View(
         "diff", "/v1/diff/{name}", "The changes of the agent's worktree.", WorktreeDiff,
         query=DiffQuery,

@@ -18,8 +18,8 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cockpit.adapters.process.peers import peer_of
-from cockpit.core.errors import NotNow
-from cockpit.wire.verbs import Refusal
+from cockpit.core.errors import BadUsage, CockpitError, NotNow
+from cockpit.core.problems import MEDIA_TYPE, problem
 
 HEAD_SECONDS = 10.0
 """Time limit for the head of a request."""
@@ -41,6 +41,8 @@ REFUSED_SECONDS = 1.0
 
 PEER = "process"
 """The host of a request's `client`; its port is the process id."""
+
+_PHRASES = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
 AgentOf = Callable[[int], str | None]
 """Pid -> the agent behind the process; empty for an unknown one, None for no agent."""
@@ -176,18 +178,18 @@ class UserOnly(H11Protocol):
         else:
             self._deadline = self.loop.call_later(REFUSED_SECONDS, self._answer, 503, why)
 
-    def _answer(self, status: int, why: NotNow) -> None:
+    def _answer(self, status: int, why: CockpitError) -> None:
         if self.transport.is_closing():
             return
-        refused = Refusal(
-            exit_code=why.exit_code, title=why.title, detail=why.detail, hint=why.hint
-        )
-        body = json.dumps(refused.model_dump()).encode()
-        phrase = {408: b"Request Timeout", 503: b"Service Unavailable"}[status]
-        head = b"HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        self.transport.write(head % (status, phrase))
+        body = json.dumps(problem(why, status=status)).encode()
+        head = f"HTTP/1.1 {status} {_PHRASES[status]}\r\nContent-Type: {MEDIA_TYPE}\r\n"
+        self.transport.write(f"{head}Connection: close\r\n".encode())
         self.transport.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP; uvicorn's own answer is a text of its library."""
+        self._answer(400, BadUsage("The request is not HTTP/1.1"))
 
     # The time limit of a request
 

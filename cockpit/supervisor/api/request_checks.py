@@ -1,21 +1,82 @@
-"""Checks of every request before it is handled: all text must be usable in paths and names.
+"""Checks of every request before it is handled: types, and text that paths and names can have.
 
 A NUL, a lone surrogate or a path that is too long would make a call below raise an unrelated error.
-Here the client gets an error that says what is wrong.
+Here the client gets an error that says what is wrong, in our words.
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from cockpit.core.errors import BadUsage
+from cockpit.wire.status import Wire
 
 LONGEST_ADDRESS = 16_384
 """Bytes of path and query together."""
 _OF_A_PATH = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errno.EILSEQ}
+_AnyModel = TypeVar("_AnyModel", bound=Wire)
+_WHOLE_NUMBER, _NUMBER, _TRUTH = "a whole number", "a number", "true or false"
+_MUST_BE = {
+    "string_type": "text",
+    "bool_type": _TRUTH,
+    "bool_parsing": _TRUTH,
+    "int_type": _WHOLE_NUMBER,
+    "int_parsing": _WHOLE_NUMBER,
+    "int_parsing_size": _WHOLE_NUMBER,
+    "int_from_float": _WHOLE_NUMBER,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": _NUMBER,
+    "list_type": "a list",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+}
+
+
+class InvalidRequest(BadUsage):
+    """Values of a request are not valid."""
+
+    def __init__(self, title: str, errors: Sequence[Mapping[str, str]]) -> None:
+        """`errors` as in `wire.verbs.InvalidValue`."""
+        self.errors = errors
+        super().__init__(title, "; ".join(map(_sentence, errors)) + ".")
+
+
+def validated(
+    kind: type[_AnyModel], found: Any, title: str, *, of_address: bool = False
+) -> _AnyModel:
+    """The model of a body, or of a query, which has texts only. Raises `InvalidRequest`."""
+    try:
+        return kind.model_validate(found, strict=not of_address)
+    except ValidationError as wrong:
+        shown = wrong.errors(include_url=False, include_input=False)
+        raise InvalidRequest(title, [_explained(one, of_address) for one in shown]) from None
+
+
+def _sentence(error: Mapping[str, str]) -> str:
+    place = error.get("parameter") or error["pointer"].removeprefix("#/")
+    return f"{'The body' if place == '#' else place} {error['detail']}"
+
+
+def _explained(error: ErrorDetails, of_address: bool) -> dict[str, str]:
+    where = [str(part).replace("~", "~0").replace("/", "~1") for part in error["loc"]]
+    place = {"parameter": where[0]} if of_address else {"pointer": "/".join(["#", *where])}
+    if error["type"] == "missing":
+        return {**place, "detail": "is missing"}
+    must_be = _MUST_BE.get(error["type"])
+    if must_be is None:
+        return {**place, "detail": "is not valid"}
+    return {**place, "detail": f"must be {must_be.format(**error.get('ctx', {}))}"}
 
 
 def check_address(path: bytes, query: bytes) -> None:

@@ -1,24 +1,23 @@
-"""HTTP and JSON on the supervisor's unix socket. `wire.verbs` has the requests.
+"""HTTP and JSON on the supervisor's unix socket. `wire.verbs` and `wire.views` have the requests.
 
 Only the user and root can connect: the socket is 0600 in a private folder, and the kernel is asked
-for the peer's user before anything is read. A refusal is a `Refusal` with a matching HTTP status.
+for the peer's user before anything is read. A refusal is a problem document with a matching HTTP
+status (`core.problems`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import uvicorn
-from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -36,7 +35,14 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.callers import Callers, names_only
 from cockpit.supervisor.api.connections import PEER, Connections, UserOnly
 from cockpit.supervisor.api.listener import Listener
-from cockpit.supervisor.api.request_checks import as_bad_usage, check_address, check_values
+from cockpit.supervisor.api.refusals import Bug, client_gone, refusal, refused, unknown_request
+from cockpit.supervisor.api.request_checks import (
+    as_bad_usage,
+    check_address,
+    check_values,
+    validated,
+)
+from cockpit.supervisor.api.streams import Line, last_event, merged, stream, wants_events
 from cockpit.supervisor.api.verbs.agent_lock import Perform
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
@@ -49,9 +55,24 @@ from cockpit.wire.caller import CallerStatus
 from cockpit.wire.history import HistoryChain, to_json
 from cockpit.wire.status import Status
 from cockpit.wire.stream import AgentChanged, Event, Happened, ScreenShot, Snapshot
-from cockpit.wire.verbs import VERBS, Refusal, Verb
+from cockpit.wire.verbs import VERBS, Verb
+from cockpit.wire.views import (
+    OPENAPI_PATH,
+    VIEWS,
+    DiffQuery,
+    EventsQuery,
+    HistoryQuery,
+    Query,
+    ScreenQuery,
+    WatchQuery,
+    WorktreesQuery,
+)
 
 LARGEST_REQUEST = 2 * 1024 * 1024
+MOST_EVENTS = 5000
+"""Most events in one answer."""
+MOST_SCROLLBACK = 5000
+"""Most lines of scrollback."""
 MOST_JOBS = 500
 """Most jobs on one page of the history."""
 MOST_HANDOFFS = 500
@@ -64,8 +85,8 @@ SCREEN_IDLE = 1.0
 SCREEN_AT_REST = 3.0
 """After ten captures without a change."""
 
-_STATUS = {1: 500, 2: 400, 3: 404, 4: 503, 5: 409, 6: 424}
-_log = logging.getLogger(__name__)
+_Handler = Callable[[Request], Awaitable[Response]]
+_AnyQuery = TypeVar("_AnyQuery", bound=Query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,35 +108,44 @@ class Served:
 
 
 def application(served: Served) -> Starlette:
-    """The ASGI application with all routes; each verb has a route of its name."""
-    views = Views(served)
-    routes = [Route(f"/v1/{verb.verb}", views.verb(verb), methods=["POST"]) for verb in VERBS]
-    routes += [
-        Route("/v1/status", views.status),
-        Route("/v1/caller", views.caller),
-        Route("/v1/events", views.events),
-        Route("/v1/watch", views.watch),
-        Route("/v1/screen/{name}", views.screen),
-        Route("/v1/history", views.history),
-        Route("/v1/document/{ident:path}", views.document),
-        Route("/v1/continuation/{name}", views.continuation),
-        Route("/v1/facts/{name}", views.facts),
-        Route("/v1/worktrees", views.worktrees),
-        Route("/v1/course/{name}", views.course),
-        Route("/v1/diff/{name}", views.diff),
+    """The ASGI application with all routes; each verb and each view has a route of its name."""
+    handlers = Views(served)
+    routes = [
+        Route(
+            f"/v1/{verb.verb}", handlers.explained(verb.verb, handlers.verb(verb)), methods=["POST"]
+        )
+        for verb in VERBS
     ]
+    routes += [
+        Route(
+            view.path.replace("{ident}", "{ident:path}"),
+            handlers.explained(view.name, getattr(handlers, view.name)),
+        )
+        for view in VIEWS
+    ]
+    routes.append(Route(OPENAPI_PATH, openapi))
     app = Starlette(
         routes=routes,
         exception_handlers={
-            CockpitError: _refused,
-            HTTPException: _unknown_request,
-            ClientDisconnect: _client_gone,
-            OSError: _path_error,
+            CockpitError: refused,
+            HTTPException: unknown_request,
+            ClientDisconnect: client_gone,
         },
         middleware=[Middleware(CheckedAddresses)],
     )
     app.state.connections = Connections(served.callers.agent_of)
     return app
+
+
+async def openapi(_: Request) -> Response:
+    return Response(await asyncio.to_thread(_openapi), media_type="application/json")
+
+
+@cache
+def _openapi() -> bytes:
+    from cockpit.wire.openapi import document  # reads our source, for this one answer
+
+    return json.dumps(document()).encode()
 
 
 class CheckedAddresses:
@@ -134,61 +164,19 @@ class CheckedAddresses:
         await self._app(scope, receive, send)
 
 
-async def _client_gone(_: Request, error: Exception) -> Response:
-    """The client disconnected: no one reads the answer, and nothing is logged."""
-    return Response(status_code=400)
-
-
-async def _path_error(_: Request, error: Exception) -> Response:
-    if (wrong := as_bad_usage(error)) is None:
-        raise error
-    return refusal(wrong)
-
-
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, CockpitError)
-    return refusal(error)
-
-
-async def _unknown_request(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    refused = Refusal(
-        exit_code=2,
-        title="Unknown request",
-        detail=str(error.detail),
-        hint="Client and supervisor may have different versions: cockpit doctor",
-    )
-    return JSONResponse(refused.model_dump(), status_code=error.status_code)
-
-
-def refusal(error: CockpitError) -> Response:
-    refused = Refusal(
-        exit_code=error.exit_code, title=error.title, detail=error.detail, hint=error.hint
-    )
-    return JSONResponse(refused.model_dump(), status_code=_STATUS.get(error.exit_code, 500))
-
-
 class Views:
     """The handlers of all routes."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
 
-    def verb(self, kind: type[Verb]) -> Any:
-        """The handler of one verb. An exception in it becomes a refusal of this request."""
+    def explained(self, name: str, handler: _Handler) -> _Handler:
+        """The handler, with a refusal of this request for an exception in it."""
 
         async def handle(request: Request) -> Response:
-            asked = await _body(request, kind)
-            caller, callers = await self._caller(request), self._served.callers
             try:
-                asked = callers.admit(caller, asked)
-            except NotAllowed as refused:
-                callers.note(caller, asked, refused)
-                raise
-            callers.note(caller, asked)
-            try:
-                done = await self._served.perform[kind](asked)
-            except CockpitError:
+                return await handler(request)
+            except (CockpitError, HTTPException, ClientDisconnect):
                 raise
             except asyncio.CancelledError:
                 if not self._served.life.ended.is_set():
@@ -202,12 +190,24 @@ class Views:
             except Exception as bug:  # around every request
                 if (wrong := as_bad_usage(bug)) is not None:
                     raise wrong from bug
-                _log.exception("%s failed", kind.verb)
-                raise Failed(
-                    f"{kind.verb} failed inside the supervisor",
-                    repr(bug),
-                    f"See the log: {self._served.dependencies.places.logs}",
-                ) from bug
+                logs = self._served.dependencies.places.logs
+                raise Bug(f"{name} failed inside the supervisor", logs, bug) from bug
+
+        return handle
+
+    def verb(self, kind: type[Verb]) -> _Handler:
+        """The handler of one verb."""
+
+        async def handle(request: Request) -> Response:
+            asked = await _body(request, kind)
+            caller, callers = await self._caller(request), self._served.callers
+            try:
+                asked = callers.admit(caller, asked)
+            except NotAllowed as refused:
+                callers.note(caller, asked, refused)
+                raise
+            callers.note(caller, asked)
+            done = await self._served.perform[kind](asked)
             return JSONResponse(done.model_dump())
 
         return handle
@@ -239,48 +239,51 @@ class Views:
         return Response(found.model_dump_json(), media_type="application/json")
 
     async def events(self, request: Request) -> Response:
-        after, limit = _number(request, "after", 0), _number(request, "limit", 200)
+        asked = _query(request, EventsQuery)
         only = self._served.callers.only(await self._caller(request))
-        if not request.query_params.get("follow"):
-            found = self._served.dependencies.event_log.since(after, max(1, min(limit, 5000)))
-            return Response(
-                "".join(
-                    f"{event.model_dump_json()}\n" for event in found if _is_visible(event, only)
-                ),
-                media_type="application/x-ndjson",
+        if asked.follow in ("1", "true") or wants_events(request):
+            after = last_event(request)
+            return stream(
+                request, self._follow(asked.after if after is None else after, only), asked.beat
             )
-        return _lines(self._follow(after, only))
+        limit = max(1, min(asked.limit, MOST_EVENTS))
+        found = self._served.dependencies.event_log.since(asked.after, limit)
+        return Response(
+            "".join(f"{event.model_dump_json()}\n" for event in found if _is_visible(event, only)),
+            media_type="application/x-ndjson",
+        )
 
-    async def _follow(self, after: int, only: str | None) -> AsyncIterator[str]:
+    async def _follow(self, after: int, only: str | None) -> AsyncIterator[Line]:
         listener = self._served.dependencies.event_log.listen()
         try:
             last = after
-            for event in self._served.dependencies.event_log.since(after, 5000) if after else []:
+            past = self._served.dependencies.event_log.since(after, MOST_EVENTS) if after else []
+            for event in past:
                 last = event.id
                 if _is_visible(event, only):
-                    yield event.model_dump_json()
-            yield ""
+                    yield Line(event.model_dump_json(), event.id)
+            yield Line("")
             async for event in listener.lines():
                 if event.id > last and _is_visible(event, only):
-                    yield event.model_dump_json()
+                    yield Line(event.model_dump_json(), event.id)
         finally:
             self._served.dependencies.event_log.leave(listener)
 
     async def watch(self, request: Request) -> Response:
-        beat = _number(request, "beat", 0)
-        lines = self._watch(self._served.callers.only(await self._caller(request)))
-        return _lines(_beating(lines, beat) if beat > 0 else lines)
+        beat = _query(request, WatchQuery).beat
+        only = self._served.callers.only(await self._caller(request))
+        return stream(request, self._watch(only), beat)
 
-    async def _watch(self, only: str | None) -> AsyncIterator[str]:
+    async def _watch(self, only: str | None) -> AsyncIterator[Line]:
         rows, events = self._served.rows.listen(), self._served.dependencies.event_log.listen()
         try:
-            yield Snapshot(status=self._status(only)).model_dump_json()
-            async for line in _merged(rows.lines(), events.lines()):
+            yield Line(Snapshot(status=self._status(only)).model_dump_json())
+            async for line in merged(rows.lines(), events.lines()):
                 message = line if hasattr(line, "type") else Happened(event=line)
                 if only is not None and isinstance(message, AgentChanged):
                     message = AgentChanged(agent=names_only([message.agent], only)[0])
                 if not isinstance(message, Happened) or _is_visible(message.event, only):
-                    yield message.model_dump_json()
+                    yield Line(message.model_dump_json())
         finally:
             self._served.rows.leave(rows)
             self._served.dependencies.event_log.leave(events)
@@ -289,10 +292,10 @@ class Views:
         agent = await self._agent(request)
         if agent.record.pane is None:
             raise NotNow(f"{agent.name} has no pane", "", f"Start it: cockpit start {agent.name}")
-        history = max(0, min(_number(request, "history", 0), 5000))
-        return _lines(self._screen(str(agent.name), history))
+        history = min(_query(request, ScreenQuery).history, MOST_SCROLLBACK)
+        return stream(request, self._screen(str(agent.name), history))
 
-    async def _screen(self, name: str, history: int) -> AsyncIterator[str]:
+    async def _screen(self, name: str, history: int) -> AsyncIterator[Line]:
         """The pane's screen, whenever it changed. Captured only while a client is connected."""
         last, same = "", 0
         while True:
@@ -311,7 +314,7 @@ class Views:
             same = same + 1 if line == last else 0
             if line != last:
                 last = line
-                yield line
+                yield Line(line)
             busy = (
                 agent.session_state.conduct.turn is Turn.WORKING or not agent.session_state.replied
             )
@@ -319,24 +322,24 @@ class Views:
             await asyncio.sleep(SCREEN_BUSY if busy and agent.alive else rest)
 
     async def history(self, request: Request) -> Response:
-        name, typed = (request.query_params.get(key) for key in ("name", "search"))
+        asked = _query(request, HistoryQuery)
+        name, typed = asked.name, asked.search
         only = self._served.callers.only(await self._caller(request))
         if only is not None:
             self._served.callers.check_look(await self._caller(request), name or only)
             name = only
-        typed = typed if words(typed or "") else None
-        before = request.query_params.get("before")
-        if typed is None and (limit := _number(request, "handoffs", 0)):
-            limit = min(limit, MOST_HANDOFFS)
-            return _paged(self._served.history.handoff_page(name, limit, before))
-        if typed is None and (limit := _number(request, "limit", 0)):
-            return _paged(self._served.history.page(name, min(limit, MOST_JOBS), before))
-        if typed is None:
-            jobs = self._served.history.jobs_of(name)
-            listed = _listed(self._served.history.chains(jobs))
-            return StreamingResponse(listed, media_type="application/json")
-        found = await self._served.history.search(typed[:LONGEST_SEARCH], name)
-        return JSONResponse([to_json(chain) for chain in found])
+        if typed is not None and words(typed):
+            found = await self._served.history.search(typed[:LONGEST_SEARCH], name)
+            return JSONResponse([to_json(chain) for chain in found])
+        if asked.handoffs:
+            limit = min(asked.handoffs, MOST_HANDOFFS)
+            return _paged(self._served.history.handoff_page(name, limit, asked.before))
+        if asked.limit:
+            limit = min(asked.limit, MOST_JOBS)
+            return _paged(self._served.history.page(name, limit, asked.before))
+        jobs = self._served.history.jobs_of(name)
+        listed = _listed(self._served.history.chains(jobs))
+        return StreamingResponse(listed, media_type="application/json")
 
     async def document(self, request: Request) -> Response:
         caller, ident = await self._caller(request), request.path_params["ident"]
@@ -349,7 +352,7 @@ class Views:
 
     async def worktrees(self, request: Request) -> Response:
         only = self._served.callers.only(await self._caller(request))
-        found = await self._served.worktrees.listing(request.query_params.get("directory"))
+        found = await self._served.worktrees.listing(_query(request, WorktreesQuery).directory)
         found = [tree for tree in found if only in (None, tree.agent)]
         return JSONResponse([tree.model_dump() for tree in found])
 
@@ -370,7 +373,7 @@ class Views:
 
     async def diff(self, request: Request) -> Response:
         agent = await self._agent(request)
-        of_job = request.query_params.get("since") == "job"
+        of_job = _query(request, DiffQuery).since == "job"
         found = await self._served.lookups.diff(agent, of_job=of_job)
         return Response(found.model_dump_json(), media_type="application/json")
 
@@ -383,25 +386,24 @@ async def _body(request: Request, kind: type[Verb]) -> Verb:
             raise BadUsage(
                 "The request is too long", f"{LARGEST_REQUEST // 1024} KiB is the limit."
             )
+    title = f"The request {kind.verb} is not valid"
     try:
         found = json.loads(raw or b"{}")
-        check_values(found)
-        return kind.model_validate(found)
     except RecursionError:
-        raise BadUsage(
-            f"The request {kind.verb} is not valid", "It is nested too deeply."
-        ) from None
-    except (ValueError, ValidationError) as wrong:
-        raise BadUsage(f"The request {kind.verb} is not valid", str(wrong)) from None
+        raise BadUsage(title, "It is nested too deeply.") from None
+    except ValueError:
+        raise BadUsage(title, "Its body is not JSON.") from None
+    check_values(found)
+    return validated(kind, found, title)
+
+
+def _query(request: Request, kind: type[_AnyQuery]) -> _AnyQuery:
+    title = f"The query of {request.url.path} is not valid"
+    return validated(kind, dict(request.query_params), title, of_address=True)
 
 
 def _is_visible(event: Event, only: str | None) -> bool:
     return only is None or event.agent == only
-
-
-def _number(request: Request, name: str, otherwise: int) -> int:
-    text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else otherwise
 
 
 async def _listed(source: AsyncIterator[HistoryChain]) -> AsyncIterator[bytes]:
@@ -438,55 +440,6 @@ def _paged(page: Page) -> Response:
         yield b", " + json.dumps({"next": page.next, "total": page.total}).encode()[1:]
 
     return StreamingResponse(encoded(), media_type="application/json")
-
-
-def _lines(source: AsyncIterator[str]) -> Response:
-    async def encoded() -> AsyncIterator[bytes]:
-        async for line in source:
-            yield f"{line}\n".encode("utf-8", "replace")
-
-    return StreamingResponse(encoded(), media_type="application/x-ndjson")
-
-
-async def _beating(source: AsyncIterator[str], seconds: float) -> AsyncIterator[str]:
-    """The lines, and an empty one after `seconds` of silence, which shows that the server runs."""
-    pending = asyncio.ensure_future(anext(source))
-    try:
-        while True:
-            ready, _ = await asyncio.wait({pending}, timeout=seconds)
-            if not ready:
-                yield ""
-                continue
-            try:
-                line = pending.result()
-            except StopAsyncIteration:
-                return
-            yield line
-            pending = asyncio.ensure_future(anext(source))
-    finally:
-        pending.cancel()
-        await asyncio.gather(pending, return_exceptions=True)
-
-
-async def _merged(*sources: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    """Lines of several sources as they arrive; ends when one source ends."""
-    waiting = {asyncio.ensure_future(anext(source)): source for source in sources}
-    try:
-        while True:
-            ready, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for task in ready:
-                source = waiting.pop(task)
-                try:
-                    line = task.result()
-                except StopAsyncIteration:
-                    return
-                yield line
-                waiting[asyncio.ensure_future(anext(source))] = source
-    finally:
-        for task in waiting:
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*waiting, return_exceptions=True)
 
 
 def bind(path: Path) -> Listener:

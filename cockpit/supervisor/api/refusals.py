@@ -1,0 +1,66 @@
+"""Answers to requests that failed: problem documents, in our own words.
+
+No text of a library is in them: it names what is inside, and changes with the library.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from cockpit.core.errors import BadUsage, CockpitError, Failed
+from cockpit.core.problems import MEDIA_TYPE, problem
+from cockpit.supervisor.api.request_checks import InvalidRequest, as_bad_usage
+
+_log = logging.getLogger(__name__)
+
+
+def refusal(error: CockpitError, **more: str | int) -> Response:
+    """The answer for an error; `more` is for `core.problems.problem`."""
+    errors = error.errors if isinstance(error, InvalidRequest) else ()
+    body = problem(error, errors=errors, **more)  # type: ignore[arg-type]
+    return JSONResponse(body, status_code=body["status"], media_type=MEDIA_TYPE)
+
+
+class Bug(Failed):
+    """An error of cockpit itself, logged under its `instance`."""
+
+    def __init__(self, what: str, logs: object, error: BaseException) -> None:
+        name = secrets.token_hex(4)
+        self.instance = f"urn:cockpit:error:{name}"
+        _log.error("%s (error %s)", what, name, exc_info=error)
+        super().__init__(what, f"It is in the log as error {name}.", f"See the log: {logs}")
+
+
+async def client_gone(_: Request, error: Exception) -> Response:
+    """The client disconnected: no one reads the answer, and nothing is logged."""
+    return Response(status_code=400)
+
+
+async def path_error(_: Request, error: Exception) -> Response:
+    if (wrong := as_bad_usage(error)) is None:
+        raise error
+    return refusal(wrong)
+
+
+async def refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, CockpitError)
+    return refusal(error, **({"instance": error.instance} if isinstance(error, Bug) else {}))
+
+
+async def unknown_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    allowed = (error.headers or {}).get("Allow", "")
+    wrong = BadUsage(
+        "Unknown request",
+        f"This address takes {allowed}." if allowed else "There is no such address.",
+        "All addresses: cockpit api schema. Client and supervisor may have different versions: "
+        "cockpit doctor",
+    )
+    answer = refusal(wrong, status=error.status_code, kind="unknown-request")
+    answer.headers.update(error.headers or {})
+    return answer
