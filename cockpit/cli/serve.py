@@ -1,4 +1,4 @@
-"""`cockpit serve`: the same screen in a browser.
+"""`cockpit serve`: the same screen in a browser, and the supervisor's API for scripts.
 
 Each tab is another terminal of the private tmux server. All tabs show the one screen, and can
 attach to an agent's pane like any terminal. A tab has a small process, which ends with the tab; an
@@ -25,9 +25,12 @@ Examples:
   cockpit serve                                    then open the printed address
   cockpit serve --port 0                           use any free port
   ssh -L 8000:localhost:8000 HOST cockpit serve    the screen of a remote machine
+  cockpit serve --write                            the API may also change something
 
 The address contains a token, new at each start. Anyone who has the address can do what you can:
-type into your agents. Ctrl-C stops the server; agents, supervisor and screen keep running."""
+type into your agents. Below it is a token for the API only, which is under /v1/ at the same port
+and answers questions only unless --write is given. Ctrl-C stops the server; agents, supervisor and
+screen keep running."""
 )
 @with_common_options
 @click.option(
@@ -49,24 +52,30 @@ type into your agents. Ctrl-C stops the server; agents, supervisor and screen ke
     is_flag=True,
     help="Allow other machines to connect, unencrypted. Better: ssh -L.",
 )
+@click.option("--write", is_flag=True, help="Let the API change something, not only read.")
 @click.option("--tab", is_flag=True, hidden=True)
-def serve(port: int, bind: str, let_others_in: bool, tab: bool) -> int:
-    """Serve the screen to a browser, on this machine only."""
+def serve(port: int, bind: str, let_others_in: bool, write: bool, tab: bool) -> int:
+    """Serve the screen to a browser, and the API to scripts, on this machine only."""
     if tab:
         return _show_in_tab(common_options().config)
-    return _serve(port, bind, common_options().config, let_others_in=let_others_in)
+    return _serve(port, bind, common_options().config, let_others_in=let_others_in, write=write)
 
 
-def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool) -> int:
+def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool, write: bool) -> int:
     import asyncio
+    import json
 
-    from cockpit.adapters.browser.access import is_loopback
+    from cockpit.adapters.browser.access import AccessCheck, is_loopback
     from cockpit.cli.output import say
+    from cockpit.cli.places import our_places
     from cockpit.cli.screen import ensure_screen
+    from cockpit.client.relay import Relay
+    from cockpit.wire.openapi import document
 
     if not is_loopback(bind):
         _check_public_address(bind, port, let_others_in=let_others_in)
     try:
+        from cockpit.adapters.browser.gateway import Gateway
         from cockpit.adapters.browser.server import Browser
     except ModuleNotFoundError as error:
         raise ProgramMissing(
@@ -80,11 +89,21 @@ def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool) ->
     if config is not None:
         argv += ["--config", str(config)]
 
+    def api(access: AccessCheck) -> Gateway:
+        description = json.dumps(document(served=True)).encode()
+        return Gateway(access, Relay(our_places().socket), description, write=write)
+
+    browser = Browser(argv, "cockpit", bind, port, api)
+
     def print_address(address: str) -> None:
         print(address, flush=True)
         say("Open this address in a browser. Ctrl-C stops only this server.")
+        base = address.partition("?")[0]
+        say(f"Scripts: curl -H 'Authorization: Bearer {browser.access.api_token}' {base}v1/status")
+        if not write:
+            say("Scripts can only read; with --write they can also change something.")
 
-    asyncio.run(Browser(argv, "cockpit", bind, port).run(print_address))
+    asyncio.run(browser.run(print_address))
     return 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import h11
@@ -16,7 +16,7 @@ import h11
 from cockpit.client.connection import Address, Connection, SocketConnection
 from cockpit.client.refusals import refusal, silent
 from cockpit.client.supervisor_lock import no_listener
-from cockpit.core.errors import CockpitError
+from cockpit.core.errors import BadUsage, CockpitError
 
 _BLOCK = 65536
 _LONGEST_HEAD = 65536
@@ -66,30 +66,47 @@ class Exchange:
 
         Raises `NoSupervisor`, or the supervisor's error if the status is not 200.
         """
-        await self._send(method, target, body)
-        await self._read_head()
+        await self.send(method, target, body)
+        head = await self.head()
+        if head.status_code != 200:
+            raise refusal(head.status_code, await self.body())
 
-    async def _send(self, method: str, target: str, body: bytes) -> None:
-        headers = [
+    async def send(
+        self,
+        method: str,
+        target: str,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Send the request; `headers` replace the type of the body, which is JSON otherwise.
+
+        Raises `BadUsage` for what is not HTTP.
+        """
+        sent = [
             ("Host", "cockpit"),
             ("Connection", "close"),
-            ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
+            *({"Content-Type": "application/json"} if headers is None else headers).items(),
         ]
-        request = h11.Request(method=method, target=target, headers=headers)
-        for event in (request, h11.Data(data=body), h11.EndOfMessage()):
-            self._writer.write(self._protocol.send(event) or b"")
+        try:
+            request = h11.Request(method=method, target=target, headers=sent)
+            data = [self._protocol.send(request)]
+        except h11.LocalProtocolError:
+            raise BadUsage("The request cannot be sent", "It is not HTTP.") from None
+        data += [self._protocol.send(h11.Data(data=body)), self._protocol.send(h11.EndOfMessage())]
+        for piece in data:
+            self._writer.write(piece or b"")
         try:
             await self._writer.drain()
         except OSError:
             raise await self.broken() from None
 
-    async def _read_head(self) -> None:
+    async def head(self) -> h11.Response:
+        """Return the head of the answer, whatever its status. Raises `NoSupervisor`."""
         head = await self._next()
         if not isinstance(head, h11.Response):
             raise await self.broken()
-        if head.status_code != 200:
-            raise refusal(head.status_code, await self.body())
+        return head
 
     async def body(self) -> bytes:
         """Return the rest of the answer."""

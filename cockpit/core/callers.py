@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cockpit.core.errors import NotAllowed
@@ -43,6 +43,8 @@ class Caller:
     """The user's address, if connected by ssh."""
     screen: bool = False
     """The request comes from cockpit's screen."""
+    web: str = ""
+    """The address of the program that asked through `cockpit serve`."""
 
     @property
     def description(self) -> str:
@@ -54,7 +56,8 @@ class Caller:
         if self.kind is CallerKind.UNKNOWN:
             return "a process that has ended"
         where = " on the screen" if self.screen else f" on {self.terminal}" if self.terminal else ""
-        return f"you{where}" + (f" from {self.far}" if self.far else "")
+        web = f" through cockpit serve from {self.web}" if self.web else ""
+        return f"you{where}" + (f" from {self.far}" if self.far else "") + web
 
     def event_data(self) -> dict[str, str | int]:
         """The caller as data of an event; unknown values are left out."""
@@ -65,8 +68,20 @@ class Caller:
             "hook": self.hook,
             "terminal": self.terminal,
             "far": self.far,
+            "web": self.web,
         }
         return {key: value for key, value in values.items() if value}
+
+
+def forwarded(caller: Caller, header: str) -> Caller:
+    """The caller, with the address in a `Forwarded` header of `cockpit serve`.
+
+    It is only told, and decides nothing: any program of the user can send it.
+    """
+    first = header.split(",", 1)[0].strip().removeprefix("for=").strip('"').strip("[]")
+    if caller.kind is not CallerKind.USER or not _ADDRESS.fullmatch(first):
+        return caller
+    return replace(caller, web=first)
 
 
 def ssh_address(connection: str) -> str:

@@ -22,6 +22,8 @@ class AccessCheck:
         """`bound` is the address that the server listens on."""
         self.token = secrets.token_urlsafe(32)
         """Part of the address that the user opens."""
+        self.api_token = secrets.token_urlsafe(32)
+        """For the API; it does not open the screen."""
         self.key = secrets.token_urlsafe(32)
         """The value of the cookie; it cannot be derived from the address."""
         self._wide = not is_loopback(bound)
@@ -43,6 +45,10 @@ class AccessCheck:
     def is_token(self, token: str) -> bool:
         """Return whether the address had the right token."""
         return _same(token, self.token)
+
+    def is_api_token(self, token: str) -> bool:
+        """Return whether it is the token of the API."""
+        return _same(token, self.api_token)
 
     def is_session_cookie(self, key: str) -> bool:
         """Return whether the cookie is valid."""

@@ -62,6 +62,16 @@ another font, and the last rows are below the window."""
 NOT_LET_IN = "Open the whole address that `cockpit serve` printed; it has a token in it.\n"
 
 
+API_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of every answer of the API: no page shows, embeds or keeps it."""
+
+
 def page(title: str, host: str, font_size: int) -> str:
     """Return the page for a browser that reached us under this name and port."""
     return _PAGE.format(title=html.escape(title), host=html.escape(host), font_size=font_size)

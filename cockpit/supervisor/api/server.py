@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cockpit.core.callers import Caller, CallerKind
+from cockpit.core.callers import Caller, CallerKind, forwarded
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotAllowed, NotNow
 from cockpit.core.handoff.events import Turn
 from cockpit.core.search import words
@@ -215,7 +215,8 @@ class Views:
     async def _caller(self, request: Request) -> Caller:
         peer = request.client
         known = peer is not None and peer.host == PEER
-        return await self._served.callers.of(peer.port if peer is not None and known else None)
+        caller = await self._served.callers.of(peer.port if peer is not None and known else None)
+        return forwarded(caller, request.headers.get("forwarded", ""))
 
     async def _agent(self, request: Request) -> Agent:
         """The agent in the address. Raises `NotAllowed` if the caller may not see it."""

@@ -1,0 +1,52 @@
+"""Pass requests on to a supervisor without reading them: `cockpit serve` does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.client.connection import Address
+from cockpit.client.exchange import Exchange
+from cockpit.client.http import REMOVAL_SECONDS, STATE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class RelayedAnswer:
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    blocks: AsyncIterator[bytes]
+    """The body as it arrives. Raises `NoSupervisor` if the connection is lost."""
+
+
+class Relay:
+    """One supervisor."""
+
+    def __init__(self, address: Path | Address) -> None:
+        self._address = address
+
+    @asynccontextmanager
+    async def ask(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> AsyncIterator[RelayedAnswer]:
+        """Send a request; the answer is read inside the block.
+
+        Raises `NoSupervisor`, and `BadUsage` for what cannot be sent.
+        """
+        exchange = await Exchange.open(self._address, STATE_SECONDS)
+        try:
+            # A verb answers when it is done: how long that takes is known only to the supervisor.
+            patience = REMOVAL_SECONDS
+            try:
+                async with asyncio.timeout(patience):
+                    await exchange.send(method, target, body, headers)
+                    head = await exchange.head()
+            except TimeoutError:
+                raise exchange.silent(patience) from None
+            found = {name.decode("ascii"): text.decode("latin-1") for name, text in head.headers}
+            yield RelayedAnswer(head.status_code, found, exchange.blocks())
+        finally:
+            await exchange.close()
