@@ -45,11 +45,23 @@ class Asked:
     """It wants a WebSocket."""
 
 
+class Answer(Protocol):
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Names in lower case."""
+
+    @property
+    def blocks(self) -> AsyncIterator[bytes]:
+        """The body as it arrives."""
+
+
 @dataclass(frozen=True, slots=True)
-class Answer:
+class _Returned:
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
     blocks: AsyncIterator[bytes]
 
 
@@ -80,7 +92,7 @@ class Gateway:
     def __init__(
         self, access: AccessCheck, upstream: Upstream, description: bytes, *, write: bool
     ) -> None:
-        """`description` is the answer to `/openapi.json`; `write` lets requests change something."""
+        """`description` answers `/openapi.json`; `write` allows requests that change something."""
         self._access = access
         self._upstream = upstream
         self._write = write
@@ -143,7 +155,7 @@ class Gateway:
                 kept = {name: text for name, text in answer.headers.items() if name in _RETURNED}
                 if asked.upgrades and answer.status == 200 and not is_stream(answer):
                     raise BadUsage("This address is no stream", "It has nothing for a WebSocket.")
-                yield Answer(answer.status, kept, answer.blocks)
+                yield _Returned(answer.status, kept, answer.blocks)
         finally:
             self._open -= 1
 

@@ -67,6 +67,7 @@ API_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
+    "Server": "cockpit",
     "X-Content-Type-Options": "nosniff",
 }
 """Headers of every answer of the API: no page shows, embeds or keeps it."""

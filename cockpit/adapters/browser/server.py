@@ -350,7 +350,7 @@ async def _next_block(answer: Answer) -> bytes | None:
 
 async def _send_messages(request: web.Request, answer: Answer) -> web.WebSocketResponse:
     """Send each line as a message, until the stream ends or the client closes the connection."""
-    socket = web.WebSocketResponse(heartbeat=30, max_msg_size=LONGEST_MESSAGE)
+    socket = web.WebSocketResponse(heartbeat=30, max_msg_size=LONGEST_MESSAGE, timeout=1.0)
     await socket.prepare(request)
     sending = asyncio.create_task(_send_all(socket, answer))
     try:
@@ -364,11 +364,10 @@ async def _send_messages(request: web.Request, answer: Answer) -> web.WebSocketR
 
 
 async def _send_all(socket: web.WebSocketResponse, answer: Answer) -> None:
-    try:
+    with suppress(CockpitError, ConnectionError):
         async for message in messages(answer):
             await socket.send_str(message)
-    finally:
-        await socket.close(code=WSCloseCode.GOING_AWAY, message=b"The stream has ended")
+    await socket.close(code=WSCloseCode.GOING_AWAY, message=b"The stream has ended")
 
 
 def _cells(request: web.Request, name: str, usual: int) -> int:
