@@ -32,6 +32,7 @@ class Said:
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "text/plain"})
     pieces: tuple[bytes, ...] = (b"said",)
     endless: bool = False
+    breaks_off: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -41,6 +42,8 @@ class Said:
     async def _blocks(self) -> AsyncIterator[bytes]:
         for piece in self.pieces:
             yield piece
+        if self.breaks_off:
+            raise NoSupervisor("Lost connection to the supervisor")
         if self.endless:
             await asyncio.Event().wait()
 
@@ -247,6 +250,15 @@ async def test_a_stream_arrives_line_by_line_and_ends_with_its_client(
             assert not script.behind.say.ended.is_set()
             got.close()
         await script.behind.say.ended.wait()
+
+
+async def test_an_answer_that_breaks_off_does_not_look_complete() -> None:
+    async with serving() as script:
+        script.behind.say = Said(breaks_off=True)
+        with pytest.raises(aiohttp.ClientError):
+            await script.ask()
+        script.behind.say = Said()
+        assert (await script.ask())[0] == 200
 
 
 async def test_a_websocket_gets_each_event_as_a_message() -> None:

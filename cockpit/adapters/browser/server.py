@@ -338,6 +338,9 @@ async def _pass_on(request: web.Request, answer: Answer) -> web.StreamResponse:
             pending = asyncio.ensure_future(_next_block(answer))
     except ConnectionError:
         pass  # the client has gone
+    except CockpitError:  # too late for a problem document: the client sees that the end is missing
+        if request.transport is not None:
+            request.transport.abort()
     finally:
         pending.cancel()
         await asyncio.gather(pending, return_exceptions=True)
