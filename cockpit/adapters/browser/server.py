@@ -145,7 +145,7 @@ class Browser(Server):
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
         if self._api is not None:
-            app.router.add_route("*", f"{PREFIX}{{tail:.*}}", self._ask)
+            app.router.add_route("*", f"{PREFIX}{{tail:(?s:.*)}}", self._ask)
             app.router.add_route("*", DESCRIPTION, self._ask)
         app.add_routes(
             [

@@ -1,0 +1,103 @@
+"""The API does what its description says: requests made from it, against a real supervisor.
+
+They go through the gateway of `cockpit serve`, so both are tried at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from cockpit.wire.openapi import document
+from cockpit.wire.views import VIEWS
+from tests.supervisor.api.web import gateway
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+EXAMPLES = 6
+"""Valid requests for each operation, and as many that are not."""
+NOT_TRIED = {"down", *(view.name for view in VIEWS if view.endless)}
+"""It would end the supervisor, or never end."""
+HARMLESS: dict[str, dict[str, Any]] = {
+    "start": {"directory": "/nowhere/at/all"},
+    "continue": {"directory": "/nowhere/at/all"},
+    "handoff": {"dry_run": True},
+}
+"""Keeps an operation from starting something that the test would have to wait for."""
+OF_THE_AGENT = {"facts", "course", "diff", "plan", "attach", "handoff"}
+"""Operations that succeed for an agent that works."""
+UNCHECKED = ("positive_data_acceptance",)
+"""What is right by type can be wrong all the same: a name that no agent may have, for one."""
+
+
+class Trial:
+    """Asks every operation."""
+
+    def __init__(self, base: str, token: str) -> None:
+        load_all_checks()
+        self._unchecked = [CHECKS.get_one(name) for name in UNCHECKED]
+        self._base = base
+        self._session = requests.Session()
+        self._session.headers["Authorization"] = f"Bearer {token}"
+        self.succeeded: set[str] = set()
+        self.tried: set[str] = set()
+
+    def run(self) -> None:
+        schema = schemathesis.openapi.from_dict(document(served=True))
+        schema.validate()
+        for found in schema.get_all_operations():
+            operation = found.ok()
+            name = operation.definition.raw["operationId"]
+            if name not in NOT_TRIED:
+                self.tried.add(name)
+                for mode in GenerationMode:
+                    valid = mode is GenerationMode.POSITIVE
+                    self._try(name, operation.as_strategy(generation_mode=mode), valid)
+        self._session.close()
+
+    def _try(self, name: str, cases: Any, valid: bool) -> None:
+        @settings(
+            max_examples=EXAMPLES, derandomize=True, database=None, deadline=None,
+            phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(case=cases, of_agent=st.booleans())
+        def ask(case: Case, of_agent: bool) -> None:
+            if isinstance(case.body, dict):
+                case.body |= HARMLESS.get(name, {})
+            if isinstance(case.query, dict) and case.query.get("follow") in ("1", "true"):
+                case.query["follow"] = "0"
+            if valid and of_agent and name in OF_THE_AGENT:
+                if isinstance(case.body, dict):
+                    case.body = {"name": "api", **HARMLESS.get(name, {})}
+                else:
+                    case.path_parameters = {"name": "api"}
+            answer = case.call(base_url=self._base, session=self._session)
+            if answer.status_code == 200:
+                self.succeeded.add(name)
+            case.validate_response(answer, excluded_checks=self._unchecked)
+
+        ask()
+
+
+@pytest.mark.tmux
+async def test_the_api_is_as_described(cockpit: Cockpit) -> None:
+    async with (
+        cockpit.flying(cockpit.agent(mode="observe", step_tokens=1000)),
+        gateway(cockpit.places.socket) as (base, token),
+    ):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "done")
+        trial = Trial(base, token)
+        await asyncio.to_thread(trial.run)
+        assert (await cockpit.row()).state == "done"
+    assert len(trial.tried) > 20
+    assert trial.succeeded >= OF_THE_AGENT | {"status", "events", "history", "worktrees"}
