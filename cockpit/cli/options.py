@@ -20,7 +20,7 @@ LOCAL = "local"
 
 HERE_ONLY = frozenset({
     "demo", "init", "usage", "facts", "config", "hooks", "keys", "completion", "dial-stdio",
-    "mcp", "serve",
+    "mcp", "serve", "api",
 })  # fmt: skip
 """Commands that work on local files only."""
 

@@ -195,6 +195,10 @@ class _Schema(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Answers have every field, also where a request could leave it out."""
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
 
 def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
     """References by model, and the schemas that they refer to."""

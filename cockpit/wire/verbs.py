@@ -22,6 +22,7 @@ class Start(Verb):
 
     verb: ClassVar[str] = "start"
     name: str
+    """Begins with a letter or digit; then at most 31 of `a-z`, `0-9`, `.`, `_` and `-`."""
     prompt: str | None = None
     directory: str | None = None
     """Absolute; the client resolves it against its own directory."""

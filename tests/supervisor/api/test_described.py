@@ -33,7 +33,7 @@ HARMLESS: dict[str, dict[str, Any]] = {
     "handoff": {"dry_run": True},
 }
 """Keeps an operation from starting something that the test would have to wait for."""
-OF_THE_AGENT = {"facts", "course", "diff", "plan", "attach", "handoff"}
+OF_THE_AGENT = {"facts", "course", "diff", "attach", "handoff"}
 """Operations that succeed for an agent that works."""
 UNCHECKED = ("positive_data_acceptance",)
 """What is right by type can be wrong all the same: a name that no agent may have, for one."""

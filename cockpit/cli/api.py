@@ -1,0 +1,36 @@
+"""`cockpit api`: the supervisor's API, for programs of your own."""
+
+from __future__ import annotations
+
+import click
+
+from cockpit.cli.options import with_common_options
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  cockpit api schema > cockpit-api.json     for a generator of clients
+  curl --unix-socket "$XDG_RUNTIME_DIR/cockpit/cockpit.sock" http://cockpit/v1/status
+
+More examples: cockpit/docs/api.md"""
+)
+@with_common_options
+def api() -> None:
+    """Describe the API that programs can use."""
+
+
+@api.command()
+@with_common_options
+@click.option("--served", is_flag=True, help="As `cockpit serve` offers it, with a token.")
+def schema(served: bool) -> int:
+    """Print the OpenAPI 3.1 description of the supervisor's API.
+
+    A running supervisor returns the same at /openapi.json.
+    """
+    import json
+
+    from cockpit.wire.openapi import document
+
+    print(json.dumps(document(served=served), indent=2))
+    return 0
