@@ -1,0 +1,124 @@
+"""Events as JSON lines, as server-sent events and as WebSocket messages; all say the same."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pytest
+
+from cockpit.client.exchange import Exchange
+from cockpit.core.events import Plain
+from cockpit.supervisor.api import streams
+from cockpit.wire.verbs import Stop
+from tests.supervisor.api.web import gateway
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = pytest.mark.tmux
+FOUND = Plain("agent.found")
+SERVER_SENT = {"Accept": "text/event-stream"}
+
+
+def fields(event: bytes) -> dict[str, str]:
+    """The fields of one server-sent event."""
+    pairs = (line.partition(": ") for line in event.decode().rstrip("\n").split("\n"))
+    return {name: value for name, _, value in pairs}
+
+
+async def test_each_form_has_the_same_events(cockpit: Cockpit) -> None:
+    async with (
+        cockpit.flying(cockpit.agent()) as supervisor,
+        gateway(cockpit.places.socket) as (base, token),
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
+        asyncio.timeout(60),
+    ):
+        first = supervisor.event_log.record(FOUND, "before")
+        at = f"{base}/v1/events?after={first.id - 1}"
+        async with (
+            session.get(f"{at}&follow=1") as lines,
+            session.get(at, headers=SERVER_SENT) as events,
+            session.ws_connect(at) as socket,
+        ):
+            assert lines.content_type == "application/x-ndjson"
+            assert events.content_type == "text/event-stream"
+            second = supervisor.event_log.record(FOUND, "after")
+            wanted = [json.loads(one.model_dump_json()) for one in (first, second)]
+            assert [await next_line(lines) for _ in wanted] == wanted
+            told = [await next_event(events) for _ in wanted]
+            assert [json.loads(one["data"]) for one in told] == wanted
+            assert [one["id"] for one in told] == [str(first.id), str(second.id)]
+            assert [json.loads(await socket.receive_str()) for _ in wanted] == wanted
+
+        # A browser that reconnects says what it saw last.
+        seen = {**SERVER_SENT, "Last-Event-ID": str(first.id)}
+        async with session.get(at, headers=seen) as events:
+            assert (await next_event(events))["id"] == str(second.id)
+
+
+async def next_line(answer: aiohttp.ClientResponse) -> Any:
+    while not (line := await answer.content.readline()).strip():
+        pass
+    return json.loads(line)
+
+
+async def next_event(answer: aiohttp.ClientResponse) -> dict[str, str]:
+    while (event := await answer.content.readuntil(b"\n\n")).startswith(b":"):
+        pass
+    return fields(event)
+
+
+async def test_the_fleet_and_a_screen_come_as_server_sent_events_too(cockpit: Cockpit) -> None:
+    async with (
+        cockpit.flying(cockpit.agent(mode="observe", step_tokens=1000)),
+        gateway(cockpit.places.socket) as (base, token),
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
+        asyncio.timeout(60),
+    ):
+        await cockpit.start()
+        async with session.get(f"{base}/v1/watch", headers=SERVER_SENT) as events:
+            told = await next_event(events)
+            assert "id" not in told
+            assert json.loads(told["data"])["type"] == "snapshot"
+        async with session.ws_connect(f"{base}/v1/screen/api") as socket:
+            assert json.loads(await socket.receive_str())["pane"].startswith("%")
+
+
+async def test_a_silent_stream_shows_that_it_lives(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "BEAT", 1)
+    async with cockpit.flying(cockpit.agent()):
+        for accept, beat in (("text/event-stream", b":\n\n"), ("application/x-ndjson", b"\n")):
+            asking = await Exchange.open(cockpit.places.socket, 5)
+            try:
+                await asking.send("GET", "/v1/events?follow=1&beat=1", headers={"accept": accept})
+                assert (await asking.head()).status_code == 200
+                asking.longest_silence = 20.0
+                blocks = asking.blocks()
+                assert [await anext(blocks) for _ in range(3)] == [beat] * 3
+            finally:
+                await asking.close()
+
+
+async def test_who_asked_over_the_web_is_written_down(cockpit: Cockpit) -> None:
+    async with (
+        cockpit.flying(cockpit.agent()) as supervisor,
+        gateway(cockpit.places.socket) as (base, token),
+        aiohttp.ClientSession() as session,
+    ):
+        # Whoever asks cannot say another address.
+        headers = {"Authorization": f"Bearer {token}", "Forwarded": "for=10.0.0.9"}
+        at = f"{base}/v1/stop"
+        async with session.post(at, json={"name": "api"}, headers=headers) as answer:
+            assert answer.status == 200
+        asked = (await cockpit.event("verb.asked")).data["by"]
+        assert asked["web"] == "127.0.0.1"
+        # The same without a gateway has no such address.
+        await cockpit.ask(Stop(name="api"))
+        events = supervisor.event_log.since(0, 100)
+        last = [event for event in events if event.kind == "verb.asked"][-1]
+        assert "web" not in last.data["by"]
