@@ -63,7 +63,7 @@ class CountedExpression:
     def __init__(self, compiled: re.Pattern[str]) -> None:
         self._compiled = compiled
         self.pattern = compiled.pattern
-        width = re._parser.parse(compiled.pattern, compiled.flags & ~re.UNICODE).getwidth()[1]  # type: ignore[attr-defined]
+        width = re._parser.parse(compiled.pattern, compiled.flags & ~re.UNICODE).getwidth()[1]  # type: ignore[attr-defined, unused-ignore]
         self._longest = int(width)
 
     def match(self, text: str, at: int = 0, *end: int) -> re.Match[str] | None:

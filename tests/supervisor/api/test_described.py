@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.core.result import Ok
 
 from cockpit.wire.openapi import document
 from cockpit.wire.views import VIEWS
@@ -44,7 +45,7 @@ class Trial:
 
     def __init__(self, base: str, token: str) -> None:
         load_all_checks()
-        self._unchecked = [CHECKS.get_one(name) for name in UNCHECKED]
+        self._unchecked: Any = [CHECKS.get_one(name) for name in UNCHECKED]
         self._base = base
         self._session = requests.Session()
         self._session.headers["Authorization"] = f"Bearer {token}"
@@ -55,6 +56,7 @@ class Trial:
         schema = schemathesis.openapi.from_dict(document(served=True))
         schema.validate()
         for found in schema.get_all_operations():
+            assert isinstance(found, Ok)
             operation = found.ok()
             name = operation.definition.raw["operationId"]
             if name not in NOT_TRIED:
@@ -70,7 +72,7 @@ class Trial:
             phases=[Phase.generate], suppress_health_check=list(HealthCheck),
         )  # fmt: skip
         @given(case=cases, of_agent=st.booleans())
-        def ask(case: Case, of_agent: bool) -> None:
+        def ask(case: Case[Any], of_agent: bool) -> None:
             if isinstance(case.body, dict):
                 case.body |= HARMLESS.get(name, {})
             if isinstance(case.query, dict) and case.query.get("follow") in ("1", "true"):

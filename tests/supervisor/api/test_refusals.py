@@ -23,8 +23,9 @@ from cockpit.core.errors import (
     ProgramMissing,
     Unreachable,
 )
+from cockpit.supervisor.api.refusals import refusal
 from cockpit.supervisor.api.request_checks import LONGEST_ADDRESS, check_address
-from cockpit.supervisor.api.server import LARGEST_REQUEST, refusal
+from cockpit.supervisor.api.server import LARGEST_REQUEST
 from cockpit.wire.verbs import VERBS, Refusal
 
 if TYPE_CHECKING:
