@@ -15,6 +15,16 @@ import cockpit.wire
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.diff import DiffFile, WorktreeDiff
+from cockpit.wire.facts import (
+    BackgroundFacts,
+    Commit,
+    SessionFacts,
+    SubagentFacts,
+    Todo,
+    Usage,
+    UsageContext,
+    UsageTotals,
+)
 from cockpit.wire.history import (
     HistoryChain,
     HistoryDocument,
@@ -43,7 +53,8 @@ from cockpit.wire.stream import (
     ScreenShot,
     Snapshot,
 )
-from cockpit.wire.verbs import VERBS, Done, Refusal, Verb
+from cockpit.wire.verbs import VERBS, Done, InvalidValue, Refusal, Verb
+from cockpit.wire.views import Query
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 AT = "2026-11-21T20:15:00Z"
@@ -73,6 +84,17 @@ ANSWERS: tuple[Wire, ...] = (
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
     CallerStatus(kind="agent", name="api", pid=7),
     Done(message="done", name="api"), Refusal(exit_code=5, title="No"),
+    Refusal(exit_code=2, title="No", errors=[InvalidValue(pointer="#/name", detail="is missing")]),
+    SessionFacts(
+        todos=[Todo(content="Count", status="pending")],
+        commits=[Commit(hash="c0ffee", subject="Count")],
+        subagents=[SubagentFacts(id="s", type="t", status="running", task="Look")],
+        background=[BackgroundFacts(id="b", type="shell", status="running")],
+        usage=Usage(
+            transcript="/t", context=UsageContext(tokens=7),
+            totals=UsageTotals(input=1, cache_creation=2, cache_read=3, output=4),
+        ),
+    ),
 )  # fmt: skip
 
 
@@ -104,7 +126,7 @@ def test_every_message_has_an_example_here() -> None:
     for module in pkgutil.iter_modules(cockpit.wire.__path__, "cockpit.wire."):
         importlib.import_module(module.name)
     known = {kind for answer in ANSWERS for kind in held(answer)}
-    assert {kind for kind in subclasses(Wire) if not issubclass(kind, Verb)} == known
+    assert {kind for kind in subclasses(Wire) if not issubclass(kind, Verb | Query)} == known
     assert {kind for kind in subclasses(Wire) if issubclass(kind, Verb)} == {Verb, *VERBS}
 
 

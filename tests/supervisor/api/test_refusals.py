@@ -23,10 +23,18 @@ from cockpit.core.errors import (
     ProgramMissing,
     Unreachable,
 )
+from cockpit.core.problems import KINDS, PREFIX, problem
 from cockpit.supervisor.api.refusals import refusal
-from cockpit.supervisor.api.request_checks import LONGEST_ADDRESS, check_address
+from cockpit.supervisor.api.request_checks import (
+    LONGEST_ADDRESS,
+    InvalidRequest,
+    check_address,
+    validated,
+)
 from cockpit.supervisor.api.server import LARGEST_REQUEST
-from cockpit.wire.verbs import VERBS, Refusal
+from cockpit.wire.status import Wire
+from cockpit.wire.verbs import VERBS, Refusal, RemoveWorktree, Send, Snooze, Start
+from cockpit.wire.views import EventsQuery, Query
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -72,6 +80,72 @@ def test_every_error_has_a_status_and_comes_back() -> None:
         read = refusal_of(status, bytes(answer.body))
         assert (kind, type(read)) == (kind, raised)
         assert (read.title, read.detail, read.hint) == ("title", "detail", "hint")
+
+
+def test_a_refusal_is_a_problem_document_with_the_fields_of_before() -> None:
+    answer = refusal(NotNow("api has no pane", "It was not started.", "Start it"))
+    assert answer.media_type == "application/problem+json"
+    assert json.loads(bytes(answer.body)) == {
+        "type": "urn:problem-type:cockpit:not-now",
+        "status": 409,
+        "title": "api has no pane",
+        "detail": "It was not started.",
+        "hint": "Start it",
+        "exit_code": 5,
+    }
+
+
+def test_every_kind_of_problem_is_explained() -> None:
+    for kind in STATUS:
+        assert problem(kind("title"))["type"].removeprefix(PREFIX) in KINDS
+    assert problem(CockpitError("title"))["type"] == f"{PREFIX}failed"
+
+
+INVALID: list[tuple[type[Wire], Any, list[dict[str, str]]]] = [
+    (Send, {"text": 1}, [{"pointer": "#/name", "detail": "is missing"},
+                         {"pointer": "#/text", "detail": "must be text"}]),
+    (Send, [], [{"pointer": "#", "detail": "must be an object"}]),
+    (Start, {"name": "a", "worktree": "yes", "mode": "fast"},
+     [{"pointer": "#/worktree", "detail": "must be true or false"},
+      {"pointer": "#/mode", "detail": "must be 'observe', 'prompt' or 'auto'"}]),
+    (Snooze, {"name": "a", "seconds": 0, "percent": 101},
+     [{"pointer": "#/seconds", "detail": "must be greater than 0.0"},
+      {"pointer": "#/percent", "detail": "must be at most 100.0"}]),
+    (RemoveWorktree, {"tree": "t", "leave_out": ["a", 1], "pid": 1.5},
+     [{"pointer": "#/leave_out/1", "detail": "must be text"},
+      {"pointer": "#/pid", "detail": "must be a whole number"}]),
+    (EventsQuery, {"after": "-1", "limit": "ten", "follow": "maybe"},
+     [{"parameter": "after", "detail": "must be at least 0"},
+      {"parameter": "limit", "detail": "must be a whole number"},
+      {"parameter": "follow", "detail": "must be '0', '1', 'false' or 'true'"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "found", "errors"), INVALID)
+def test_each_value_that_is_not_valid_is_named(
+    kind: type[Wire], found: Any, errors: list[dict[str, str]]
+) -> None:
+    with pytest.raises(InvalidRequest) as wrong:
+        validated(kind, found, "Not valid", of_address=issubclass(kind, Query))
+    told = json.loads(bytes(refusal(wrong.value).body))
+    assert (told["status"], told["errors"]) == (400, errors)
+    assert "pydantic" not in str(told)
+    for one in errors:
+        assert one["detail"] in told["detail"]
+
+
+def test_no_field_of_a_request_is_refused_in_words_of_a_library() -> None:
+    """Every field of every request, with values of every type."""
+    odd: tuple[Any, ...] = (None, True, -1, 10**30, 1.5, "x", [], [None], {}, {"a": 1}, 1e308)
+    for kind in VERBS:
+        for name in kind.model_fields:
+            for value in odd:
+                try:
+                    validated(kind, {name: value}, "Not valid")
+                except InvalidRequest as wrong:
+                    details = {one["detail"] for one in wrong.errors}
+                    assert "is not valid" not in details, (kind, name, value)
+                    assert not any("Input" in one or "{" in one for one in details)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +195,57 @@ async def test_every_verb_is_refused_with_a_reason_and_a_4xx(cockpit: Cockpit) -
     idle = ("approve", "refuse", "snooze", "attach")
     cases += [("POST", f"/v1/{verb}", b'{"name": "api"}', 409) for verb in idle]
     cases += [("POST", "/v1/weather", b"{}", 404), ("DELETE", "/v1/status", b"", 405)]
+    cases += [("GET", f"/v1/{view}?{wrong}", b"", 400) for view, wrong in WRONG_QUERIES]
     async with cockpit.flying(cockpit.agent()):
         for method, target, sent, expected in cases:
             status, body = await answered(socket, method, target, sent)
             assert (method, target, sent, status, body) == (method, target, sent, expected, body)
             refused = Refusal.model_validate_json(body)
+            assert refused.status == status
+            assert refused.type.removeprefix(PREFIX) in KINDS
             assert refused.title.strip(), (method, target, sent)
             assert refused.exit_code in {2, 3, 5}, (method, target, sent)
+
+
+WRONG_QUERIES = (
+    ("events", "after=-1"), ("events", "limit=x"), ("events", "follow=2"), ("watch", "beat=1.5"),
+    ("history", "handoffs=-5"), ("history", "limit=99999999999999999999"), ("diff/api", "since=x"),
+)  # fmt: skip
+
+
+@pytest.mark.tmux
+async def test_what_is_not_http_and_what_is_unknown_get_our_words(cockpit: Cockpit) -> None:
+    socket = cockpit.places.socket
+    async with cockpit.flying(cockpit.agent()):
+        reader, writer = await asyncio.open_unix_connection(str(socket))
+        writer.write(b"HELO there\r\n\r\n")
+        async with asyncio.timeout(30):
+            head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+        assert head.startswith(
+            b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json"
+        )
+        assert Refusal.model_validate_json(body).title == "The request is not HTTP/1.1"
+        status, body = await answered(socket, "DELETE", "/v1/stop")
+        told = Refusal.model_validate_json(body)
+        assert (status, told.type) == (405, f"{PREFIX}unknown-request")
+        assert told.detail == "This address takes POST."
+
+
+@pytest.mark.tmux
+async def test_an_error_of_cockpit_is_named_and_logged_and_not_shown(
+    cockpit: Cockpit, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        supervisor.dependencies.event_log.close()  # whatever breaks
+        supervisor.dependencies.store.close()
+        status, body = await answered(cockpit.places.socket, "GET", "/v1/events")
+    told = json.loads(body)
+    name = told["instance"].rpartition(":")[2]
+    assert (status, told["type"]) == (500, f"{PREFIX}failed")
+    assert name in told["detail"]
+    assert "sqlite" not in body.decode().lower()
+    assert f"error {name}" in caplog.text
 
 
 @pytest.mark.tmux

@@ -1,0 +1,28 @@
+"""The facts of a session fit the model that describes them, field by field."""
+
+from __future__ import annotations
+
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
+from cockpit.core.meter import Meter
+from cockpit.core.session_report import facts_report, unreadable_report, usage_report
+from cockpit.wire.facts import SessionFacts, Usage
+
+
+def test_what_a_session_did_is_as_described() -> None:
+    found = Facts(
+        goal="Count",
+        todos=(Todo("Count", "pending"),),
+        files_modified=("a",),
+        commits=(CommitMade("c0ffee", "Count"),),
+        subagents=(Subagent("s", "explore", "running", "Look"),),
+        background=(BackgroundTask("b", command="sleep 9", log="/l"),),
+        recent_activity=("Bash sleep",),
+    )
+    usage = usage_report("/t.jsonl", Meter(), None)
+    written = facts_report(found, usage, git_status=[" M a"], branch="main", head="c0ffee")
+    assert SessionFacts.model_validate(written).model_dump() == written
+
+
+def test_a_transcript_that_cannot_be_read_is_as_described() -> None:
+    written = unreadable_report("/t.jsonl", "It is not there")
+    assert Usage.model_validate(written).model_dump() == written
