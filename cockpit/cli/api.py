@@ -11,9 +11,7 @@ from cockpit.cli.options import with_common_options
     epilog="""\b
 Examples:
   cockpit api schema > cockpit-api.json     for a generator of clients
-  curl --unix-socket "$XDG_RUNTIME_DIR/cockpit/cockpit.sock" http://cockpit/v1/status
-
-More examples: cockpit/docs/api.md"""
+  curl --unix-socket "$(cockpit api socket)" http://cockpit/v1/status"""
 )
 @with_common_options
 def api() -> None:
@@ -33,4 +31,14 @@ def schema(served: bool) -> int:
     from cockpit.wire.openapi import document
 
     print(json.dumps(document(served=served), indent=2))
+    return 0
+
+
+@api.command()
+@with_common_options
+def socket() -> int:
+    """Print the path of the supervisor's socket."""
+    from cockpit.cli.places import our_places
+
+    print(our_places().socket)
     return 0

@@ -257,12 +257,14 @@ class Views:
     async def _follow(self, after: int, only: str | None) -> AsyncIterator[Line]:
         listener = self._served.dependencies.event_log.listen()
         try:
-            last = after
-            past = self._served.dependencies.event_log.since(after, MOST_EVENTS) if after else []
-            for event in past:
-                last = event.id
-                if _is_visible(event, only):
-                    yield Line(event.model_dump_json(), event.id)
+            last, more = after, after > 0
+            while more:
+                past = self._served.dependencies.event_log.since(last, MOST_EVENTS)
+                more = len(past) == MOST_EVENTS
+                for event in past:
+                    last = event.id
+                    if _is_visible(event, only):
+                        yield Line(event.model_dump_json(), event.id)
             yield Line("")
             async for event in listener.lines():
                 if event.id > last and _is_visible(event, only):

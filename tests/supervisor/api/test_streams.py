@@ -11,7 +11,7 @@ import pytest
 
 from cockpit.client.exchange import Exchange
 from cockpit.core.events import Plain
-from cockpit.supervisor.api import streams
+from cockpit.supervisor.api import server, streams
 from cockpit.wire.verbs import Stop
 from tests.supervisor.api.web import gateway
 
@@ -58,6 +58,18 @@ async def test_each_form_has_the_same_events(cockpit: Cockpit) -> None:
         seen = {**SERVER_SENT, "Last-Event-ID": str(first.id)}
         async with session.get(at, headers=seen) as events:
             assert (await next_event(events))["id"] == str(second.id)
+
+
+async def test_a_client_that_was_away_for_long_misses_nothing(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "MOST_EVENTS", 3)
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        ids = [supervisor.event_log.record(FOUND, "missed").id for _ in range(8)]
+        following = cockpit.client.follow(after=ids[0])
+        async with asyncio.timeout(30):
+            assert [(await anext(following)).id for _ in ids[1:]] == ids[1:]
+        await following.aclose()  # type: ignore[attr-defined]
 
 
 async def next_line(answer: aiohttp.ClientResponse) -> Any:
