@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
 import os
@@ -16,7 +17,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from cockpit.adapters.browser import gateway
+from cockpit.adapters.browser import api, gateway, server
 from cockpit.adapters.browser.access import AccessCheck
 from cockpit.adapters.browser.gateway import LARGEST_BODY, Gateway
 from cockpit.adapters.browser.server import Browser
@@ -54,6 +55,7 @@ class Answering:
     def __init__(self) -> None:
         self.say = Said()
         self.gone = False
+        self.bug: Exception | None = None
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
 
     @asynccontextmanager
@@ -62,6 +64,8 @@ class Answering:
     ) -> AsyncIterator[Said]:
         if self.gone:
             raise NoSupervisor("No supervisor is running")
+        if self.bug is not None:
+            raise self.bug
         self.asked.append((method, target, dict(headers), body))
         try:
             yield self.say
@@ -110,21 +114,44 @@ class Script:
             assert kind in KINDS
             return got.status, kind
 
+    async def connect(self, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection on which this was sent."""
+        at = URL(self.base)
+        reader, writer = await asyncio.open_connection(at.host, at.port)
+        writer.write(sent)
+        return reader, writer
+
+    async def raw(self, sent: bytes) -> tuple[int, str, Any]:
+        """Status, kind and problem document of the answer to these bytes."""
+        reader, writer = await self.connect(sent)
+        top = await reader.readuntil(b"\r\n\r\n")
+        assert b"application/problem+json" in top
+        length = int(top.lower().partition(b"content-length: ")[2].split()[0])
+        told = json.loads(await reader.readexactly(length))
+        writer.close()
+        return int(top.split()[1]), told["type"].removeprefix(PREFIX), told
+
+
+def head(method: str, headers: Mapping[str, str]) -> bytes:
+    lines = [f"{method} /v1/watch HTTP/1.1", "Host: localhost"]
+    lines += [f"{name}: {text}" for name, text in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
 
 @asynccontextmanager
 async def serving(*, write: bool = False, bound: str = "127.0.0.1") -> AsyncIterator[Script]:
     behind = Answering()
 
-    def api(access: AccessCheck) -> Gateway:
+    def made(access: AccessCheck) -> Gateway:
         return Gateway(access, behind, b'{"openapi": "3.1.0"}', write=write)
 
-    server = Browser(["true"], "cockpit", bound, 0, api)
+    browser = Browser(["true"], "cockpit", bound, 0, made)
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    running = asyncio.create_task(server.run(address.set_result))
+    running = asyncio.create_task(browser.run(address.set_result))
     jar = aiohttp.CookieJar(unsafe=True)
     try:
         async with aiohttp.ClientSession(cookie_jar=jar) as session, asyncio.timeout(30):
-            yield Script(server, await address, session, behind)
+            yield Script(browser, await address, session, behind)
             os.kill(os.getpid(), signal.SIGTERM)
             await running
     finally:
@@ -245,7 +272,7 @@ async def test_there_are_not_endlessly_many_requests(monkeypatch: pytest.MonkeyP
             await script.session.get(f"{script.base}/v1/watch", headers=script.allowed)
             for _ in range(2)
         ]
-        assert await script.ask() == (409, "not-now")
+        assert await script.ask() == (503, "not-now")
         for one in open_:
             one.close()
     assert script.behind.say.ended.is_set()
@@ -254,7 +281,7 @@ async def test_there_are_not_endlessly_many_requests(monkeypatch: pytest.MonkeyP
 async def test_a_stream_arrives_line_by_line_and_ends_with_its_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("cockpit.adapters.browser.server.LOOK", 0.05)
+    monkeypatch.setattr(api, "LOOK", 0.05)
     async with serving() as script:
         script.behind.say = Said(pieces=(b"one\n", b"two\n"), endless=True)
         async with script.session.get(f"{script.base}/v1/watch", headers=script.allowed) as got:
@@ -330,14 +357,134 @@ async def test_what_is_no_stream_has_no_websocket() -> None:
         assert refused.value.status == 400
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"Connection": "close"}, {"Sec-WebSocket-Version": "99"}, {"Sec-WebSocket-Key": "short"},
+     {"Sec-WebSocket-Key": "\xfc" * 24}],
+    ids=str,
+)  # fmt: skip
+async def test_a_handshake_that_is_not_valid_is_refused_in_our_words(wrong: dict[str, str]) -> None:
+    right = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    async with serving() as script:
+        assert (await script.raw(head("GET", script.allowed | right | wrong)))[:2] == (
+            400,
+            "bad-usage",
+        )
+        assert script.behind.asked == []
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"HELO there\r\n\r\n", b"GET /v1/status HTTP/x\r\n\r\n", b"\x16\x03\x01\x02\r\n\r\n",
+     b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n",
+     b"GET /v1/status HTTP/1.1\r\nX: " + b"x" * 20_000 + b"\r\n\r\n"],
+    ids=["no request", "no version", "TLS", "no field", "long field"],
+)  # fmt: skip
+async def test_what_is_not_http_gets_a_problem_document_too(
+    sent: bytes, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving() as script:
+        status, kind, told = await script.raw(sent)
+        assert (status, kind) == (400, "bad-usage")
+        assert told["title"] == "The request is not HTTP/1.1"
+    # Nobody can fill the terminal of `cockpit serve`.
+    assert (caplog.text, capfd.readouterr().err) == ("", "")
+
+
+async def test_a_body_that_is_not_http_is_refused_in_our_words() -> None:
+    async with serving(write=True) as script:
+        chunked = head("POST", script.allowed | {"Transfer-Encoding": "chunked"})
+        assert (await script.raw(chunked + b"no number\r\n\r\n"))[:2] == (400, "bad-usage")
+        assert script.behind.asked == []
+
+
+async def test_a_compressed_body_stays_as_small_as_it_came() -> None:
+    async with serving(write=True) as script:
+        packed = gzip.compress(b"x" * LARGEST_BODY * 2)
+        assert (await script.ask("/v1/send", "POST", packed, {"Content-Encoding": "gzip"}))[
+            0
+        ] == 200
+        assert script.behind.asked[0][3] == packed
+
+
+async def test_a_body_is_asked_for_only_if_it_may_be_sent() -> None:
+    waits = {"Expect": "100-continue", "Content-Length": "2"}
+    async with serving() as script:
+        assert (await script.raw(head("POST", script.allowed | waits)))[:2] == (403, "read-only")
+    async with serving(write=True) as script:
+        reader, writer = await script.connect(head("POST", script.allowed | waits))
+        assert await reader.readline() == b"HTTP/1.1 100 Continue\r\n"
+        writer.write(b"{}")
+        assert await reader.readline() == b"\r\n"
+        assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+        writer.close()
+        odd = {"Expect": "miracles", "Content-Length": "0", "Connection": "close"}
+        reader, writer = await script.connect(head("POST", script.allowed | odd))
+        assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+        writer.close()
+
+
+async def test_a_body_must_arrive_in_time_and_counts_while_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gateway, "MOST_OPEN", 1)
+    async with serving(write=True) as script:
+        slow = head("POST", script.allowed | {"Content-Length": "9"}) + b"{"
+        _, writer = await script.connect(slow)
+        while (await script.ask()) == (200, "said"):  # the slow one has not arrived yet
+            pass
+        assert await script.ask() == (503, "not-now")
+        writer.close()
+        while (await script.ask()) != (200, "said"):  # it has gone
+            pass
+        monkeypatch.setattr(api, "BODY_SECONDS", 0.1)
+        assert (await script.raw(slow))[:2] == (408, "not-now")
+        assert await script.ask() == (200, "said")
+
+
+async def test_a_client_that_never_ends_its_head_is_disconnected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.1)
+    async with serving() as script:
+        reader, writer = await script.connect(b"GET /v1/status HTTP/1.1\r\nHost: lo")
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_client_that_takes_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "STALLED", 0.1)
+    async with serving() as script:
+        script.behind.say = Said(pieces=(b"x" * 65536,) * 1000, endless=True)
+        _, writer = await script.connect(head("GET", script.allowed))
+        await script.behind.say.ended.wait()
+        writer.close()
+
+
+async def test_an_error_of_cockpit_is_a_problem_document_and_not_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with serving() as script:
+        script.behind.bug = ZeroDivisionError("secret")
+        async with script.session.get(f"{script.base}/v1/x", headers=script.allowed) as answer:
+            assert (answer.status, answer.content_type) == (500, "application/problem+json")
+            assert "secret" not in await answer.text()
+        assert "secret" in caplog.text
+
+
 async def test_without_an_api_there_is_none() -> None:
-    server = Browser(["true"], "cockpit", "127.0.0.1", 0)
+    browser = Browser(["true"], "cockpit", "127.0.0.1", 0)
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    running = asyncio.create_task(server.run(address.set_result))
+    running = asyncio.create_task(browser.run(address.set_result))
     try:
         base = (await address).partition("/?")[0]
         async with aiohttp.ClientSession() as session:
-            headers = {"Authorization": f"Bearer {server.access.api_token}"}
+            headers = {"Authorization": f"Bearer {browser.access.api_token}"}
             async with session.get(f"{base}/v1/status", headers=headers) as answer:
                 assert answer.status == 403
     finally:

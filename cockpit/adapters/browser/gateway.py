@@ -9,13 +9,13 @@ machine, because another site's name may resolve to it. Listens to nothing, uses
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from cockpit.adapters.browser.access import AccessCheck
-from cockpit.core.errors import BadUsage, NotAllowed, NotNow
+from cockpit.core.errors import BadUsage, NotAllowed
 
 PREFIX = "/v1/"
 LARGEST_BODY = 2 * 1024 * 1024
@@ -137,12 +137,18 @@ class Gateway:
         return told and self._access.is_session_cookie(asked.cookie)
 
     @asynccontextmanager
-    async def answer(self, asked: Asked, body: bytes) -> AsyncIterator[Answer]:
-        """The supervisor's answer to a checked request. Raises `NoSupervisor` and `NotNow`."""
+    async def answer(
+        self, asked: Asked, body: Callable[[], Awaitable[bytes]]
+    ) -> AsyncIterator[Answer]:
+        """The supervisor's answer to a checked request. Raises `NoSupervisor` and `Denied`.
+
+        The request counts as open while `body` reads its body, too.
+        """
         if self._open >= MOST_OPEN:
-            raise NotNow(
-                "Too many requests at a time", f"{MOST_OPEN} are open.", "Close some of them."
-            )
+            raise Denied(
+                503, "not-now", "Too many requests at a time", f"{MOST_OPEN} are open.",
+                "Close some of them.",
+            )  # fmt: skip
         sent = {name: asked.headers[name] for name in _SENT if name in asked.headers}
         if asked.upgrades:
             sent["accept"] = SERVER_SENT
@@ -151,7 +157,7 @@ class Gateway:
         target = f"{asked.path}?{asked.query}" if asked.query else asked.path
         self._open += 1
         try:
-            async with self._upstream.ask(asked.method, target, sent, body) as answer:
+            async with self._upstream.ask(asked.method, target, sent, await body()) as answer:
                 kept = {name: text for name, text in answer.headers.items() if name in _RETURNED}
                 if asked.upgrades and answer.status == 200 and not is_stream(answer):
                     raise BadUsage("This address is no stream", "It has nothing for a WebSocket.")

@@ -13,6 +13,7 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from aiohttp import WSCloseCode, web
@@ -20,31 +21,18 @@ from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 from cockpit.adapters.browser.access import AccessCheck
-from cockpit.adapters.browser.gateway import (
-    LARGEST_BODY,
-    PREFIX,
-    READING,
-    Answer,
-    Asked,
-    Denied,
-    Gateway,
-    is_stream,
-    messages,
-)
-from cockpit.adapters.browser.page import API_HEADERS, KEYS, NOT_LET_IN, headers, page
-from cockpit.core.errors import BadUsage, CockpitError, Failed
-from cockpit.core.problems import MEDIA_TYPE, problem
+from cockpit.adapters.browser.api import DESCRIPTION, ApiRoutes, Connection
+from cockpit.adapters.browser.gateway import PREFIX, Gateway
+from cockpit.adapters.browser.page import KEYS, NOT_LET_IN, headers, page
+from cockpit.core.errors import Failed
 
 TABS = 16
 """Maximum open tabs; more are a mistake or an attack."""
 PATIENCE = 3.0
 """Seconds that a tab's process has to end by itself."""
 FONT_SIZE = 16
-DESCRIPTION = "/openapi.json"
-LOOK = 5.0
-"""Seconds between two looks whether the client of a silent stream is still there."""
-LONGEST_MESSAGE = 4096
-"""Bytes of a client's WebSocket message; none is listened to."""
+HEAD_SECONDS = 30.0
+"""Time limit for the head of a request, and for the next one on the same connection."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -105,13 +93,11 @@ class Browser(Server):
         self._argv = tuple(argv)
         self._bound = bound
         self.access = AccessCheck(bound)
-        self._api = api(self.access) if api is not None else None
-        self._asking: set[asyncio.Task[object]] = set()
-        """Requests to the API that are being answered."""
+        self._api = ApiRoutes(api(self.access), lambda: self._cookie) if api is not None else None
         self._open: dict[Tab, web.WebSocketResponse] = {}
 
     async def run(self, on_address: Callable[[str], None]) -> None:
-        """Serve until SIGINT or SIGTERM; `told` gets the address once the server accepts
+        """Serve until SIGINT or SIGTERM; `on_address` gets the address once the server accepts
         connections.
 
         Raises `Failed` if the port is not available.
@@ -120,33 +106,45 @@ class Browser(Server):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, over.set)
-        runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=PATIENCE)
+        runner = web.AppRunner(await self._make_app(), shutdown_timeout=PATIENCE)
         await runner.setup()
         try:
-            on_address(await self._listen(runner))
-            await over.wait()
+            listening = await self._listen(runner)
+            try:
+                on_address(self._address())
+                await over.wait()
+            finally:
+                listening.close()
         finally:
             await runner.cleanup()
 
-    async def _listen(self, runner: web.AppRunner) -> str:
-        site = web.TCPSite(runner, self._bound, self.port)
+    async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
+        loop, manager = asyncio.get_running_loop(), runner.server
+        assert manager is not None
+        # No access log: the screen's address has the token in it.
+        options: dict[str, Any] = {"access_log": None, "keepalive_timeout": HEAD_SECONDS}
+        # A small body must not become a large one here.
+        connection = partial(Connection, manager, loop=loop, auto_decompress=False, **options)
         try:
-            await site.start()
+            listening = await loop.create_server(connection, self._bound, self.port, backlog=128)
         except OSError as error:
             raise Failed(
                 f"Port {self.port} at {self._bound} is not available",
                 error.strerror or str(error),
                 "Use any free port: cockpit serve --port 0",
             ) from error
-        self.port = runner.addresses[0][1]
+        self.port = listening.sockets[0].getsockname()[1]
+        return listening
+
+    def _address(self) -> str:
         name = f"[{self._bound}]" if ":" in self._bound else self._bound
         return f"http://{name}:{self.port}/?token={self.access.token}"
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
         if self._api is not None:
-            app.router.add_route("*", f"{PREFIX}{{tail:(?s:.*)}}", self._ask)
-            app.router.add_route("*", DESCRIPTION, self._ask)
+            for path in (f"{PREFIX}{{tail:(?s:.*)}}", DESCRIPTION):
+                app.router.add_route("*", path, self._api.ask, expect_handler=self._api.expect)
         app.add_routes(
             [
                 web.get("/", self._index),
@@ -168,9 +166,7 @@ class Browser(Server):
         """Refuse requests without token or cookie; a request with the token gets the cookie and a
         redirect. The API has checks of its own.
         """
-        if self._api is not None and (
-            request.path.startswith(PREFIX) or request.path == DESCRIPTION
-        ):
+        if self._api is not None and request.match_info.handler == self._api.ask:
             return await handler(request)
         if not self.access.is_known_host(request.host):
             return web.Response(status=403, text="This is not a name of this machine.\n")
@@ -190,32 +186,6 @@ class Browser(Server):
         )
         answer.set_cookie(self._cookie, self.access.key, httponly=True, samesite="Strict", path="/")
         return answer
-
-    # The API
-
-    async def _ask(self, request: web.Request) -> web.StreamResponse:
-        """Answer one request to the API; every failure is a problem document."""
-        assert self._api is not None
-        task = asyncio.current_task()
-        assert task is not None
-        self._asking.add(task)
-        asked = _asked(request, self._cookie)
-        try:
-            self._api.check(asked)
-            if request.path == DESCRIPTION and asked.method in READING:
-                return web.Response(
-                    body=self._api.description, content_type="application/json", headers=API_HEADERS
-                )
-            async with self._api.answer(asked, await _body(request)) as answer:
-                if asked.upgrades and is_stream(answer):
-                    return await _send_messages(request, answer)
-                return await _pass_on(request, answer)
-        except Denied as denied:
-            return _problem(denied, status=denied.status, kind=denied.kind)
-        except CockpitError as error:
-            return _problem(error)
-        finally:
-            self._asking.discard(task)
 
     # The screen
 
@@ -250,8 +220,8 @@ class Browser(Server):
         for tab, socket in list(self._open.items()):
             await socket.close(code=WSCloseCode.GOING_AWAY, message=b"cockpit serve has ended")
             await tab.end()
-        for task in self._asking:
-            task.cancel()
+        if self._api is not None:
+            self._api.end()
 
     async def _show(self, tab: Tab, socket: web.WebSocketResponse, request: web.Request) -> None:
         await tab.start(_cells(request, "width", 80), _cells(request, "height", 24))
@@ -282,95 +252,6 @@ class Browser(Server):
         )
         tab.argv = self._argv
         return tab
-
-
-# The API
-
-
-def _asked(request: web.Request, cookie: str) -> Asked:
-    named: dict[str, str] = {}
-    for name, text in request.headers.items():
-        named.setdefault(name.lower(), text)
-    return Asked(
-        method=request.method,
-        path=request.rel_url.raw_path,
-        query=request.rel_url.raw_query_string,
-        headers=named,
-        cookie=request.cookies.get(cookie, ""),
-        address=request.remote or "",
-        upgrades=named.get("upgrade", "").lower() == "websocket",
-    )
-
-
-async def _body(request: web.Request) -> bytes:
-    """The body. Raises `BadUsage` for one that is too long."""
-    held = b""
-    async for block in request.content.iter_any():
-        held += block
-        if len(held) > LARGEST_BODY:
-            raise BadUsage("The request is too long", f"{LARGEST_BODY // 1024} KiB is the limit.")
-    return held
-
-
-def _problem(error: CockpitError, **more: Any) -> web.Response:
-    body = problem(error, **more)
-    answer = web.json_response(
-        body, status=body["status"], content_type=MEDIA_TYPE, headers=API_HEADERS
-    )
-    if answer.status == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="cockpit"'
-    return answer
-
-
-async def _pass_on(request: web.Request, answer: Answer) -> web.StreamResponse:
-    """Send the answer as it arrives, until it ends or the client has gone."""
-    response = web.StreamResponse(status=answer.status, headers={**API_HEADERS, **answer.headers})
-    await response.prepare(request)
-    pending = asyncio.ensure_future(_next_block(answer))
-    try:
-        while request.transport is not None and not request.transport.is_closing():
-            if not (await asyncio.wait({pending}, timeout=LOOK))[0]:
-                continue
-            if (block := pending.result()) is None:
-                await response.write_eof()
-                break
-            await response.write(block)
-            pending = asyncio.ensure_future(_next_block(answer))
-    except ConnectionError:
-        pass  # the client has gone
-    except CockpitError:  # too late for a problem document: the client sees that the end is missing
-        if request.transport is not None:
-            request.transport.abort()
-    finally:
-        pending.cancel()
-        await asyncio.gather(pending, return_exceptions=True)
-    return response
-
-
-async def _next_block(answer: Answer) -> bytes | None:
-    return await anext(answer.blocks, None)
-
-
-async def _send_messages(request: web.Request, answer: Answer) -> web.WebSocketResponse:
-    """Send each line as a message, until the stream ends or the client closes the connection."""
-    socket = web.WebSocketResponse(heartbeat=30, max_msg_size=LONGEST_MESSAGE, timeout=1.0)
-    await socket.prepare(request)
-    sending = asyncio.create_task(_send_all(socket, answer))
-    try:
-        async for _ in socket:
-            pass  # what the client says is not listened to, but its close is
-    finally:
-        sending.cancel()
-        await asyncio.gather(sending, return_exceptions=True)
-        await socket.close(code=WSCloseCode.GOING_AWAY, message=b"cockpit serve has ended")
-    return socket
-
-
-async def _send_all(socket: web.WebSocketResponse, answer: Answer) -> None:
-    with suppress(CockpitError, ConnectionError):
-        async for message in messages(answer):
-            await socket.send_str(message)
-    await socket.close(code=WSCloseCode.GOING_AWAY, message=b"The stream has ended")
 
 
 def _cells(request: web.Request, name: str, usual: int) -> int:

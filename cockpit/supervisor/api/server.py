@@ -123,7 +123,7 @@ def application(served: Served) -> Starlette:
         )
         for view in VIEWS
     ]
-    routes.append(Route(OPENAPI_PATH, openapi))
+    routes.append(Route(OPENAPI_PATH, handlers.explained("openapi", openapi)))
     app = Starlette(
         routes=routes,
         exception_handlers={
