@@ -18,12 +18,12 @@ from cockpit.wire.openapi import document
 
 
 @asynccontextmanager
-async def gateway(socket: Path) -> AsyncIterator[tuple[str, str]]:
+async def gateway(socket: Path, *, write: bool = True) -> AsyncIterator[tuple[str, str]]:
     """Its address, and its token."""
 
     def api(access: AccessCheck) -> Gateway:
         description = json.dumps(document(served=True)).encode()
-        return Gateway(access, Relay(socket), description, write=True)
+        return Gateway(access, Relay(socket), description, write=write)
 
     server = Browser(["true"], "cockpit", "127.0.0.1", 0, api)
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()

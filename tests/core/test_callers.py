@@ -1,0 +1,36 @@
+"""The address that `cockpit serve` names: only written down, and only of the user."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.core.callers import Caller, CallerKind, forwarded
+
+USER = Caller(CallerKind.USER, pid=7, terminal="pts/3")
+
+
+@pytest.mark.parametrize(
+    ("header", "address"),
+    [
+        ('for="127.0.0.1"', "127.0.0.1"), ('for="[::1]"', "::1"),
+        ('for="[fe80::1%eth0]"', "fe80::1%eth0"),
+        ("for=10.0.0.9, for=10.0.0.1", "10.0.0.9"), ("", ""), ("for=unknown", ""),
+        ('for="you\x1b[2J"', ""), ("for=" + "1" * 99, ""),
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_only_an_address_is_taken(header: str, address: str) -> None:
+    assert forwarded(USER, header).web == address
+    assert forwarded(USER, header).kind is CallerKind.USER
+
+
+@pytest.mark.parametrize("kind", [CallerKind.AGENT, CallerKind.HOOK, CallerKind.UNKNOWN])
+def test_an_agent_stays_an_agent_behind_cockpit_serve(kind: CallerKind) -> None:
+    caller = Caller(kind, "api", pid=7)
+    assert forwarded(caller, 'for="127.0.0.1"') == caller
+
+
+def test_events_say_from_where_the_user_asked() -> None:
+    asked = forwarded(USER, 'for="127.0.0.1"')
+    assert asked.description == "you on pts/3 through cockpit serve from 127.0.0.1"
+    assert asked.event_data()["web"] == "127.0.0.1"
