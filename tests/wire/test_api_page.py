@@ -13,7 +13,11 @@ PAGE = Path(__file__).parent.parent.parent / "cockpit" / "docs" / "api.md"
 MARKS = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
-HEADS = {"views": "`GET` | answer", "verbs": "`POST` | does", "problems": "`type` ends with | means"}
+HEADS = {
+    "views": "`GET` | answer",
+    "verbs": "`POST` | does",
+    "problems": "`type` ends with | means",
+}
 
 
 def rows(part: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.meter import Meter
+from cockpit.core.reading import Confidence, Window
 from cockpit.core.session_report import facts_report, unreadable_report, usage_report
 from cockpit.wire.facts import SessionFacts, Usage
 
@@ -18,7 +19,7 @@ def test_what_a_session_did_is_as_described() -> None:
         background=(BackgroundTask("b", command="sleep 9", log="/l"),),
         recent_activity=("Bash sleep",),
     )
-    usage = usage_report("/t.jsonl", Meter(), None)
+    usage = usage_report("/t.jsonl", Meter(), Window(200_000, Confidence.ASSUMED))
     written = facts_report(found, usage, git_status=[" M a"], branch="main", head="c0ffee")
     assert SessionFacts.model_validate(written).model_dump() == written
 
