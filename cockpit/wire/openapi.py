@@ -41,6 +41,7 @@ _OF_SERVE = "`cockpit serve`, with the token that it prints. Changes need `--wri
 _FAILURES = {
     "400": "The request is not valid.",
     "404": "No agent, handoff or document of that name.",
+    "408": "The request did not arrive in time.",
     "409": "Not possible in the present state, or not allowed to the agent that asked.",
     "424": "A program that is needed is not installed.",
     "500": "It failed.",
