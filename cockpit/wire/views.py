@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.facts import SessionFacts
@@ -68,6 +69,11 @@ class HistoryQuery(Query):
     """The `next` of the page before."""
 
 
+class FactsQuery(Query):
+    session: str | None = None
+    """An earlier session of the agent's job; the current one without it."""
+
+
 class WorktreesQuery(Query):
     directory: str | None = None
     """Also the repository at this directory, absolute."""
@@ -102,6 +108,7 @@ class View:
 
 VIEWS: tuple[View, ...] = (
     View("status", "/v1/status", "Every agent with its reading and its handoff.", Status),
+    View("caller", "/v1/caller", "As whom the supervisor sees who asks.", CallerStatus),
     View(
         "events", "/v1/events", "What happened, oldest first.", Event, Form.LINES, EventsQuery,
     ),
@@ -125,7 +132,10 @@ VIEWS: tuple[View, ...] = (
         "continuation", "/v1/continuation/{name}", "The prompt for the agent's next session.", str,
         Form.TEXT,
     ),
-    View("facts", "/v1/facts/{name}", "What the agent's session did.", SessionFacts),
+    View(
+        "facts", "/v1/facts/{name}", "What the agent's session did, or an earlier one.",
+        SessionFacts, query=FactsQuery,
+    ),
     View(
         "worktrees", "/v1/worktrees", "The worktrees of every agent's repository.",
         list[WorktreeStatus], query=WorktreesQuery,

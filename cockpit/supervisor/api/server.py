@@ -61,6 +61,7 @@ from cockpit.wire.views import (
     VIEWS,
     DiffQuery,
     EventsQuery,
+    FactsQuery,
     HistoryQuery,
     Query,
     ScreenQuery,
@@ -364,7 +365,7 @@ class Views:
         return PlainTextResponse(self._served.engine.continuation(agent))
 
     async def facts(self, request: Request) -> Response:
-        agent, session = await self._agent(request), request.query_params.get("session")
+        agent, session = await self._agent(request), _query(request, FactsQuery).session
         if session is None or session == agent.record.session:
             return JSONResponse(await self._served.history.facts(agent))
         return JSONResponse(await self._served.history.past_facts(agent, session))
