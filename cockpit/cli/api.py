@@ -18,7 +18,12 @@ def api() -> None:
     """Describe the API that programs can use."""
 
 
-@api.command()
+@api.command(
+    epilog="""\b
+Examples:
+  cockpit api schema > cockpit-api.json
+  cockpit api schema --served      with the token that cockpit serve asks for"""
+)
 @with_common_options
 @click.option("--served", is_flag=True, help="As `cockpit serve` offers it, with a token.")
 def schema(served: bool) -> int:
@@ -34,7 +39,11 @@ def schema(served: bool) -> int:
     return 0
 
 
-@api.command()
+@api.command(
+    epilog="""\b
+Example:
+  curl --unix-socket "$(cockpit api socket)" http://cockpit/v1/status"""
+)
 @with_common_options
 def socket() -> int:
     """Print the path of the supervisor's socket."""

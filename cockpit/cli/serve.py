@@ -55,7 +55,7 @@ screen keep running."""
 @click.option("--write", is_flag=True, help="Let the API change something, not only read.")
 @click.option("--tab", is_flag=True, hidden=True)
 def serve(port: int, bind: str, let_others_in: bool, write: bool, tab: bool) -> int:
-    """Serve the screen to a browser, and the API to scripts, on this machine only."""
+    """Serve the screen to a browser, and the API to scripts."""
     if tab:
         return _show_in_tab(common_options().config)
     return _serve(port, bind, common_options().config, let_others_in=let_others_in, write=write)
