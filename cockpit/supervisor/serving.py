@@ -86,7 +86,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         Start: locked("being started", start),
         Resume: of.resumer.resume,
         Stop: locked("being stopped", stop),
-        Send: SendHandler(parts, fleet, of.locks),
+        Send: SendHandler(parts, fleet, of.locks, of.watch.consider),
         Handoff: locked("beginning a handoff", handoff),
         Approve: locked("being approved", answers.approve),
         Refuse: locked("being answered", answers.refuse),

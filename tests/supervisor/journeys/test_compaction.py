@@ -113,6 +113,20 @@ async def test_a_cleared_session_is_offered_its_facts(cockpit: Cockpit, mode: st
         assert (await cockpit.event("facts.given")).data["occasion"] == "clear"
 
 
+async def test_a_prompt_that_waited_for_the_lock_takes_the_facts_along(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=9, pause=3, step_tokens=100)) as supervisor:
+        first = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        async with supervisor.locks.hold("api", "being tested"):
+            type_in(cockpit, first, "/clear")
+            await cockpit.until(lambda row: row.session_id != first.session_id)
+            sending = asyncio.create_task(cockpit.ask(Send(name="api", text="Go on.")))
+            await cockpit.until(lambda _: supervisor.locks._locks["api"].users > 1)
+        await sending
+        row = await cockpit.until(lambda row: row.state in {"idle", "done"})
+        assert [event for event, _ in injected(cockpit, row)] == ["UserPromptSubmit"]
+
+
 async def test_a_clear_calls_off_the_handoff_of_what_was_cleared(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4)):
         first = await cockpit.start()

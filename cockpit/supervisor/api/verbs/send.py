@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.handoff.events import Turn
@@ -24,10 +24,17 @@ ACCEPTED_WITHIN = 8.0
 class SendHandler:
     """Performs `Send`. Holds the agent's lock while it types."""
 
-    def __init__(self, dependencies: Dependencies, fleet: Fleet, locks: AgentLocks) -> None:
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        locks: AgentLocks,
+        consider: Callable[[Agent], Awaitable[None]],
+    ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._locks = locks
+        self._consider = consider
 
     async def __call__(self, asked: Send) -> Done:
         """Paste a prompt into the composer, submit it, and wait until it is accepted."""
@@ -35,6 +42,10 @@ class SendHandler:
             raise BadUsage("There is nothing to send", hint="Give the prompt as an argument.")
         async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):
             agent = self._running(asked.name)
+            if agent.must_reconsider:
+                # The facts after a compaction that was just seen go with this prompt.
+                await self._consider(agent)
+                agent = self._running(asked.name)
             _refuse_dialog(agent)
             accepted, idle = await self._type(agent, asked.text)
         if not agent.has_readings or not idle:
