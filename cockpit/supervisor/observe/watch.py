@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from cockpit.adapters.transcripts.tail import Fetched, Tail, Unreadable
@@ -29,6 +29,7 @@ from cockpit.supervisor.agents import background_work
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import dialog_without_secrets, redactor_of
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.observe.titles import SeenTitles
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOT = 0.04
@@ -64,15 +65,6 @@ class _Fetched:
     answer: Fetched | Unreadable | Exception | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Title:
-    """The title of an agent's pane, and when it was first seen in this session."""
-
-    session: str | None
-    text: str
-    since: float
-
-
 class Watch:
     """Watches all agents, and calls `consider` for each that changed."""
 
@@ -93,7 +85,7 @@ class Watch:
         self._compacted = compacted
         self.compacts: Callable[[Agent], object] = lambda _: None
         """Called when a session's CLI waits before a compaction."""
-        self._titles: dict[str, _Title] = {}
+        self._titles = SeenTitles()
         self._wake = asyncio.Event()
         self._reports = asyncio.Event()
 
@@ -363,7 +355,7 @@ class Watch:
     async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
         """The notes in the titles of the panes, for CLIs that write none elsewhere.
 
-        A title is dated by when it was first seen. One command reads those of all panes.
+        One command reads those of all panes.
         """
         telling = [
             agent
@@ -383,11 +375,8 @@ class Watch:
             presence = agent.runtime.presence_in(pane.title) if pane else None
             if pane is None or presence is None:
                 continue
-            known = self._titles.get(agent.name)
-            if known is None or (known.session, known.text) != (agent.record.session, pane.title):
-                known = _Title(agent.record.session, pane.title, now)
-                self._titles[agent.name] = known
-            found[agent.name] = replace(presence, updated=known.since)
+            key = agent.name, agent.record.session
+            found[agent.name] = self._titles.date(key, pane.title, presence, now)
         return found
 
     async def _find_transcript(self, agent: Agent) -> None:
