@@ -1,4 +1,4 @@
-"""Submit what was pasted into an agent's prompt box."""
+"""Paste a prompt into an agent's prompt box, and submit it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,26 @@ from cockpit.supervisor.dependencies import Dependencies
 
 PASTE_SETTLES = 0.3
 """Seconds between a paste and its Enter. A CLI takes an Enter within a paste as text."""
+PASTE_SHOWN = 10.0
+"""Most seconds until a busy CLI shows a paste. It takes an Enter that it reads together with the
+paste as text, however much later the key was pressed."""
+PASTE_LOOK = 0.1
+"""Seconds between two looks whether the paste is shown."""
 ENTER_SETTLES = 0.7
 """Seconds after which the box is empty if the Enter was taken."""
+
+
+async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: str) -> None:
+    """Paste, and wait until Enter can be pressed."""
+    panes, clock = dependencies.panes, dependencies.clock
+    await panes.paste(pane, text)
+    if agent.runtime.capabilities.may_lose_enter:
+        until = clock.monotonic() + PASTE_SHOWN
+        while agent.runtime.composer(await panes.capture(pane)) is not False:
+            if clock.monotonic() > until:
+                break
+            await clock.sleep(PASTE_LOOK)
+    await clock.sleep(PASTE_SETTLES)
 
 
 async def submit(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:

@@ -44,7 +44,7 @@ from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import task_text
-from cockpit.supervisor.agents.submit import PASTE_SETTLES, submit
+from cockpit.supervisor.agents.submit import paste, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context, usage_text
 from cockpit.supervisor.handoff.integrity import ensure_approved
@@ -142,8 +142,7 @@ class Effects:
             return
         self._note(agent, replace(agent.progress.details, typing=True))
         try:
-            await self._dependencies.panes.paste(agent.record.pane, text)
-            await self._dependencies.clock.sleep(PASTE_SETTLES)
+            await paste(self._dependencies, agent, agent.record.pane, text)
             await submit(self._dependencies, agent, agent.record.pane)
         except CockpitError as refused:
             self._dependencies.event_log.record(

@@ -10,7 +10,7 @@ from cockpit.core.handoff.events import Turn
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
-from cockpit.supervisor.agents.submit import PASTE_SETTLES, submit
+from cockpit.supervisor.agents.submit import paste, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.verbs import (
     Done,
@@ -61,7 +61,7 @@ class SendHandler:
 
     async def _type(self, agent: Agent, text: str) -> tuple[Callable[[], bool], bool]:
         """Paste and submit. Returns whether the CLI has it by now, and whether it was idle."""
-        panes, pane, process = self._dependencies.panes, agent.record.pane, agent.process
+        pane, process = agent.record.pane, agent.process
         state, conduct = agent.session_state, agent.session_state.conduct
 
         def check_again() -> None:
@@ -84,8 +84,7 @@ class SendHandler:
             # Without hooks, the prompt is only in the transcript.
             return conduct.prompts > prompts or state.user_prompts[-1:] != said
 
-        await panes.paste(pane, text)
-        await asyncio.sleep(PASTE_SETTLES)
+        await paste(self._dependencies, agent, pane, text)
         check_again()
         await submit(self._dependencies, agent, pane)
         return accepted, idle
