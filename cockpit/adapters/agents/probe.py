@@ -13,8 +13,9 @@ from pathlib import Path
 
 from cockpit.core.errors import ProgramMissing
 
-PROBE_SECONDS = 15.0
-"""A cold start from a slow disk reads several hundred megabytes."""
+PROBE_SECONDS = 60.0
+"""A cold start from a slow disk reads several hundred megabytes; with 15 other programs for each
+core, Gemini took more than 15 seconds."""
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 _PROBED: dict[tuple[str, int, int], str] = {}
