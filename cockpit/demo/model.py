@@ -28,6 +28,9 @@ Answer = Callable[[Request], Reply]
 
 CHUNK = 400
 """Characters of one delta: a reply is streamed in pieces, as by a real model."""
+KEEP_ALIVE = 3600
+"""Seconds until an idle connection is closed. uvicorn's 5 are shorter than the pauses of a CLI on a
+busy machine, which then sends its next request into a connection that is being closed."""
 
 
 class ModelServer:
@@ -72,6 +75,7 @@ class ModelServer:
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=1,
+            timeout_keep_alive=KEEP_ALIVE,
         )
         server = uvicorn.Server(settings)
         self._socket.listen(64)
