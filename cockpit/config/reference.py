@@ -6,7 +6,8 @@ Each part is between two markers in the page and is replaced as a whole; text ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from pydantic import BaseModel
 
@@ -20,14 +21,17 @@ _TABLES = ("context", "handoff", "limits", "loop", "worktree")
 _MARKS = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
-def with_generated_parts(page: str) -> str:
+def with_generated_parts(page: str, more: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the page with every marked part regenerated. Raises `KeyError` for an unknown
     marker.
+
+    `more` has parts that others generate, by marker.
     """
     parts = {
         "settings": settings_tables(),
         "old-names": old_names_table(),
         "events": events_table(),
+        **more,
     }
     return _MARKS.sub(lambda match: f"{match[1]}\n{parts[match[2]]}\n{match[3]}", page)
 

@@ -116,4 +116,17 @@ LABELS = {
     "background": "Background work named",
     "session_ends": "End of a session told",
 }
-"""What users read, by field, in the order of the page."""
+"""What users read of each field that they can see."""
+
+
+def text_of(value: Answer | SessionIds | tuple[Source, ...]) -> str:
+    """Format the value of a field for users."""
+    match value:
+        case Yes(how):
+            return f"yes, {how}" if how else "yes"
+        case No(why):
+            return f"no: {why}"
+        case SessionIds():
+            return value.value
+        case sources:
+            return ", ".join(sources) or "nothing"

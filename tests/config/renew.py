@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cockpit
+from cockpit.adapters.agents.reference import capabilities_table
 from cockpit.config.example import example
 from cockpit.config.reference import with_generated_parts
 
@@ -12,14 +13,20 @@ PACKAGE = Path(cockpit.__file__).parent
 PAGES = (
     PACKAGE / "docs" / "configuration.md",
     PACKAGE / "docs" / "migrating.md",
+    PACKAGE / "docs" / "runtimes.md",
 )
+
+
+def renewed(page: str) -> str:
+    """The page with its generated parts as the code says now."""
+    return with_generated_parts(page, {"capabilities": capabilities_table()})
 
 
 def renew() -> None:
     """Write the example and the generated parts of the guide into the checkout."""
     (PACKAGE.parent / "cockpit.toml.example").write_text(example())
     for page in PAGES:
-        page.write_text(with_generated_parts(page.read_text()))
+        page.write_text(renewed(page.read_text()))
 
 
 if __name__ == "__main__":

@@ -22,25 +22,25 @@ SHELL = "/bin/sh"
 PROMPT_FILE = "{prompt_file}"
 """Placeholder in a command for the path of a private file with the prompt."""
 
-_UNKNOWN = No("cockpit does not know what the command is")
+_PLAIN = No("a plain command")
 CAPABILITIES = Capabilities(
     session_ids=SessionIds.NONE,
-    readings=_UNKNOWN,
-    window=_UNKNOWN,
+    readings=_PLAIN,
+    window=_PLAIN,
     activity=(),
-    mid_turn=_UNKNOWN,
-    turn_end=_UNKNOWN,
-    dialogs=_UNKNOWN,
-    api_errors=_UNKNOWN,
-    compactions=_UNKNOWN,
-    held_compactions=_UNKNOWN,
-    drafts=_UNKNOWN,
-    copies=_UNKNOWN,
-    cost=_UNKNOWN,
-    reopening=_UNKNOWN,
-    tools=_UNKNOWN,
-    background=_UNKNOWN,
-    session_ends=_UNKNOWN,
+    mid_turn=_PLAIN,
+    turn_end=_PLAIN,
+    dialogs=_PLAIN,
+    api_errors=_PLAIN,
+    compactions=_PLAIN,
+    held_compactions=_PLAIN,
+    drafts=_PLAIN,
+    copies=_PLAIN,
+    cost=_PLAIN,
+    reopening=_PLAIN,
+    tools=_PLAIN,
+    background=_PLAIN,
+    session_ends=_PLAIN,
 )
 
 

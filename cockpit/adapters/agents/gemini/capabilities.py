@@ -7,7 +7,7 @@ from cockpit.core.capabilities import Capabilities, No, SessionIds, Source, Yes
 CAPABILITIES = Capabilities(
     session_ids=SessionIds.GIVEN,
     readings=Yes("per reply"),
-    window=No("from a table; Gemini does not name it"),
+    window=No("Gemini does not name it; a table does"),
     activity=(Source.HOOKS, Source.TRANSCRIPT, Source.TITLE, Source.SCREEN),
     mid_turn=Yes("after the next tool call, with cockpit's extension"),
     turn_end=Yes("without cockpit's extension as a prompt"),

@@ -1,0 +1,44 @@
+"""What a CLI can do, as users read it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from cockpit.core.capabilities import (
+    LABELS,
+    Answer,
+    Capabilities,
+    No,
+    SessionIds,
+    Source,
+    Yes,
+    text_of,
+)
+
+
+def test_users_see_every_capability_but_how_text_is_submitted() -> None:
+    """In the order of the page."""
+    names = [field.name for field in fields(Capabilities)]
+    assert [*LABELS, "may_lose_enter"] == names
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Yes(), "yes"),
+        (Yes("per reply"), "yes, per reply"),
+        (No("nobody knows"), "no: nobody knows"),
+        (SessionIds.GIVEN, "chosen by cockpit"),
+        ((Source.HOOKS, Source.TITLE), "hooks, title of the pane"),
+        ((), "nothing"),
+    ],
+)
+def test_a_value_is_a_few_words(value: Answer | SessionIds | tuple[Source, ...], text: str) -> None:
+    assert text_of(value) == text
+
+
+def test_an_answer_is_a_condition() -> None:
+    assert Yes()
+    assert not No("nobody knows")
