@@ -59,6 +59,9 @@ def main(arguments: list[str]) -> int:
     for mutant in [each for each in chosen if reason_against(each)]:
         print(f"skipped  {mutant.name}: {reason_against(mutant)}")
         chosen.remove(mutant)
+    if (other := imported_instead()) is not None:
+        print(other, file=sys.stderr)
+        return 1
     began = time.monotonic()
     with ThreadPoolExecutor(asked.workers) as pool:
         if not asked.only_mutants and (broken := list(failing(pool, chosen))):
@@ -85,6 +88,37 @@ def misfit(mutant: Mutant) -> str | None:
                 f"times, and must stand there once. Mend it in tests/faults/mutants.py:\n{old}"
             )
     return None
+
+
+def imported_instead(python: str = sys.executable) -> str | None:
+    """Why a check in a copy would run other sources than the copy's; None if it would not.
+
+    So it is where the environment's own path files put a checkout before `PYTHONPATH`.
+    """
+    with tempfile.TemporaryDirectory(prefix="ckmutant-") as folder:
+        tree = Path(folder)
+        (tree / "cockpit").mkdir()
+        (tree / "cockpit" / "__init__.py").touch()
+        done = subprocess.run(
+            [python, "-c", "import cockpit; print(cockpit.__file__)"],
+            cwd=tree.anchor,
+            env=environment(tree),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = Path(done.stdout.strip())
+        if found.is_relative_to(tree):
+            return None
+    return (
+        f"{python} imports {found.parent} whatever PYTHONPATH says, so no mutant would be "
+        "tried. Use the environment that make sets up: make mutants"
+    )
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """The environment in which the sources of a tree are imported before those installed."""
+    return {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def reason_against(mutant: Mutant) -> str | None:
@@ -123,12 +157,11 @@ def run(tree: Path, check: Check) -> Verdict:
         flight = json.dumps(asdict(check))
         command = [sys.executable, "-m", "tests.faults", "--workers", "1", "--replay", flight]
     began = time.monotonic()
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
             command,
             cwd=tree,
-            env=environment,
+            env=environment(tree),
             capture_output=True,
             text=True,
             check=False,

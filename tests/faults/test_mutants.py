@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.faults.mutants import MUTANTS, Mutant
-from tests.faults.mutation import misfit, telling
+from tests.faults.mutation import imported_instead, misfit, telling
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +34,14 @@ def test_a_mutant_that_fits_no_more_says_where_it_is_mended() -> None:
 def test_what_is_wrong_is_told_in_a_line() -> None:
     assert telling("a\nVIOLATION x\n  two agents\n", 1) == "two agents"
     assert telling("....\nFAILED tests/x.py::test_y\n1 failed\n", 1).startswith("FAILED tests/x")
+
+
+@pytest.mark.parametrize("flag", ["-S", "-I"])
+def test_an_environment_that_would_run_other_sources_is_refused(tmp_path: Path, flag: str) -> None:
+    """Without path files a copy is imported; a Python that ignores PYTHONPATH imports ours."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} {flag} "$@"\n')
+    python.chmod(0o700)
+    said = imported_instead(str(python))
+    assert (said is None) is (flag == "-S")
+    assert said is None or "Use the environment that make sets up" in said
