@@ -32,7 +32,7 @@ from cockpit.supervisor.sessions.location import (
     refuse_git_folder,
     same_place,
 )
-from cockpit.supervisor.sessions.reopen import Reopening, session_named
+from cockpit.supervisor.sessions.reopen import LAST, Reopening, session_named
 from cockpit.supervisor.sessions.setup import WorktreeSetup
 from cockpit.wire.verbs import Start
 
@@ -86,6 +86,7 @@ class Starter:
         self, name: AgentName, asked: Start, *, in_place: bool = False
     ) -> tuple[AgentSettings, Path | None]:
         """The settings that `agent_for` would use, and the file that names the agent."""
+        self._check_runtime(name, asked)
         options: dict[str, Any] = {}
         if asked.directory:
             options["directory"] = resolve_dots(Path(asked.directory))
@@ -98,6 +99,23 @@ class Starter:
         if in_place:
             options["worktree"] = {"strategy": "none"}
         return self._settings(name, options, asked.cwd)
+
+    def _check_runtime(self, name: AgentName, asked: Start) -> None:
+        """Raise `BadUsage` if the session to reopen ran in another CLI than the one asked for."""
+        agent = self._fleet.find(name)
+        named = agent.record.session if agent and asked.resume == LAST else asked.resume
+        held = self._dependencies.store.session(named) if named and asked.runtime else None
+        if held is None:
+            return
+        owner = self._fleet.find(held.agent)
+        runtime = held.runtime or (owner.settings.runtime if owner else asked.runtime)
+        if runtime != asked.runtime:
+            raise BadUsage(
+                f"Session {held.id} ran in {runtime}, not in {asked.runtime}",
+                "A CLI can reopen only its own sessions.",
+                f"Reopen it, then change the CLI: cockpit start {name} --resume {held.id}, "
+                f"then cockpit handoff {name} --to {asked.runtime}",
+            )
 
     def _settings(
         self, name: AgentName, options: dict[str, Any], cwd: str | None

@@ -13,7 +13,7 @@ import pytest
 from cockpit.adapters.store.store import Store
 from cockpit.ports.records import SessionRecord
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Stop
+from cockpit.wire.verbs import Start, Stop
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -155,3 +155,18 @@ async def test_a_report_that_names_no_session_changes_none(
         assert sessions(cockpit, "api") == before
         forge(cockpit, "api", session_id="6f1e4c1e-3c5f-4a52-9d7e-0b8f5c1a2d3e")
         await cockpit.until(lambda row: row.session_number == 2)
+
+
+@pytest.mark.parametrize("named", ["last", ""])
+async def test_a_session_is_not_reopened_in_another_cli(cockpit: Cockpit, named: str) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=3, step_tokens=100)):
+        row = await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Stop(name="api"))
+        resume = named or row.session_id
+        refused = await cockpit.refused(Start(name="api", runtime="codex", resume=resume))
+        assert refused.title == f"Session {row.session_id} ran in claude, not in codex"
+        assert "cockpit handoff api --to codex" in refused.hint
+        assert (await cockpit.row()).configured_runtime == "claude"
+        again = await cockpit.start(runtime="claude", resume=resume)
+        assert again.session_id == row.session_id
