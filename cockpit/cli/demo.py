@@ -19,6 +19,7 @@ def demo(
     headless: bool = False,
     keep: bool = False,
     pictures: Path | None = None,
+    runtime: str = "claude",
 ) -> int:
     """Run the demo; 0 if all jobs finished. Raises `CockpitError` with the reason otherwise.
 
@@ -30,6 +31,8 @@ def demo(
 
     if pictures is not None and agents is not None:
         raise BadUsage("--pictures has its own set of agents", hint="Drop --agents.")
+    if pictures is not None and runtime != "claude":
+        raise BadUsage("--pictures shows Claude Code", hint="Drop --runtime.")
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, _interrupt)
     if pictures is not None:
@@ -38,10 +41,10 @@ def demo(
         return save_pictures(pictures, keep=keep, say=_say)
     number_of_agents = agents or USUAL_AGENTS
     if headless:
-        return fly_headless(number_of_agents, keep=keep, say=_say)
+        return fly_headless(number_of_agents, keep=keep, say=_say, runtime=runtime)
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise BadUsage("The demo's screen needs a terminal", hint="Add --headless.")
-    return fly_on_screen(number_of_agents, keep=keep, say=_say)
+    return fly_on_screen(number_of_agents, keep=keep, say=_say, runtime=runtime)
 
 
 def _say(text: str) -> None:

@@ -17,6 +17,7 @@ _TRANSCRIPT = click.Path(path_type=Path)
 Examples:
   cockpit demo                    three agents, on the screen
   cockpit demo --headless         without a screen; exit 0 when all jobs are done
+  cockpit demo --runtime mixed    with Codex and Gemini CLI too, if they are installed
   cockpit demo --pictures docs    save every screen as a picture, as in the README"""
 )
 @with_common_options
@@ -31,14 +32,23 @@ Examples:
     type=click.Path(path_type=Path, file_okay=False),
     help="Run seven agents without a screen and save every screen as SVG.",
 )
-def demo(agents: int | None, headless: bool, keep: bool, pictures: Path | None) -> int:
+@click.option(
+    "--runtime",
+    type=click.Choice(["claude", "codex", "gemini", "mixed"]),
+    default="claude",
+    show_default=True,
+    help="The CLI of the agents. Codex and Gemini CLI must be installed.",
+)
+def demo(
+    agents: int | None, headless: bool, keep: bool, pictures: Path | None, runtime: str
+) -> int:
     """Try cockpit with no account and no network.
 
-    Runs the real Claude Code CLI in real panes; only the model is simulated.
+    Runs the real CLIs in real panes; only the model is simulated.
     """
     from cockpit.cli.demo import demo as fly
 
-    return fly(agents=agents, headless=headless, keep=keep, pictures=pictures)
+    return fly(agents=agents, headless=headless, keep=keep, pictures=pictures, runtime=runtime)
 
 
 @click.command(

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from cockpit.core.prompt_files import prompt_files_in
+
 DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/(?:handoff|draft)-[^\s`'\"<>]*?\.md")
 """The absolute path of a handoff document or its draft, in any text."""
 
@@ -172,12 +174,24 @@ class Request:
 
     @cached_property
     def opening(self) -> str:
-        """Everything before the model's first message: the prompt, or a compaction's summary."""
+        """Everything before the model's first message: the prompt, or a compaction's summary.
+
+        A message in which the model only opens the file of its prompt does not count.
+        """
         first = next(
-            (i for i, m in enumerate(self.messages) if m.get("role") == "assistant"),
+            (
+                i
+                for i, m in enumerate(self.messages)
+                if m.get("role") == "assistant" and not opens_prompt(m)
+            ),
             len(self.messages),
         )
         return "\n".join(said(m) for m in self.messages[:first] if m.get("role") != "system")
+
+    @property
+    def steps_made(self) -> int:
+        """Like `replies_made`, without messages that only open the file of the prompt."""
+        return sum(not opens_prompt(message) for message in self._own)
 
     @cached_property
     def latest(self) -> str:
@@ -246,6 +260,12 @@ class Request:
             if path not in self.documents_written and path not in self.documents_named
         ]
         return open_ones[-1] if open_ones else None
+
+
+def opens_prompt(message: Mapping[str, Any]) -> bool:
+    """Whether the model only opens the file of its prompt, in a CLI that does not do it itself."""
+    calls = list(calls_in(message))
+    return len(calls) == 1 and bool(prompt_files_in(str(calls[0].input.get("command", ""))))
 
 
 def blocks(content: object) -> Iterator[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,8 @@ from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_text
-from cockpit.demo.jobs import Jobs, jobs_for
+from cockpit.demo.clis import CLAUDE, OTHERS, agents_for
+from cockpit.demo.jobs import Jobs
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.scratch import Scratch, make_scratch
 from cockpit.demo.summary import check, summary
@@ -95,9 +96,11 @@ def fly_headless(
     say: Say,
     cap: float = CAP_SECONDS,
     standin: bool = False,
+    runtime: str = CLAUDE,
 ) -> int:
     """Run the demo without a screen; 0 when every job is done. Raises `Failed` otherwise."""
-    with flight(jobs_for(agents), keep=keep, say=say, standin=standin) as flown:
+    jobs, clis = agents_for(agents, runtime)
+    with flight(jobs, keep=keep, say=say, standin=standin, clis=clis) as flown:
         asyncio.run(watched(flown, cap))
     return 0
 
@@ -111,9 +114,10 @@ async def watched(flown: Flight, cap: float) -> None:
     check(status, flown.scratch.documents(), flown.jobs)
 
 
-def fly_on_screen(agents: int, *, keep: bool, say: Say) -> int:
+def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -> int:
     """Run the demo with the screen in this terminal, until the user quits; the exit code."""
-    with flight(jobs_for(agents), keep=keep, say=say) as flown:
+    jobs, clis = agents_for(agents, runtime)
+    with flight(jobs, keep=keep, say=say, clis=clis) as flown:
         trouble: list[str] = []
         starting = threading.Thread(target=start_behind, args=(flown, trouble), daemon=True)
         starting.start()
@@ -135,7 +139,13 @@ def start_behind(flown: Flight, trouble: list[str]) -> None:
 
 @contextmanager
 def flight(
-    jobs: Jobs, *, keep: bool, say: Say, standin: bool = False, empty: bool = False
+    jobs: Jobs,
+    *,
+    keep: bool,
+    say: Say,
+    standin: bool = False,
+    empty: bool = False,
+    clis: Mapping[str, str] | None = None,
 ) -> Iterator[Flight]:
     """A supervisor in a scratch folder, without running agents; both are removed afterwards.
 
@@ -144,7 +154,7 @@ def flight(
     """
     began = time.monotonic()
     with simulated_model() as url:
-        scratch = make_scratch(jobs, url, standin=standin)
+        scratch = make_scratch(jobs, url, standin=standin, clis=clis)
         flown = Flight(scratch, jobs, say, began)
         introduce(flown)
         try:
@@ -158,9 +168,12 @@ def introduce(flown: Flight) -> None:
     """Say whether the agents are the real CLI or the stand-in."""
     scratch = flown.scratch
     flown.say(f"A flight of {len(flown.jobs)} in {scratch.folder}; no account, no network.")
-    if scratch.real:
-        flown.say(f"The agents are Claude Code {scratch.cli}; their model is simulated.")
-    else:
+    clis = [f"{OTHERS[name].title} {version}" for name, version in scratch.others.items()]
+    if scratch.real and scratch.uses_claude:
+        clis.append(f"Claude Code {scratch.cli}")
+    if clis:
+        flown.say(f"The agents are {', '.join(clis)}; their model is simulated.")
+    if scratch.uses_claude and not scratch.real:
         flown.say(f"Claude Code cannot be used here: {scratch.cli}")
         flown.say("The agents are a scripted stand-in; everything else is real.")
 

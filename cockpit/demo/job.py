@@ -25,6 +25,11 @@ class Growth:
     settled_at: int = 140_000
     """From this number on, the context of a job that settles grows by `settled` per reply."""
 
+    def times(self, factor: float) -> Growth:
+        """The same growth in a window that is larger by this factor."""
+        sizes = (self.opening, self.step, self.settled, self.settled_at)
+        return Growth(*(round(size * factor) for size in sizes))
+
     def after(self, replies: int, *, settles: bool) -> int:
         """Tokens in the window after this number of replies."""
         if replies < 0:

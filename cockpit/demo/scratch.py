@@ -20,10 +20,12 @@ from cockpit.adapters.agents.probe import probed_version
 from cockpit.config.kernel import PORTABLE_VARIABLE
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage, CockpitError, ProgramMissing
+from cockpit.demo.clis import OTHERS, find_programs, prepare
 from cockpit.demo.job import EVERYTHING, Job
 from cockpit.demo.jobs import Jobs
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
+from cockpit.ports.runtimes import Program
 
 MODEL = "claude-sonnet-4-6"
 """A model with a window of 200,000 tokens for every account."""
@@ -43,6 +45,10 @@ class Scratch:
     """The version of the real CLI, or why the stand-in is used."""
     real: bool
     """Whether the agents are the real Claude Code."""
+    uses_claude: bool
+    """Whether an agent of this flight runs Claude Code, or its stand-in."""
+    others: Mapping[str, str]
+    """The versions of the other CLIs that agents of this flight run, by their runtimes."""
 
     @property
     def home(self) -> Path:
@@ -90,20 +96,27 @@ def _places(folder: Path) -> Places:
     return Places.of({"COCKPIT_HOME": str(folder / "ck")})
 
 
-def make_scratch(jobs: Jobs, model_url: str, *, standin: bool = False) -> Scratch:
+def make_scratch(
+    jobs: Jobs,
+    model_url: str,
+    *,
+    standin: bool = False,
+    clis: Mapping[str, str] | None = None,
+) -> Scratch:
     """Create the folder for these agents; their model is at `model_url`.
 
-    With `standin` the stand-in is used even if the real CLI is available. Raises `ProgramMissing`
-    without git or tmux.
+    With `standin` the stand-in is used even if the real CLI is available. `clis` names the runtimes
+    of agents that are not Claude Code's. Raises `ProgramMissing` without git, tmux or one of them.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
             hint = f"On Debian: apt-get install {program}"
             raise ProgramMissing(f"The demo needs {program}", f"{program} is not installed.", hint)
+    programs = find_programs(set((clis or {}).values()), os.environ)
     # Resolved, because the CLI and git use real paths.
     folder = _temporary_folder()
     try:
-        return furnished(folder, jobs, model_url, standin=standin)
+        return furnished(folder, jobs, model_url, programs, standin=standin, clis=clis or {})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -122,16 +135,29 @@ def _temporary_folder() -> Path:
     return folder
 
 
-def furnished(folder: Path, jobs: Jobs, model_url: str, *, standin: bool) -> Scratch:
+def furnished(
+    folder: Path,
+    jobs: Jobs,
+    model_url: str,
+    programs: Mapping[str, Program],
+    *,
+    standin: bool,
+    clis: Mapping[str, str],
+) -> Scratch:
     """Fill an empty folder."""
     for name in ("home", "tmp", "claude", "bin", "ck", "home/tally"):
         (folder / name).mkdir(mode=0o700)
     cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
-    scratch = Scratch(folder, cli, real)
+    versions = {name: program.version for name, program in programs.items()}
+    scratch = Scratch(folder, cli, real, len(clis) < len(jobs), versions)
     make_repository(scratch.repository, scratch.environment())
     key = f"sk-ant-simulated-{secrets.token_hex(16)}"
     put_onboarding(folder / "claude", key, scratch.repository)
-    text = configuration(jobs, agent_environment(key, model_url), scratch.repository)
+    environments = prepare(
+        programs, folder, scratch.repository, model_url, scratch.places, scratch.environment()
+    )
+    own = {name: OTHERS[cli].table(environments[cli]) for name, cli in clis.items()}
+    text = configuration(jobs, agent_environment(key, model_url), scratch.repository, own)
     scratch.config.write_text(text, encoding="utf-8")
     scratch.config.chmod(0o600)
     return scratch
@@ -183,8 +209,16 @@ def agent_environment(key: str, model_url: str) -> dict[str, str]:
     }
 
 
-def configuration(jobs: Jobs, environment: Mapping[str, str], repository: Path) -> str:
-    """The text of the flight's `cockpit.toml`."""
+def configuration(
+    jobs: Jobs,
+    environment: Mapping[str, str],
+    repository: Path,
+    own: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """The text of the flight's `cockpit.toml`.
+
+    `environment` is that of Claude Code; `own` are the lines of agents of other CLIs.
+    """
     lines = [
         "[defaults]",
         'runtime = "claude"',
@@ -205,7 +239,7 @@ def configuration(jobs: Jobs, environment: Mapping[str, str], repository: Path) 
         'base = "main"',
     ]
     for name, job in jobs.items():
-        lines += agent_table(name, job, repository)
+        lines += [*agent_table(name, job, repository), *(own or {}).get(name, ())]
     return "\n".join(lines) + "\n"
 
 

@@ -9,9 +9,11 @@ successor, a resumed session and a compacted one continue at the right step. The
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cockpit.core.prompt_files import prompt_files_in
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.job import COMPLETE, TESTS, Growth, Job, Step
 from cockpit.demo.jobs import JOBS
@@ -31,6 +33,8 @@ class Script:
     """Seconds before each reply."""
     growth: Growth = field(default_factory=Growth)
     """For jobs without a growth of their own."""
+    larger: Mapping[str, float] = field(default_factory=lambda: {"gemini-2.5-pro": 2.25})
+    """By how much the context of a model grows faster, because its CLI compacts later."""
 
     def __call__(self, request: Request) -> Reply:
         job = self.job(request)
@@ -39,9 +43,18 @@ class Script:
             text = written(job, request) if job and aside else "ok"
             return Reply(text, tokens=TokenCount(cache_creation=0, cache_read=400, output=1))
         if job is None:
-            return Reply(UNKNOWN_JOB, delay=self.pace)
+            return self._read_prompt(request)
         text, calls = turn(job, request)
-        return Reply(text, calls, tokens_for(job, request, job.growth or self.growth), self.pace)
+        growth = (job.growth or self.growth).times(self.larger.get(request.model, 1.0))
+        return Reply(text, calls, tokens_for(job, request, growth), self.pace)
+
+    def _read_prompt(self, request: Request) -> Reply:
+        """The reply to a first prompt that lies in a file which the CLI has not read itself."""
+        files = prompt_files_in(request.opening)
+        if not files or request.replies_made:
+            return Reply(UNKNOWN_JOB, delay=self.pace)
+        tokens = TokenCount(3, 400, self.growth.opening // 2, OUTPUT_TOKENS)
+        return Reply("I read what I am asked.", (show(files[0]),), tokens, self.pace)
 
     def job(self, request: Request) -> Job | None:
         """The job whose title is in the first prompt, else anywhere in the conversation."""
@@ -65,7 +78,7 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
         return "The handoff document is written. I end my turn here.", ()
     if request.told_to_end:
         return "The current step is finished, and so is the document. I end my turn here.", ()
-    if request.documents_named and not request.replies_made:
+    if request.documents_named and not request.steps_made:
         return take_over(job, request)
     if done >= len(job.steps):
         told = any(job.steps[-1].say in own or FINISHED in own for own in request.own_words)
@@ -96,10 +109,20 @@ def just_wrote_document(request: Request) -> bool:
     return any(call.name == "Write" and call.is_about_document for call in request.last_calls)
 
 
+def show(path: str) -> ToolCall:
+    """Print a file, in a CLI whose tool for reading may not read it."""
+    return ToolCall("Bash", {"command": f"cat {shlex.quote(path)}", "description": "Read it"})
+
+
 def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     """A successor's first message: read the document, and look at the branch."""
     look = "git status --short && git log --oneline -12"
-    calls = [ToolCall("Read", {"file_path": path}) for path in request.documents_named[-1:]]
+    # Gemini CLI's own tool reads no file that git ignores; Claude Code's read counts as one.
+    reads_all = "TaskCreate" in request.tools
+    calls = [
+        ToolCall("Read", {"file_path": path}) if reads_all else show(path)
+        for path in request.documents_named[-1:]
+    ]
     calls.append(ToolCall("Bash", {"command": look, "description": "See what is committed"}))
     return "I take over. First the handoff document, then the state of the branch.", tuple(calls)
 
@@ -142,7 +165,7 @@ def lists_tasks(request: Request) -> bool:
 def working_directory(request: Request) -> str:
     """The agent's working directory, from the CLI's prompt to its model."""
     text = f"{request.system}\n{request.everything}"
-    found = re.search(r"[Ww]orking directory: *(/[^\n]*)", text)
+    found = re.search(r"(?:[Ww]orking (?:in the )?directory:|<cwd>) *(/[^\n<]*)", text)
     return found.group(1).strip() if found else "."
 
 
@@ -150,8 +173,8 @@ def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
     """The usage of this call: the context grows with each reply."""
     if request.asks_for_summary:
         return TokenCount(3, 1_500, growth.opening, 600)
-    total = growth.after(request.replies_made, settles=job.settles)
-    before = growth.after(request.replies_made - 1, settles=job.settles)
+    total = growth.after(request.steps_made, settles=job.settles)
+    before = growth.after(request.steps_made - 1, settles=job.settles)
     return TokenCount(3, max(0, total - before - 3), before, OUTPUT_TOKENS)
 
 

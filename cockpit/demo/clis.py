@@ -1,0 +1,160 @@
+"""The CLIs that the demo's agents can run, each with a home of its own in the flight's folder.
+
+Their settings name the simulated model and trust the flight's repository. Nothing of the user's own
+homes is read or written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.agents.codex.program import find_program as find_codex
+from cockpit.adapters.agents.gemini import extension
+from cockpit.adapters.agents.gemini.program import find_program as find_gemini
+from cockpit.config.paths import Places
+from cockpit.core.errors import ProgramMissing
+from cockpit.demo.job import Job
+from cockpit.demo.jobs import DURATIONS, ROUNDING, WEEKS, Jobs, jobs_for
+from cockpit.ports.runtimes import Program
+
+CLAUDE = "claude"
+MIXED = "mixed"
+CHOICES = (CLAUDE, "codex", "gemini", MIXED)
+_KEY = "made-up-key-for-a-simulated-model"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a CLI is prepared."""
+
+    folder: Path
+    """Its home; exists."""
+    repository: Path
+    model_url: str
+    places: Places
+    environment: Mapping[str, str]
+    """The flight's."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCli:
+    """A CLI besides Claude Code. It must be installed: the project does not bring it."""
+
+    name: str
+    """Its runtime."""
+    title: str
+    model: str
+    find: Callable[[Mapping[str, str]], Program]
+    """Raises `ProgramMissing`, which says how to install it."""
+    prepare: Callable[[Ground, Program], Mapping[str, str]]
+    """Writes its settings; returns what its agents need in their environment."""
+
+    def table(self, environment: Mapping[str, str]) -> Sequence[str]:
+        """The lines of an agent's table that name this CLI.
+
+        It asks for nothing: its model is a script, and what it changes is in the flight's folder.
+        """
+        pairs = ", ".join(f"{key} = {json.dumps(text)}" for key, text in environment.items())
+        return (
+            f"runtime = {json.dumps(self.name)}",
+            f"model = {json.dumps(self.model)}",
+            'permission_mode = "bypassPermissions"',
+            "arguments = []",
+            f"env = {{ {pairs} }}",
+        )
+
+
+def _prepare_codex(ground: Ground, program: Program) -> Mapping[str, str]:
+    (ground.folder / "config.toml").write_text(
+        "model_provider = 'simulated'\nmodel_context_window = 200000\n"
+        "check_for_update_on_startup = false\n"
+        f"[model_providers.simulated]\nname = 'Simulated'\nbase_url = '{ground.model_url}/v1'\n"
+        "wire_api = 'responses'\nenv_key = 'SIMULATED_KEY'\n"
+        f"[projects.{json.dumps(str(ground.repository))}]\ntrust_level = 'trusted'\n",
+        encoding="utf-8",
+    )
+    return {"CODEX_HOME": str(ground.folder), "SIMULATED_KEY": _KEY}
+
+
+def _prepare_gemini(ground: Ground, program: Program) -> Mapping[str, str]:
+    own = ground.folder / ".gemini"
+    own.mkdir(mode=0o700)
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+    }
+    trusted = {str(ground.repository): "TRUST_FOLDER"}
+    (own / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    (own / "trustedFolders.json").write_text(json.dumps(trusted), encoding="utf-8")
+    home = {"GEMINI_CLI_HOME": str(ground.folder)}
+    # As `cockpit setup gemini` does: Gemini takes hooks from an extension only.
+    folder = ground.places.state / "gemini-extension"
+    extension.link(program, {**ground.environment, **home}, folder)
+    return {**home, "GEMINI_API_KEY": _KEY, "GOOGLE_GEMINI_BASE_URL": ground.model_url}
+
+
+OTHERS: Mapping[str, OtherCli] = {
+    "codex": OtherCli("codex", "Codex", "simulated", find_codex, _prepare_codex),
+    "gemini": OtherCli("gemini", "Gemini CLI", "gemini-2.5-pro", find_gemini, _prepare_gemini),
+}
+_MIXED_JOBS: Sequence[tuple[str, Job]] = (
+    ("codex", ROUNDING), ("gemini", DURATIONS), (CLAUDE, WEEKS),
+)  # fmt: skip
+"""Only Claude Code compacts its job: what the others do with that is told by their journeys."""
+
+
+def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
+    """The jobs of this number of agents, and the CLI of each agent that is not Claude Code.
+
+    From the last one on they repeat, as `rounding-2`, ...
+    """
+    if choice == CLAUDE:
+        return jobs_for(agents), {}
+    order = _MIXED_JOBS if choice == MIXED else ((choice, ROUNDING), (choice, DURATIONS))
+    jobs, clis = {}, {}
+    for place in range(agents):
+        turn, (cli, job) = place // len(order), order[place % len(order)]
+        name = job.agent + (f"-{turn + 1}" if turn else "")
+        jobs[name] = job
+        if cli != CLAUDE:
+            clis[name] = cli
+    return jobs, clis
+
+
+def find_programs(names: set[str], environment: Mapping[str, str]) -> dict[str, Program]:
+    """The programs of these CLIs. Raises `ProgramMissing` with all that are missing."""
+    found, missing = {}, []
+    for name in sorted(names):
+        try:
+            found[name] = OTHERS[name].find(environment)
+        except ProgramMissing as error:
+            missing.append(error)
+    if missing:
+        raise ProgramMissing(
+            ". ".join(error.title for error in missing),
+            " ".join(error.detail for error in missing),
+            "; ".join(error.hint for error in missing),
+        )
+    return found
+
+
+def prepare(
+    programs: Mapping[str, Program],
+    folder: Path,
+    repository: Path,
+    model_url: str,
+    places: Places,
+    environment: Mapping[str, str],
+) -> dict[str, Mapping[str, str]]:
+    """Write the homes of these CLIs below `folder`; returns the environment of each."""
+    prepared = {}
+    for name, program in programs.items():
+        home = folder / name
+        home.mkdir(mode=0o700)
+        ground = Ground(home, repository, model_url, places, environment)
+        prepared[name] = OTHERS[name].prepare(ground, program)
+    return prepared
