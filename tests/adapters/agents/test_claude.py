@@ -12,7 +12,6 @@ import pytest
 from cockpit.adapters.agents.claude.plugin import TOOLS_RULE
 from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.hooks.spool import STATUS_LINE
-from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import TurnBroken
 from cockpit.core.session import Usage
@@ -98,17 +97,6 @@ def test_the_environment_is_not_that_of_a_session_around_us(claude: Claude, tmp_
         "COCKPIT_AGENT": "api",
         "COCKPIT_RUN": "marker",
     }
-
-
-@pytest.mark.parametrize(
-    "argument", ["--session-id", "--resume=x", "-c", "--settings={}", "-p", "--bare"]
-)
-def test_what_is_ours_to_say_is_refused_with_the_reason(
-    claude: Claude, tmp_path: Path, argument: str
-) -> None:
-    with pytest.raises(BadUsage) as refused:
-        claude.launch(order(tmp_path, arguments=(argument,)), PROGRAM)
-    assert refused.value.detail
 
 
 def status(**payload: Any) -> Signal:
@@ -240,10 +228,6 @@ def test_a_compaction_is_held_in_the_name_of_this_process_and_released(
     assert seal.read_text() != first
     assert claude.release_compaction(API) is True
     assert not (seal.parent / "PreCompact").exists()
-
-
-def test_there_is_no_presence_without_a_note(claude: Claude, tmp_path: Path) -> None:
-    assert claude.presence(1, {"CLAUDE_CONFIG_DIR": str(tmp_path)}) is None
 
 
 def test_what_is_said_in_a_turn_alone_lets_the_turn_end(claude: Claude) -> None:

@@ -89,13 +89,6 @@ def test_a_session_of_this_directory_may_be_opened(work: Path, environment: dict
     assert check_resumable(SESSION, work, environment) == path
 
 
-def test_a_session_that_is_not_there_may_not(work: Path, environment: dict[str, str]) -> None:
-    with pytest.raises(BadUsage, match="no session"):
-        check_resumable(SESSION, work, environment)
-    with pytest.raises(BadUsage, match="not a session id"):
-        check_resumable(SessionId("../../etc/passwd"), work, environment)
-
-
 def test_a_session_of_another_directory_may_not(
     tmp_path: Path, work: Path, environment: dict[str, str]
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +15,7 @@ from cockpit.adapters.agents.codex.hook_events import moments
 from cockpit.adapters.agents.codex.hook_flags import HOOK_EVENTS, trust_hash
 from cockpit.adapters.agents.codex.permission_modes import recorded_mode
 from cockpit.adapters.agents.codex.runtime import Codex
-from cockpit.adapters.agents.codex.sessions import check_resumable, reported_transcript
 from cockpit.adapters.agents.own_command import tool_server
-from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, ToolUsed
 from cockpit.core.reading import Confidence
@@ -118,20 +115,6 @@ def test_a_mode_is_a_sandbox_and_a_policy(
     assert argv[argv.index("-c") + 2 :] == arguments
 
 
-def test_a_mode_that_it_does_not_have_starts_nothing(tmp_path: Path, order: SessionOrder) -> None:
-    with pytest.raises(BadUsage, match="no permission mode") as refused:
-        launched(tmp_path, replace(order, permission_mode="everything"))
-    assert "dontAsk" in refused.value.hint
-
-
-@pytest.mark.parametrize("argument", ["--sandbox=read-only", "-a", "exec", "--remote", "-C"])
-def test_what_cockpit_decides_is_no_argument(
-    tmp_path: Path, order: SessionOrder, argument: str
-) -> None:
-    with pytest.raises(BadUsage, match="not allowed"):
-        launched(tmp_path, replace(order, arguments=(argument,)))
-
-
 @pytest.mark.parametrize(
     ("policy", "sandbox", "mode"),
     [
@@ -146,12 +129,6 @@ def test_what_cockpit_decides_is_no_argument(
 def test_a_recorded_mode_is_never_narrower_than_it_is(policy: str, sandbox: str, mode: str) -> None:
     assert recorded_mode({"approval_policy": policy, "sandbox_policy": {"type": sandbox}}) == mode
     assert recorded_mode({"approval_policy": policy}) is None
-
-
-def test_without_the_program_it_says_how_to_install_it(tmp_path: Path) -> None:
-    with pytest.raises(ProgramMissing) as refused:
-        Codex(tmp_path).program({"PATH": str(tmp_path)})
-    assert "@openai/codex" in refused.value.hint
 
 
 def test_it_compacts_at_ninety_percent_of_the_models_window() -> None:
@@ -191,32 +168,6 @@ def test_hooks_tell_what_happens() -> None:
     assert moments(asked) == (DialogOpened("permission", "Bash make x", "Bash", "make x"),)
     assert moments(signal("PostToolUse", agent_id="sub", tool_name="Bash")) == ()
     assert moments(signal("SomethingNew")) == ()
-
-
-def test_a_forged_report_names_no_transcript_of_another_session() -> None:
-    other = SESSION.replace("01a2", "ffff")
-    assert reported_transcript(f"/x/{NAME}", SESSION) == Path(f"/x/{NAME}")
-    assert reported_transcript(f"/x/{NAME}", other) is None
-    assert reported_transcript(f"/x/../{NAME}", SESSION) is None
-    assert reported_transcript("/etc/passwd", SESSION) is None
-    forged = signal("SessionStart", source="startup", transcript_path="/etc/passwd")
-    assert moments(forged) == ()
-
-
-def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> None:
-    day = Path(order.environment["CODEX_HOME"]) / "sessions" / "2026" / "11" / "23"
-    day.mkdir(parents=True)
-    with pytest.raises(BadUsage, match="There is no session"):
-        check_resumable(SESSION, order.directory, order.environment)
-    record = day / NAME
-    record.write_text(json.dumps({"type": "session_meta", "payload": {"cwd": "/elsewhere"}}))
-    with pytest.raises(BadUsage, match="another directory"):
-        check_resumable(SESSION, order.directory, order.environment)
-    payload = {"cwd": str(order.directory)}
-    record.write_text(json.dumps({"type": "session_meta", "payload": payload}))
-    assert check_resumable(SESSION, order.directory, order.environment) == record
-    with pytest.raises(BadUsage, match="not a session id"):
-        check_resumable(SessionId("../x"), order.directory, order.environment)
 
 
 def test_its_request_names_its_own_tools() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from cockpit.adapters.agents.command import Command
-from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
+from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import SessionOrder
 
 
@@ -58,14 +57,3 @@ def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
         runtime.launch(order(tmp_path), runtime.program({}))
     with pytest.raises(ProgramMissing, match="no-such-thing"):
         runtime.launch(order(tmp_path, command=("no-such-thing",)), runtime.program({}))
-
-
-def test_it_tells_nothing_and_cannot_be_asked(tmp_path: Path) -> None:
-    runtime = Command(tmp_path / "state")
-    assert not runtime.capabilities.readings
-    assert runtime.transcript(order(tmp_path)) is None
-    assert runtime.presence(1, {}) is None
-    assert runtime.composer(Screen(("❯ ",))) is None
-    assert runtime.ask(AgentName("logs"), "a", "b") is False
-    with pytest.raises(NotNow):
-        runtime.resumable(order(tmp_path))

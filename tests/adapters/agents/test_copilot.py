@@ -18,8 +18,6 @@ from cockpit.adapters.agents.copilot.hook_events import moments
 from cockpit.adapters.agents.copilot.plugin import HOOK_EVENTS
 from cockpit.adapters.agents.copilot.record import parse
 from cockpit.adapters.agents.copilot.runtime import Copilot
-from cockpit.adapters.agents.copilot.sessions import check_resumable, reported_transcript
-from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.meter import Meter
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, SubagentBegan, ToolUsed
@@ -113,25 +111,6 @@ def test_a_mode_is_arguments(
 ) -> None:
     argv = list(launched(tmp_path, replace(order, permission_mode=mode, prompt=None)).argv)
     assert argv[argv.index("--plugin-dir") + 2 :] == arguments
-
-
-def test_a_mode_that_it_does_not_have_starts_nothing(tmp_path: Path, order: SessionOrder) -> None:
-    with pytest.raises(BadUsage, match="no permission mode"):
-        launched(tmp_path, replace(order, permission_mode="dontAsk"))
-
-
-@pytest.mark.parametrize("argument", ["--resume=x", "--yolo", "login", "-p", "--acp"])
-def test_what_cockpit_decides_is_no_argument(
-    tmp_path: Path, order: SessionOrder, argument: str
-) -> None:
-    with pytest.raises(BadUsage, match="not allowed"):
-        launched(tmp_path, replace(order, arguments=(argument,)))
-
-
-def test_without_the_program_it_says_how_to_install_it(tmp_path: Path) -> None:
-    with pytest.raises(ProgramMissing) as refused:
-        Copilot(tmp_path).program({"PATH": str(tmp_path)})
-    assert "@github/copilot" in refused.value.hint
 
 
 def test_tokens_are_those_of_the_last_reply_with_its_answer() -> None:
@@ -278,25 +257,3 @@ def test_an_empty_prompt_box_is_told_from_a_dialog() -> None:
 def test_a_dialog_before_the_session_is_named() -> None:
     assert "trust" in (first_dialog(Screen(("│ Confirm folder trust │",))) or "")
     assert first_dialog(Screen((RULE, "❯", RULE))) is None
-
-
-def test_a_forged_report_names_no_transcript_of_another_session() -> None:
-    ours = f"/home/pilot/.copilot/session-state/{SESSION}/events.jsonl"
-    assert reported_transcript(ours, SESSION) == Path(ours)
-    assert reported_transcript(ours, SESSION.replace("ff22", "aaaa")) is None
-    assert reported_transcript("/etc/passwd", SESSION) is None
-
-
-def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> None:
-    with pytest.raises(BadUsage, match="There is no session"):
-        check_resumable(SESSION, order.directory, order.environment)
-    folder = Path(order.environment["COPILOT_HOME"]) / "session-state" / SESSION
-    folder.mkdir(parents=True)
-    record = folder / "events.jsonl"
-    record.write_text(json.dumps({"data": {"context": {"cwd": "/elsewhere"}}}))
-    with pytest.raises(BadUsage, match="another directory"):
-        check_resumable(SESSION, order.directory, order.environment)
-    record.write_text(json.dumps({"data": {"context": {"cwd": str(order.directory)}}}))
-    assert check_resumable(SESSION, order.directory, order.environment) == record
-    with pytest.raises(BadUsage, match="not a session id"):
-        check_resumable(SessionId("../x"), order.directory, order.environment)

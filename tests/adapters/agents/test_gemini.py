@@ -19,14 +19,12 @@ from cockpit.adapters.agents.gemini.hook_events import moments
 from cockpit.adapters.agents.gemini.runtime import SKIP_TRUST, Gemini
 from cockpit.adapters.agents.gemini.screen_notices import notices
 from cockpit.adapters.agents.gemini.sessions import (
-    check_resumable,
     record_path,
-    reported_transcript,
 )
 from cockpit.adapters.agents.gemini.titles import presence_in
 from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
 from cockpit.adapters.process.launch_order import LaunchOrders
-from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
+from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import (
     DialogOpened,
@@ -109,23 +107,6 @@ def test_a_mode_is_an_approval_mode(
     argv = launched(tmp_path, replace(order, permission_mode=mode))
     assert ("--approval-mode" in argv) == (given is not None)
     assert given is None or argv[argv.index("--approval-mode") + 1] == given
-
-
-@pytest.mark.parametrize("mode", ["dontAsk", "yolo"])
-def test_a_mode_that_it_does_not_have_starts_nothing(
-    tmp_path: Path, order: SessionOrder, mode: str
-) -> None:
-    with pytest.raises(BadUsage, match="no permission mode") as refused:
-        launched(tmp_path, replace(order, permission_mode=mode))
-    assert "acceptEdits" in refused.value.hint
-
-
-@pytest.mark.parametrize("argument", ["--yolo", "-p", "--resume=latest", "extensions", "-e"])
-def test_what_cockpit_decides_is_no_argument(
-    tmp_path: Path, order: SessionOrder, argument: str
-) -> None:
-    with pytest.raises(BadUsage, match="not allowed"):
-        launched(tmp_path, replace(order, arguments=(argument,)))
 
 
 def test_a_prompt_is_not_started_where_gemini_would_ask_about_the_folder(
@@ -229,12 +210,6 @@ def test_a_folder_that_names_a_trusted_repository_is_not_its_worktree(
     mark.unlink()
     mark.symlink_to(tmp_path / "missing")
     assert not is_worktree_of_trusted(evil, order.environment)
-
-
-def test_without_the_program_it_says_how_to_install_it(tmp_path: Path) -> None:
-    with pytest.raises(ProgramMissing) as refused:
-        Gemini(tmp_path).program({"PATH": str(tmp_path)})
-    assert "@google/gemini-cli" in refused.value.hint
 
 
 def test_it_compacts_at_half_the_window_or_where_the_user_says(
@@ -341,31 +316,14 @@ def test_a_subagent_is_known_by_what_it_was_asked() -> None:
     assert last == (SubagentOver(began.id), ToolUsed("Agent generalist"))
 
 
-def test_a_forged_report_names_no_transcript_of_another_session() -> None:
-    other = SESSION.replace("39a5", "ffff")
-    assert reported_transcript(f"/x/{NAME}", SESSION) == Path(f"/x/{NAME}")
-    assert reported_transcript(f"/x/{NAME}", other) is None
-    assert reported_transcript(f"/x/../{NAME}", SESSION) is None
-    assert reported_transcript("/etc/passwd", SESSION) is None
-    forged = signal("SessionStart", source="startup", transcript_path="/etc/passwd")
-    assert moments(forged) == ()
-
-
-def test_only_a_session_of_this_directory_is_reopened(order: SessionOrder) -> None:
+def test_a_transcript_is_recognised_by_its_first_line(order: SessionOrder) -> None:
     chats = own(order) / "tmp" / "work" / "chats"
     chats.mkdir(parents=True)
-    with pytest.raises(BadUsage, match="There is no session"):
-        check_resumable(SESSION, order.directory, order.environment)
     record = chats / NAME
     record.write_text('{"sessionId":"39a57f58-0000-0000-0000-000000000000"}\n')
     assert record_path(SESSION, order.environment) is None
     record.write_text(json.dumps({"sessionId": SESSION}) + "\n")
-    with pytest.raises(BadUsage, match="another directory"):
-        check_resumable(SESSION, order.directory, order.environment)
-    (chats.parent / ".project_root").write_text(str(order.directory))
-    assert check_resumable(SESSION, order.directory, order.environment) == record
-    with pytest.raises(BadUsage, match="not a session id"):
-        check_resumable(SessionId("../x"), order.directory, order.environment)
+    assert record_path(SESSION, order.environment) == record
 
 
 def linked(order: SessionOrder, source: Path) -> None:
