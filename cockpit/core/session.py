@@ -194,6 +194,8 @@ SessionEvent = (
 class Skipped:
     """A line that could not be read: incomplete, binary, too large, or of an unknown form."""
 
-    reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values"]
+    reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values", "fault"]
     reading: bool = False
     """It may be a reply or a compaction, so the context is unknown until the next reply."""
+    detail: str = ""
+    """Of a fault in a record of the documented shape: what is wrong."""
