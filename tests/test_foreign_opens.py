@@ -23,6 +23,9 @@ ON_THE_LOOP = {"is_file", "is_dir", "exists", "stat", "lstat", "glob", "iterdir"
 MAY_OPEN = {
     "adapters/files/foreign_files.py": "it is the one module",
     "adapters/agents/claude/plugin.py": "files of the package, and its copy in our state folder",
+    "adapters/agents/own/companion.py": "/dev/null",
+    "adapters/agents/own/definitions.py": "our state folder",
+    "adapters/agents/own/follower.py": "not blocking, and checked to be a file, in its own process",
     "adapters/agents/opencode/plugin.py": "a file of the package, and its copy in our state folder",
     "adapters/agents/reporter.py": "writes our own files; reads the package's reporter",
     "adapters/git/copied_files.py": "copies what the user listed, on a thread, after a look",

@@ -112,52 +112,51 @@ def _threshold_tables(settings: Settings) -> Iterator[str]:
     groups: dict[tuple[Any, ...], list[tuple[str, AgentDefaults]]] = {}
     agents: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
     for name, agent in agents or [("defaults", settings.defaults)]:
-        if agent.runtime == "command":
+        if not _runtime(settings, agent.runtime).capabilities.readings:
             continue
         kind = (agent.runtime, agent.context.model_dump_json(), frozenset(agent.env.items()))
         groups.setdefault(kind, []).append((name, agent))
     for members in groups.values():
         yield f"\nthresholds of {', '.join(name for name, _ in members)}"
-        yield from _threshold_lines(members[0][1])
+        first = members[0][1]
+        yield from _threshold_lines(first, _runtime(settings, first.runtime))
 
 
-def _threshold_lines(agent: AgentDefaults) -> Iterator[str]:
+def _threshold_lines(agent: AgentDefaults, runtime: Runtime) -> Iterator[str]:
     override = agent.context.override
-    for window in (override,) if override else _windows(agent):
-        compacts_at = _compacts_at(agent, window)
+    for window in (override,) if override else _windows(agent, runtime):
+        compacts_at = runtime.compacts_at(window, {**os.environ, **agent.env})
         compacts = f", the CLI compacts at {compacts_at:,} (computed)" if compacts_at else ""
         yield f"  window {window:,}{compacts}"
         found = marks(thresholds(agent.context), window, compacts_at)
         for name in MARK_NAMES:
             mark = getattr(found, name)
-            yield f"    {name:<7}{mark.tokens:>9,}  {mark.why}{_too_high(agent, name, window)}"
+            late = _too_high(agent, name, window, compacts_at)
+            yield f"    {name:<7}{mark.tokens:>9,}  {mark.why}{late}"
 
 
-def _too_high(agent: AgentDefaults, name: MarkName, window: int) -> str:
+def _too_high(agent: AgentDefaults, name: MarkName, window: int, compacts_at: int | None) -> str:
     """Return a remark if the CLI compacts before a threshold that the user wrote is reached."""
-    own, compacts_at = thresholds(agent.context).own(name), _compacts_at(agent, window)
+    own = thresholds(agent.context).own(name)
     if name not in agent.context.model_fields_set or compacts_at is None:
         return ""
     at = own.tokens(window)
     return f"; {own.text} is {at:,}, which it never reaches" if at > compacts_at else ""
 
 
-def _windows(agent: AgentDefaults) -> tuple[int, ...]:
+def _windows(agent: AgentDefaults, runtime: Runtime) -> tuple[int, ...]:
     """Return the windows that an agent's models usually have."""
     if agent.runtime == "claude":
         return DEFAULT_WINDOW, LARGE_WINDOW
     environment = {**os.environ, **agent.env}
-    return (_runtime(agent).window(agent.model or None, environment).tokens,)
+    return (runtime.window(agent.model or None, environment).tokens,)
 
 
-def _compacts_at(agent: AgentDefaults, window: int) -> int | None:
-    return _runtime(agent).compacts_at(window, {**os.environ, **agent.env})
-
-
-def _runtime(agent: AgentDefaults) -> Runtime:
+def _runtime(settings: Settings, name: str) -> Runtime:
     from cockpit.adapters.agents import runtime
+    from cockpit.adapters.agents.own.definitions import Definitions
 
-    return runtime(agent.runtime, our_places().state)
+    return runtime(name, our_places().state, Definitions.of(settings.runtimes))
 
 
 def _all_settings(settings: Settings) -> Iterator[tuple[str, str]]:

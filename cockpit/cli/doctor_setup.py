@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cockpit import __version__
 from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
@@ -20,6 +21,9 @@ from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.config.loaded import Loaded
 
 PRIVATE = 0o700
 
@@ -87,7 +91,8 @@ def configuration(
         loaded = load(places, config, Path.cwd(), environment)
     except CockpitError as error:
         return [from_error("config", error)]
-    found = [fit("config", f"{counted(len(loaded.settings.agents), 'agent')} configured")]
+    found = [*own_runtimes(loaded, environment, places)]
+    found += [fit("config", f"{counted(len(loaded.settings.agents), 'agent')} configured")]
     found += [
         note("config", safe_line(text), "Change it when convenient.") for text in loaded.notices
     ]
@@ -96,6 +101,31 @@ def configuration(
         remedy = "Read the file, then run: cockpit config trust FILE"
         found.append(note("config", f"Ignored until you trust the project's file: {held}", remedy))
     return found
+
+
+def own_runtimes(
+    loaded: Loaded, environment: Mapping[str, str], places: Places
+) -> Iterator[Finding]:
+    """Check the programs of the configuration's runtimes, and load those of packages."""
+    from cockpit.adapters.agents import RUNTIMES, runtime
+    from cockpit.adapters.agents.command import resolved_program
+    from cockpit.adapters.agents.own.definitions import Definitions
+
+    settings = loaded.settings
+    named = {settings.defaults.runtime, *settings.defaults.handoff.successor}
+    for agent in settings.agents:
+        named |= {agent.runtime, *agent.handoff.successor}
+    own = Definitions.of(settings.runtimes)
+    for name in sorted({*settings.runtimes, *named} - {*RUNTIMES}):
+        try:
+            program = runtime(name, places.state, own).program(environment)
+            definition = own.find(name)
+            for word in definition.reader[:1] if definition else ():
+                resolved_program(f'the reader of "{name}"', word, None, environment)
+        except CockpitError as error:
+            yield from_error(name, error)
+        else:
+            yield fit(name, str(program.path))
 
 
 def theme_files(folder: Path) -> list[Finding]:

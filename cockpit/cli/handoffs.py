@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import common_options, with_common_options
@@ -15,6 +16,13 @@ from cockpit.core.safetext import safe_line
 from cockpit.core.tool_names import SUCCESSORS
 
 _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
+
+
+def successor_names(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """Complete the CLIs that can take over a job, without those of the configuration."""
+    return [CompletionItem(name) for name in SUCCESSORS if name.startswith(typed)]
 
 
 @click.command(
@@ -37,8 +45,9 @@ Examples:
 @click.option("--now", is_flag=True, help="Don't wait for the turn to end. You still review.")
 @click.option(
     "--to",
-    type=click.Choice(SUCCESSORS),
-    help="Continue in another CLI. Its permission mode is never wider than now.",
+    metavar="RUNTIME",
+    shell_complete=successor_names,
+    help="Continue in another CLI or runtime. You are asked where it allows more.",
 )
 @click.option("--model", metavar="NAME", help="Model of the new session.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; change nothing.")

@@ -6,20 +6,25 @@ Single values are checked by their types in `config.values`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from cockpit.config.file import ConfigFile
 from cockpit.config.hooks import Hook
 from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash, reserved_key
 from cockpit.config.lines import KeyPath
+from cockpit.config.own_runtimes import BUILT_IN, OwnRuntime, installed_runtimes
 from cockpit.config.problems import nearest
 from cockpit.config.schema import AgentDefaults, AgentSettings, ContextSettings, Settings
 from cockpit.config.thresholds import check_marks
-from cockpit.core.errors import BadUsage
+from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.safetext import quoted
 from cockpit.core.slack_bot import METHOD
 
 _CHANNEL = re.compile(r"[CDGU][A-Z0-9]{2,30}")
 """A Slack channel's ID; U is a user's, to whom the bot sends direct messages."""
+
+Runtimes = Mapping[str, OwnRuntime]
 
 Origin = tuple[ConfigFile, KeyPath]
 """The file that configures an agent, and the agent's key path in it."""
@@ -31,6 +36,7 @@ def check_file(file: ConfigFile, said: Settings) -> None:
     _check_names(file, ("hosts",), [host.name for host in said.hosts], "hosts")
     _check_hooks(file, ("defaults",), said.defaults)
     check_keys(file, said.keys)
+    _check_runtimes(file, said.runtimes)
     for place, agent in enumerate(said.agents):
         at: KeyPath = ("agents", place)
         if agent.prompt and agent.prompt_file:
@@ -49,14 +55,74 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
             'runtime = "command" needs a command',
             'Add one, as a list: command = ["./my-agent"]',
         )
-    for runtime in agent.handoff.successor:
-        if runtime == "command":
-            raise file.refusal(
-                (*at, "handoff", "successor"),
-                f"a job cannot be handed off to the runtime {runtime}",
-                'Name another CLI: successor = "codex"',
-            )
     check_context(file, at, agent.context)
+
+
+def check_runtimes_named(file: ConfigFile, said: Settings, own: Runtimes) -> None:
+    """Check that every runtime that a file names is known, from itself or from `own`.
+
+    Raises `BadConfig`.
+    """
+    runtimes = {**own, **said.runtimes}
+    _check_runtimes_of(file, ("defaults",), said.defaults, runtimes)
+    for place, agent in enumerate(said.agents):
+        _check_runtimes_of(file, ("agents", place), agent, runtimes)
+
+
+def _check_runtimes_of(
+    file: ConfigFile, at: KeyPath, agent: AgentDefaults, runtimes: Runtimes
+) -> None:
+    check_runtime_name(agent.runtime, runtimes, partial(file.refusal, (*at, "runtime")))
+    for name in agent.handoff.successor:
+        refuse = partial(file.refusal, (*at, "handoff", "successor"))
+        check_runtime_name(name, runtimes, refuse)
+        own = runtimes.get(name)
+        if name == "command" or (own is not None and not own.record):
+            raise refuse(
+                f"a job cannot be handed off to the runtime {name}",
+                'Name another CLI: successor = "codex"',
+                "" if own is None else "It has no record, so cockpit sees nothing of it.",
+            )
+
+
+def check_runtime_name(
+    name: str, runtimes: Runtimes, refuse: Callable[[str, str], CockpitError]
+) -> None:
+    """Raise what `refuse` makes of a problem and a hint, if no runtime has this name."""
+    if name in BUILT_IN or name in runtimes:
+        return
+    known = [*BUILT_IN, *runtimes, *(installed := installed_runtimes())]
+    if name not in installed:
+        close = nearest(name, known)
+        hint = f'Did you mean "{close}"?' if close else f"Known are: {', '.join(known)}."
+        raise refuse(f"there is no runtime {quoted(name)}", hint)
+
+
+def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
+    """Check the rules between the fields of each `[runtimes.NAME]`. Raises `BadConfig`."""
+    for name, runtime in runtimes.items():
+        words = (*runtime.arguments, *runtime.session)
+        names_record = any("{record}" in word for word in words)
+        names_session = any("{session}" in word for word in words)
+        if runtime.reader and not runtime.record:
+            raise file.refusal(
+                ("runtimes", name, "reader"),
+                "a reader needs a record to read",
+                'Add one: record = "{directory}/.agent/{session}.jsonl"',
+            )
+        if names_record and not runtime.record:
+            raise file.refusal(
+                ("runtimes", name, "arguments" if runtime.arguments else "session"),
+                "{record} needs a record",
+                'Add one: record = "{state}/{session}.jsonl"',
+            )
+        if runtime.record and not (names_session or names_record):
+            raise file.refusal(
+                ("runtimes", name, "record"),
+                "the program is not told where to write it",
+                'Add session = ["--session-id", "{session}"], or '
+                'arguments = ["--record", "{record}"]',
+            )
 
 
 def check_context(file: ConfigFile, at: KeyPath, context: ContextSettings) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from cockpit.config.hooks import Hook, Host, Notifications
+from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, WorktreeSettings
 from cockpit.config.write import spelled
 
@@ -23,8 +24,8 @@ _HEAD = """\
 # the project's cockpit.toml, your own cockpit.toml in the config folder, the defaults shown here.
 # Include only what you want to change. Relative paths are relative to the file they are in.
 # Until you trust a project's file, cockpit ignores what it sets for hooks, URLs, commands,
-# arguments, env, permission modes, keys, automatic handoffs, loops, templates, higher limits and
-# what agents may do. To trust it: cockpit config trust cockpit.toml
+# runtimes, arguments, env, permission modes, keys, automatic handoffs, loops, templates, higher
+# limits and what agents may do. To trust it: cockpit config trust cockpit.toml
 """
 
 _AGENT = {"name": "api", "prompt": "Implement the endpoint of LIN-42.", "directory": "."}
@@ -47,6 +48,16 @@ _SLACK = {
     "token": "${SLACK_BOT_TOKEN}",
     "channel_id": "C0123456789",
     "threads": True,
+}
+_RUNTIME = {
+    "program": ["python3", "{home}/bin/agent.py"],
+    "session": ["--session-id", "{session}"],
+    "resume": ["--resume", "{session}"],
+    "prompt": ["--prompt-file", "{prompt_file}"],
+    "takes_paste": True,
+    "record": "{state}/{session}.jsonl",
+    "arguments": ["--record", "{record}"],
+    "window": 200000,
 }
 _HOST = {"name": "gpu1", "connect": ["ssh", "gpu1"]}
 
@@ -100,6 +111,12 @@ def example() -> str:
             only=(*_WEBHOOK, "secret", "allow_private"),
         ),
         _sample("[[agents.hooks.on_needs_you]]", Hook, _SLACK, only=tuple(_SLACK)),
+        _sample(
+            "[runtimes.inhouse]",
+            OwnRuntime,
+            _RUNTIME,
+            'Programs of your own as runtimes, here for runtime = "inhouse".',
+        ),
         _sample("[[hosts]]", Host, _HOST, "Other machines, each with its own supervisor."),
         _table("notifications", Notifications),
         "# Action id = keys; `cockpit keys` lists the ids and their current keys.\n[keys]\n",

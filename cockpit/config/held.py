@@ -55,6 +55,8 @@ def without_held(
         held_filter.hold(("hosts", place), held_rules.HELD_ELSEWHERE["hosts"])
     if notifications := data.get("notifications"):
         out["notifications"] = held_filter.notifications(notifications, own.notifications)
+    for name in out.pop("runtimes", {}):
+        held_filter.hold(("runtimes", name), held_rules.HELD_ELSEWHERE["runtimes"])
     for action in out.pop("keys", {}):
         held_filter.hold(place_of_key(file, action), held_rules.KEYS)
     defaults = data.get("defaults", {})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cockpit.config.hooks import Hooks
+from cockpit.config.own_runtimes import BUILT_IN
 from cockpit.config.schema import AgentDefaults
 
 RUNS: Final = "it runs code"
@@ -94,7 +95,10 @@ def _another_runtime(value: Any, own: Any, defaults: AgentDefaults) -> bool:
     """Your command, arguments or permission mode may be wrong for another program.
 
     If you have none of them, the file may name another CLI; its own command is held separately.
+    A runtime that you or a package added is held: what it does without asking is not known.
     """
+    if value not in BUILT_IN:
+        return bool(value != own)
     yours: list[object] = [defaults.command]
     if value != "command":
         yours += [defaults.arguments, defaults.permission_mode]
@@ -165,6 +169,7 @@ ESSENTIAL = frozenset({"runtime", "command", *PATHS})
 HELD_ELSEWHERE: Mapping[str, str] = {
     "hosts": RUNS,
     "keys": KEYS,
+    "runtimes": RUNS,
     "notifications.urls": SENDS,
     "notifications.on": SILENCES,
     "notifications.quiet": SILENCES,

@@ -57,6 +57,7 @@ def merge_layers(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
         tuple(merge.notices),
         tuple(held for layer in layers for held in layer.held),
         {name: origin[0].path for name, (origin, _) in merge.agents.items()},
+        {name: str(at.file.path) for at in layers for name in at.data.get("runtimes", {})},
     )
 
 
@@ -73,6 +74,7 @@ class _Merge:
 
     def add(self, layer: Layer) -> None:
         rest = {key: layer.data[key] for key in layer.data if key not in ("agents", "hosts")}
+        self._refuse_second_runtime(layer)
         self.top = layer.file
         self.whole = merge_tables(self.whole, rest)
         self.hosts |= {host["name"]: host for host in layer.data.get("hosts", [])}
@@ -80,6 +82,18 @@ class _Merge:
         for place, agent in _agents_of(layer):
             self._add_agent((layer.file, ("agents", place)), agent)
         _add_sources(self.sources, layer)
+
+    def _refuse_second_runtime(self, layer: Layer) -> None:
+        """Raise `BadConfig` if two files define the same runtime: it would run another program."""
+        for name in layer.data.get("runtimes", {}):
+            if name in self.whole.get("runtimes", {}):
+                assert self.top is not None
+                line = f"{shown_path(self.top.path)}:{self.top.line_of(('runtimes', name))}"
+                raise layer.file.refusal(
+                    ("runtimes", name),
+                    f'two files define a runtime "{name}"',
+                    f"The other one is in {line}. Give one of the two another name.",
+                )
 
     def _add_agent(self, origin: Origin, agent: dict[str, Any]) -> None:
         name = agent["name"]
@@ -175,7 +189,7 @@ def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
         else:
             sources[name] = Source(shown, layer.file.line_of(at))
 
-    for section in ("cockpit", "defaults", "notifications", "keys"):
+    for section in ("cockpit", "defaults", "notifications", "runtimes", "keys"):
         for key, value in layer.data.get(section, {}).items():
             walk(value, f"{section}.{key}", (section, key))
     inherited = {key[9:]: source for key, source in sources.items() if key[:9] == "defaults."}

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from cockpit.config.checks import check_runtime_name
 from cockpit.config.file import shown_path
 from cockpit.config.held import Held
 from cockpit.config.problems import usage_refusal
@@ -47,6 +48,9 @@ class Loaded:
     origins: Mapping[str, Path] = field(default_factory=dict)
     """By agent: the file that configures it."""
 
+    runtime_files: Mapping[str, str] = field(default_factory=dict)
+    """By runtime of the user: the file that defines it."""
+
     def agent(self, name: str) -> AgentSettings:
         """Return the configured agent with that name. Raises `NoSuchAgent`, with the nearest
         name.
@@ -80,6 +84,12 @@ class Loaded:
     def file_of(self, name: str) -> Path | None:
         """Return the file that configures an agent."""
         return self.origins.get(name)
+
+    def check_runtime(self, name: str) -> None:
+        """Raise `BadUsage` if there is no runtime of that name."""
+        check_runtime_name(
+            name, self.settings.runtimes, lambda problem, hint: BadUsage(problem, "", hint)
+        )
 
     def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
         """Return an agent that is in no file, with the current defaults. Raises `BadUsage`."""

@@ -148,14 +148,17 @@ def _unknown(path: KeyPath) -> tuple[str, str]:
 def known_keys(table: KeyPath) -> list[str]:
     """Return the keys that a table can have; empty for one with free keys."""
     model: Any = Settings
+    is_name = False
     for part in table:
-        if isinstance(part, int):
+        if isinstance(part, int) or is_name:
+            is_name = False
             continue
         field = model.model_fields.get(part)
         model = _model_in(field.annotation) if field else None
         if model is None:
             return []
-    return list(model.model_fields)
+        is_name = typing.get_origin(field.annotation) is dict
+    return [] if is_name else list(model.model_fields)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

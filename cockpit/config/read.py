@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cockpit.config.aliases import with_current_names
 from cockpit.config.bounds import MOST_AGENTS
-from cockpit.config.checks import check_file
+from cockpit.config.checks import check_file, check_runtimes_named
 from cockpit.config.file import (
     LARGEST_FILE,
     LARGEST_FOUND,
@@ -22,6 +22,7 @@ from cockpit.config.file import (
 from cockpit.config.held import without_held
 from cockpit.config.layers import Layer, merge_layers
 from cockpit.config.loaded import Loaded
+from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.config.paths import Places
 from cockpit.config.problems import checked
 from cockpit.config.project import foreign_part, is_there, project_file, repository_root
@@ -78,7 +79,7 @@ def _project_layer(
 ) -> Layer:
     if not named:
         _refuse_foreign(path)
-    layer = _layer(path, environment, follow_links=named, page=page)
+    layer = _layer(path, environment, follow_links=named, page=page, own=own.runtimes)
     if (named and not again) or is_trusted(places, layer.file):
         return layer
     if len(layer.data.get("agents", ())) > MOST_AGENTS:
@@ -109,11 +110,15 @@ def _layer(
     *,
     follow_links: bool,
     page: ConfigFile | None = None,
+    own: Mapping[str, OwnRuntime] | None = None,
 ) -> Layer:
+    """Read and check one file; `own` are the runtimes of the user's own file."""
     largest = LARGEST_FILE if follow_links else LARGEST_FOUND
     written = page or read_config_file(path.absolute(), follow_links=follow_links, largest=largest)
     file, data, notices = with_current_names(written)
-    check_file(file, checked(file, data))
+    said = checked(file, data)
+    check_file(file, said)
+    check_runtimes_named(file, said, own or {})
     home = environment.get("HOME") or str(Path.home())
     return Layer(file, rooted(data, file.path.parent, home), notices)
 

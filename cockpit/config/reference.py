@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from cockpit.config.aliases import OLD_NAMES
 from cockpit.config.example import default_of
 from cockpit.config.hooks import Hook, Hooks, Host, Notifications
+from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings
 from cockpit.config.write import spelled
 
@@ -50,6 +51,7 @@ def settings_tables() -> str:
         _section("[[agents]]", AgentSettings, leave_out=own),
         _section("[[agents.hooks.EVENT]]", Hook),
         events_table(),
+        _section("[runtimes.NAME]", OwnRuntime),
         _section("[[hosts]]", Host),
         _section("[notifications]", Notifications),
     ]

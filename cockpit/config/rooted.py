@@ -25,6 +25,11 @@ def rooted(data: Mapping[str, Any], folder: Path, home: str) -> dict[str, Any]:
             _agent({"directory": ".", **agent}, root) if isinstance(agent, dict) else agent
             for agent in agents
         ]
+    if isinstance(runtimes := data.get("runtimes"), dict):
+        out["runtimes"] = {
+            name: _with(_with(runtime, "program", root.command), "reader", root.command)
+            for name, runtime in runtimes.items()
+        }
     if isinstance(hosts := data.get("hosts"), list):
         out["hosts"] = [
             _with(_with(host, "connect", root.command), "attach", root.command) for host in hosts

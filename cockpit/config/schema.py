@@ -8,11 +8,12 @@ example file, the reference page and the JSON Schema are generated from these mo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
 from cockpit.config.hooks import Hooks, Host, Notifications
+from cockpit.config.own_runtimes import NAME_SCHEMA, OwnRuntimes, RuntimeName
 from cockpit.config.values import (
     Arguments,
     BranchPattern,
@@ -35,20 +36,11 @@ from cockpit.config.values import (
     WindowSize,
 )
 
-RuntimeName = Literal["claude", "codex", "gemini", "opencode", "copilot", "command"]
-RUNTIME_NAMES = list(get_args(RuntimeName))
 Successors = Annotated[
     tuple[RuntimeName, ...],
     OneOrMany,
     Field(strict=False, max_length=16),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": RUNTIME_NAMES, "type": "string"},
-                {"items": {"enum": RUNTIME_NAMES, "type": "string"}, "type": "array"},
-            ]
-        }
-    ),
+    WithJsonSchema({"anyOf": [NAME_SCHEMA, {"items": NAME_SCHEMA, "type": "array"}]}),
 ]
 Mode = Literal["observe", "prompt", "auto"]
 Strategy = Literal["handoff", "compact", "hybrid"]
@@ -272,7 +264,8 @@ class AgentDefaults(Section):
     """Defaults for every agent; each [[agents]] table can override them."""
 
     runtime: RuntimeName = Field(
-        default="claude", description="claude, codex, gemini, opencode, copilot, or command."
+        default="claude",
+        description="claude, codex, gemini, opencode, copilot, command, or one of [runtimes].",
     )
     mode: Mode = Field(
         default="prompt",
@@ -348,6 +341,9 @@ class Settings(Section):
     )
     hosts: Annotated[tuple[Host, ...], Field(strict=False)] = Field(
         default=(), description="Other machines, each with its own supervisor."
+    )
+    runtimes: OwnRuntimes = Field(
+        default={}, description="Programs of your own as runtimes; one table each."
     )
     notifications: Notifications = Field(default=Notifications(), description=Notifications.__doc__)
     keys: KeyTable = Field(

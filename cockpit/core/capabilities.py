@@ -88,6 +88,8 @@ class Capabilities:
     """Background work is told, with its names."""
     session_ends: Answer
     """The end of a session is told, with its reason. The end of its process always is."""
+    prompts: Answer = Yes()
+    """A prompt can be pasted into its pane."""
     may_lose_enter: bool = False
     """The CLI can take an Enter after a paste as a part of the text."""
 
@@ -115,6 +117,7 @@ LABELS = {
     "tools": "Tools (MCP) offered",
     "background": "Background work named",
     "session_ends": "End of a session told",
+    "prompts": "Prompts pasted into its pane",
 }
 """What users read of each field that they can see."""
 

@@ -1,7 +1,7 @@
 """The record that an agent without a CLI of ours writes: JSON lines in a documented shape.
 
-`docs/own-runtimes.md` describes it. Every key is optional and unknown keys are ignored. A value of a
-wrong type makes the whole line a fault, which is counted and shown: no figure is guessed from it.
+`docs/own-runtimes.md` describes it. Every key is optional and unknown keys are ignored. A value of
+a wrong type makes the whole line a fault, which is counted and shown: no figure is guessed from it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class ToolNames:
     write: str
     """Follows "with": what writes a file."""
     all: tuple[str, ...]
-    """The tools that a document of this CLI may name."""
+    """The tools that a document of this CLI may name; empty if they are not known."""
 
 
 CLAUDE_TOOLS = ToolNames(
@@ -33,8 +33,9 @@ CLAUDE_TOOLS = ToolNames(
 def change_of_cli(old: ToolNames, new: ToolNames) -> str:
     """Tell the model of `new` that a document was written in another CLI."""
     theirs, ours = (", ".join(f"`{name}`" for name in one.all) for one in (old, new))
+    names = f": {theirs} there, {ours} here" if theirs and ours else ""
     return (
         f"The previous session ran in {old.cli}, this one runs in {new.cli}. Its tools have other "
-        f"names: {theirs} there, {ours} here. Commands that begin with a slash, and skills, belong "
+        f"names{names}. Commands that begin with a slash, and skills, belong "
         f"to {old.cli}: do the same with your own tools."
     )

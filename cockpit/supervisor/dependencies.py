@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from cockpit.adapters.agents.own.definitions import Definitions
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.process.bounded_calls import BoundedCalls
 from cockpit.adapters.process.prompt_files import KeptPrompts
@@ -41,6 +42,8 @@ class Dependencies:
     runtimes: Runtimes
     environment: Mapping[str, str]
     """The supervisor's environment, as it was at `up`."""
+    own_runtimes: Definitions = field(default_factory=Definitions)
+    """What users defined; `runtimes` makes runtimes of them."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
     """For every access to a path that an agent can name, because its file system may hang."""
 

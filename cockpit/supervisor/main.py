@@ -21,6 +21,7 @@ from pathlib import Path
 import uvicorn
 
 from cockpit.adapters.agents import runtime
+from cockpit.adapters.agents.own.definitions import KEPT, Definitions
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.git.scratch import prune_scratch
@@ -150,6 +151,7 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
     environment = agent_environment(os.environ)
     processes = LocalProcesses()
     store = Store(places.database)
+    own = Definitions(places.state / KEPT)
     return Dependencies(
         places=places,
         store=store,
@@ -159,7 +161,8 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
         processes=processes,
         worktrees=Git(environment, clock=clock, private=places.runtime / "git"),
         documents=Documents(places.handoffs),
-        runtimes=lambda name: runtime(name, places.state),
+        runtimes=lambda name: runtime(name, places.state, own),
+        own_runtimes=own,
         environment=environment,
     )
 

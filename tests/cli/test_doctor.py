@@ -16,7 +16,8 @@ from cockpit.adapters.store.fitness import check_sqlite
 from cockpit.cli.commands import run
 from cockpit.cli.doctor_finding import Finding
 from cockpit.cli.doctor_machine import claude, disk, git, sqlite, tmux, utf8
-from cockpit.cli.doctor_setup import check_setup, folder
+from cockpit.cli.doctor_setup import check_setup, configuration, folder
+from cockpit.config.paths import Places
 from tests.repositories import lay_repository
 
 
@@ -222,3 +223,19 @@ def test_the_cli_is_looked_for_where_the_agents_would_find_it(
     report = json.loads(capsys.readouterr().out)
     said = [one["said"] for one in report["findings"] if one["topic"] == "claude"]
     assert str(program) in said[0]
+
+
+def test_own_runtimes_are_looked_for(tmp_path: Path) -> None:
+    config = tmp_path / "cockpit.toml"
+    config.write_text(
+        '[runtimes.there]\nprogram = ["sh"]\n[runtimes.gone]\nprogram = ["no-such-agent"]\n'
+        '[runtimes.mute]\nprogram = ["sh"]\nsession = ["{session}"]\n'
+        'record = "{state}/{session}"\nreader = ["no-such-reader"]\n'
+    )
+    config.chmod(0o600)
+    environment = {"COCKPIT_HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    found = {one.topic: one for one in configuration(Places.of(environment), environment, config)}
+    assert found["there"].level == "fit"
+    assert "no-such-agent" in found["gone"].said
+    assert "no-such-reader" in found["mute"].said
+    assert found["gone"].level == found["mute"].level == "unfit"

@@ -137,3 +137,19 @@ def test_facts_of_a_transcript_of_copilot(capsys: pytest.CaptureFixture[str]) ->
     told = json.loads(capsys.readouterr().out)
     assert told["goal"] == "Do the work."
     assert told["files_modified"] == ["/home/pilot/work/a.md"]
+
+
+def test_the_facts_of_a_record_of_the_documented_shape(tmp_path: Path) -> None:
+    record = tmp_path / "session.log"
+    lines = [
+        {"record": "cockpit/1", "session": "s1", "directory": "/nowhere"},
+        {"turn": "begin", "prompt": "Count them."},
+        {"tool": {"id": "t", "name": "Write", "input": {"file_path": "/nowhere/a"}}},
+        {"result": {"id": "t"}, "usage": {"input": 40}},
+        {"said": "Done.", "turn": "end"},
+    ]
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = read_facts(record)
+    assert (told["goal"], told["files_modified"]) == ("Count them.", ["/nowhere/a"])
+    assert told["usage"]["context"]["tokens"] == 40
+    assert told["recent_activity"] == ["Write a"]

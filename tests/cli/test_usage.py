@@ -148,3 +148,46 @@ def test_transcripts_of_other_clis_whatever_their_names(
     assert (code, err, told["skipped_lines"]) == (0, "", 0)
     assert (told["context"]["tokens"], told["context"]["window"]) == (tokens, 100_000)
     assert told["api_calls"] == calls
+
+
+def test_a_record_of_the_documented_shape_is_known_by_its_first_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    record = tmp_path / "notes.txt"
+    lines = [
+        {"record": "cockpit/1", "session": "s1", "model": "m", "window": 50_000},
+        {"usage": {"input": 10, "cache_read": 20_000, "cache_write": 90, "output": 7}},
+        {"compacted": True},
+        {"usage": {"input": 400, "cache_read": 100}},
+        {"usage": {"input": "12"}},
+        {"usage": {"input": 600}},
+    ]
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, (told,), err = asked(capsys, record)
+    assert (code, err) == (0, "")
+    assert (told["session_id"], told["model"], told["skipped_lines"]) == ("s1", "m", 1)
+    assert told["context"]["tokens"] == 600
+    assert (told["context"]["window"], told["context"]["confidence"]) == (50_000, "reported")
+    assert (told["compactions"], told["api_calls"]) == (1, 3)
+    assert told["totals"] == {
+        "input": 1010, "cache_creation": 90, "cache_read": 20_100, "output": 7,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"usage": {"input": 5}}\n',
+        '{"record": "cockpit/2"}\n{"usage": {"input": 5}}\n',
+        '{"record": "other", "usage": {"input": 5}}\n',
+        "no json\n",
+    ],
+)
+def test_a_record_that_is_none_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str
+) -> None:
+    record = tmp_path / "s1.jsonl"
+    record.write_text(text)
+    code, (told,), err = asked(capsys, record)
+    assert (code, told["context"]["tokens"]) == (1, None)
+    assert "not a transcript" in err

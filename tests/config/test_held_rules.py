@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from cockpit.config import held_rules
 from cockpit.config.hooks import Hooks
-from cockpit.config.schema import RUNTIME_NAMES, Settings
+from cockpit.config.own_runtimes import BUILT_IN
+from cockpit.config.schema import Settings
 from cockpit.core.tool_names import SUCCESSORS
 
 SHELL = '[{ type = "shell", command = ["x"] }]'
@@ -76,7 +77,7 @@ def _keys(model: type[BaseModel], name: str = "") -> Iterator[str]:
     for key, field in model.model_fields.items():
         inner = _table(field.annotation)
         whole = f"{name}{key}"
-        if inner is None or inner is Hooks or whole == "hosts":
+        if inner is None or inner is Hooks or whole in ("hosts", "runtimes"):
             yield whole
         else:
             yield from _keys(inner, f"{whole}.")
@@ -179,4 +180,4 @@ def _read(settings: BaseModel, key: str) -> Any:
 
 
 def test_a_job_can_be_handed_off_to_each_cli() -> None:
-    assert {*SUCCESSORS, "command"} == set(RUNTIME_NAMES)
+    assert {*SUCCESSORS, "command"} == set(BUILT_IN)

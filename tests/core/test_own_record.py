@@ -241,11 +241,11 @@ def test_the_first_line_tells_the_record() -> None:
     assert not is_own_record(b"")
 
 
-KEYS = st.sampled_from(
-    ["record", "session", "directory", "branch", "model", "window", "compacts_at", "at", "id"]
-    + ["usage", "turn", "prompt", "said", "tool", "result", "compacted", "cost_usd", "failed"]
-    + ["interrupted", "subagent", "fault", "input", "cache_read", "name", "trigger", "other"]
+NAMES = (
+    "record session directory branch model window compacts_at at id usage turn prompt said tool "
+    "result compacted cost_usd failed interrupted subagent fault input cache_read name trigger new"
 )
+KEYS = st.sampled_from(NAMES.split())
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["end"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cockpit.core.errors import BadUsage
 from cockpit.ports.runtimes import Runtime
 
+if TYPE_CHECKING:
+    from cockpit.adapters.agents.own.definitions import Definitions
+
 RUNTIMES = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 
 
-def runtime(name: str, state: Path) -> Runtime:
+def runtime(name: str, state: Path, own: Definitions | None = None) -> Runtime:
     """Return the runtime of that name; its files go below `state`.
 
-    Raises `BadUsage` for an unknown name.
+    `own` are those that users defined. Raises `BadUsage` for an unknown name.
     """
     if name == "claude":
         from cockpit.adapters.agents.claude.runtime import Claude
@@ -39,4 +43,13 @@ def runtime(name: str, state: Path) -> Runtime:
         from cockpit.adapters.agents.command import Command
 
         return Command(state)
-    raise BadUsage(f"There is no runtime {name!a}", hint=f"Known are: {', '.join(RUNTIMES)}.")
+    if own is not None and (definition := own.find(name)) is not None:
+        from cockpit.adapters.agents.own.runtime import OwnProgram
+
+        return OwnProgram(name, definition, state)
+    from cockpit.adapters.agents.own.installed import load_installed
+
+    if (found := load_installed(name, state)) is not None:
+        return found
+    known = ", ".join((*RUNTIMES, *(own.names() if own else ())))
+    raise BadUsage(f"There is no runtime {name!a}", hint=f"Known are: {known}.")

@@ -47,8 +47,8 @@ CAPABILITIES = Capabilities(
 class Command:
     """Runs an order's `command`. It has no transcript and no reading, and answers no requests."""
 
-    name = "command"
-    capabilities = CAPABILITIES
+    name: str = "command"
+    capabilities: Capabilities = CAPABILITIES
     modes: Modes = {}  # noqa: RUF012
     tools = ToolNames(cli="the command", read="any tool", write="any tool", all=())
 
@@ -78,7 +78,10 @@ class Command:
         file = (folder / "prompt.md").absolute() if by_file else None
         given = (word.replace(PROMPT_FILE, str(file)) for word in words) if file else words
         return Launch(
-            argv=(_resolved(order), *given),
+            argv=(
+                resolved_program(order.agent, order.command[0], order.directory, order.environment),
+                *given,
+            ),
             directory=order.directory,
             environment={
                 **order.environment,
@@ -146,7 +149,7 @@ class Command:
     ) -> Aside:
         raise NotNow(
             f"{order.agent} cannot write a document",
-            'A runtime of "command" has no session that could be copied.',
+            f'The runtime "{self.name}" has no session that could be copied.',
         )
 
     def withdraw_ask(self, agent: AgentName) -> bool:
@@ -178,15 +181,19 @@ class Command:
         )
 
 
-def _resolved(order: SessionOrder) -> str:
-    """Return the program's path, found as in the pane: on its PATH, relative to its directory."""
-    word = order.command[0]
-    local = order.directory / word if "/" in word else None
-    found = shutil.which(str(local) if local else word, path=order.environment.get("PATH"))
+def resolved_program(
+    owner: str, word: str, directory: Path | None, environment: Mapping[str, str]
+) -> str:
+    """Return the program's path, found as in the pane: on its PATH, relative to its directory.
+
+    Raises `ProgramMissing`; `owner` is what cannot run it.
+    """
+    local = directory / word if "/" in word and directory is not None else None
+    found = shutil.which(str(local) if local else word, path=environment.get("PATH"))
     if found is None:
         raise ProgramMissing(
-            f"{order.agent} cannot run {word!a}: no such program",
-            "Searched in " + (str(order.directory) if local else "PATH") + ".",
-            "Use its absolute path in the agent's `command`.",
+            f"{owner} cannot run {word!a}: no such program",
+            "Searched in " + (str(directory) if local else "PATH") + ".",
+            "Use its absolute path in cockpit.toml.",
         )
     return found

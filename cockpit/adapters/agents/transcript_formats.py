@@ -12,7 +12,8 @@ from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.transcripts.lines import Parse
-from cockpit.core.reading import Window
+from cockpit.core.own_record import is_own_record
+from cockpit.core.reading import Window, resolve_window
 
 _CODEX = re.compile(rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"session_meta"')
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
@@ -57,6 +58,10 @@ def format_of(path: Path) -> TranscriptFormat:
         return TranscriptFormat(
             parse_copilot, parse_copilot, lambda model, _: copilot.window(model)
         )
+    if is_own_record(beginning):
+        from cockpit.adapters.agents.own.record import parse as parse_own
+
+        return TranscriptFormat(parse_own, parse_own, lambda model, _: resolve_window())
     if _CODEX.match(beginning):
         from cockpit.adapters.agents.codex import models as codex
         from cockpit.adapters.agents.codex.record import parse

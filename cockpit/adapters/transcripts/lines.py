@@ -29,6 +29,7 @@ _NEEDLES = (
     b'"token_usage_record"', b'"compacted"',
     b'"type":"gemini"', b"<state_snapshot>",
     b'"reply"', b'"session.usage_record"', b'"session.compaction_complete"',
+    b'"usage": {"', b'"usage":{"input":', b'"usage":{"cache_', b'"usage":{"output":',
 )  # fmt: skip
 LOOK_BACK = max(map(len, _NEEDLES)) - 1
 """Bytes before a piece of a line, in which a match across the boundary may begin."""

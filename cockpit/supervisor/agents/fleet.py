@@ -109,8 +109,11 @@ class Fleet:
     def _take_up_all(
         self, loaded: Loaded, config: Path | None, *, named: bool, again: bool = False
     ) -> Loaded:
+        own, files = loaded.settings.runtimes, loaded.runtime_files
+        self._dependencies.own_runtimes.check(own, files)
         for settings in loaded.settings.agents:
             self._check_owner(settings.name, loaded.file_of(settings.name))
+        self._dependencies.own_runtimes.define(own, files)
         for settings in loaded.settings.agents:
             self.take_up(settings, loaded.file_of(settings.name))
         self.loaded = loaded
@@ -234,6 +237,7 @@ class Fleet:
         stays in the database.
         """
         self.notified = tuple(self._addresses.recall(USER).values())
+        self._dependencies.own_runtimes.recall()
         for record in self._dependencies.store.agents():
             if record.config_file is None and record.job is None and record.run is None:
                 # Its start failed, and a disk error kept `forget` from removing it.

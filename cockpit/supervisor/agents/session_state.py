@@ -131,6 +131,9 @@ class SessionState:
         self.reading.skipped += 1
         if event.reason in ("too-long", "too-many-values"):
             self.reading.too_large += 1
+        if event.reason == "fault":
+            self.reading.faults += 1
+            self.reading.last_fault = event.detail
         self.reading.meter.feed(event)
         if event.reading:
             self.reading.reading_lost = True

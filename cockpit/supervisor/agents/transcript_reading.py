@@ -29,6 +29,10 @@ class TranscriptReading:
     """When the last reply of the main chain that was read was written."""
     skipped: int = 0
     """Lines that were skipped, including those in `too_large`."""
+    faults: int = 0
+    """Lines that were skipped because they break the documented shape of a record."""
+    last_fault: str = ""
+    """What is wrong with the last of these."""
     too_large: int = 0
     """Lines that were skipped because they were too long or had too many values."""
     reading_lost: bool = False

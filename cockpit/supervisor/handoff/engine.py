@@ -143,6 +143,8 @@ class Engine:
         known = agent.settings.handoff.writers
         if not agent.has_readings or self._is_limited(agent):
             known = ("facts",)
+        if not agent.runtime.capabilities.prompts:
+            known = tuple(writer for writer in known if writer != "agent") or ("facts",)
         return tuple(sorted(known, key=lambda writer: writer != "agent"))
 
     def _is_limited(self, agent: Agent) -> bool:

@@ -92,7 +92,7 @@ class Targets:
             return None
         return (
             f"{found.tools.cli} has no permission mode like {mode or DEFAULT!a}; "
-            f"the new session would start in {mode_in(runtimes, agent, mode, found)!a}"
+            f"the new session would start in {mode_in(runtimes, agent, mode, found) or 'its own'!a}"
         )
 
     def mode(self, agent: Agent, old: SessionRecord, observed: str | None) -> str:

@@ -91,6 +91,8 @@ class Starter:
         if asked.directory:
             options["directory"] = resolve_dots(Path(asked.directory))
         if asked.runtime:
+            assert self._fleet.loaded is not None
+            self._fleet.loaded.check_runtime(asked.runtime)
             options["runtime"] = asked.runtime
         if asked.mode:
             options["mode"] = asked.mode

@@ -41,6 +41,7 @@ def _remarks(agent: Agent) -> list[str]:
     remarks = (
         _no_record(agent),
         _too_large(agent),
+        _faults(agent),
         _no_terminal(agent),
         agent.runtime.lacks(agent.name) if agent.alive else None,
         agent.record.note,
@@ -82,6 +83,15 @@ def _too_large(agent: Agent) -> str | None:
     if agent.session_state.reading.reading_lost and agent.session_state.gauge.tokens is None:
         text += ", perhaps a reply: its context is unknown until the next one"
     return text
+
+
+def _faults(agent: Agent) -> str | None:
+    """A remark about lines of a record that do not have the documented shape."""
+    reading = agent.session_state.reading
+    if not reading.faults:
+        return None
+    lines = "1 line" if reading.faults == 1 else f"{reading.faults} lines"
+    return f"{lines} of its record cannot be used: {reading.last_fault}"
 
 
 def _no_terminal(agent: Agent) -> str | None:

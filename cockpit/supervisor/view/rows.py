@@ -22,6 +22,7 @@ from cockpit.core.handoff.states import (
     Starting,
     Waiting,
 )
+from cockpit.core.reading import Confidence
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
@@ -135,7 +136,8 @@ def context(agent: Agent, now: float) -> ContextStatus:
         return ContextStatus()
     reading = gauge.reading
     marks, (compacts_at, known_by) = agent.marks, agent.compaction_point
-    shown_window = reading.window if agent.session_state.model or gauge.override else None
+    is_guess = gauge.window.confidence is Confidence.ASSUMED
+    shown_window = None if is_guess and not agent.session_state.model else reading.window
     return ContextStatus(
         tokens=reading.tokens,
         window=shown_window,

@@ -101,6 +101,12 @@ class SendHandler:
 
     def _running(self, name: str) -> Agent:
         agent = self._fleet.agent(name)
+        if not agent.runtime.capabilities.prompts:
+            raise NotNow(
+                f"{name} takes no prompt in its pane",
+                f'The runtime "{agent.runtime.name}" does not have takes_paste = true.',
+                f"Type it yourself: cockpit attach {name}",
+            )
         if not agent.alive or agent.record.pane is None:
             raise NotNow(
                 f"{name} is not running",

@@ -6,7 +6,7 @@ The supervisor computes the outcome (`Plan`): directory, branch, or why it canno
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,6 +101,7 @@ class StartScreen(Form[Start]):
         )
         self.where = Field(placeholder=short_path(str(directory), home), id="where")
         self.prompt = PromptArea(id="prompt", placeholder="its job (optional)")
+        self._runtimes = list(RUNTIMES)
         self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
         self.mode = Choice(MODES, MODES[0].value, id="mode")
         self.worktree = Choice([SHARED, OWN_WORKTREE], SHARED.value, id="worktree")
@@ -155,7 +156,9 @@ class StartScreen(Form[Start]):
             self._files = await asyncio.to_thread(read)
         except CockpitError:
             return  # the supervisor and `cockpit config check` report it
-        usual = self._files.loaded.settings.defaults
+        settings = self._files.loaded.settings
+        usual = settings.defaults
+        self._offer_runtimes(settings.runtimes)
         if usual.worktree.strategy == "git_worktree":
             self.worktree.offer([OWN_WORKTREE])
         for field, value in ((self.mode, usual.mode), (self.runtime, usual.runtime)):
@@ -207,6 +210,8 @@ class StartScreen(Form[Start]):
         Never changes text fields: that would race with the user's typing.
         """
         place = (known.configured_directory or known.directory) if known else str(self._base)
+        if known:
+            self._offer_runtimes([known.runtime])
         self.where.placeholder = short_path(place, "" if self._host else self._home)
         for field, value in (
             (self.mode, known.mode if known else None),
@@ -214,6 +219,13 @@ class StartScreen(Form[Start]):
         ):
             if known and value and field.id not in self._touched:
                 field.value = value
+
+    def _offer_runtimes(self, names: Iterable[str]) -> None:
+        """Add runtimes of the configuration to the choices."""
+        for name in names:
+            if name and name not in [option.value for option in self._runtimes]:
+                self._runtimes.append(Option(name, name, "a runtime of your own"))
+        self.runtime.offer(self._runtimes)
 
     def _filled(self) -> Filled:
         return Filled(

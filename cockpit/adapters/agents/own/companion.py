@@ -1,0 +1,61 @@
+"""Start a program and the follower of its record: `python -I -S companion.py SPEC PROGRAM…`.
+
+Starts `follower.py` in the background and replaces itself with the program: same process, same
+environment. Imports nothing of cockpit, because it runs without the package on its path, and runs
+no shell.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+NOT_FOUND, NOT_RUNNABLE = 127, 126
+FOLLOWER = os.path.join(os.path.dirname(__file__), "follower.py")  # noqa: PTH118, PTH120
+
+
+def start(spec: str, program: list[str]) -> NoReturn:
+    """Start the follower in the background, then become the program."""
+    pid = os.getpid()
+    first = os.fork()
+    if first == 0:
+        # A second fork: the follower must not be a child that the program could wait for.
+        if os.fork() == 0:
+            _become_follower(spec, pid)
+        os._exit(0)
+    os.waitpid(first, 0)
+    _become(program)
+
+
+def _become_follower(spec: str, pid: int) -> NoReturn:
+    """Leave the terminal and the agent's locks, and start anew without the program's arguments."""
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nothing, descriptor)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        words = [sys.executable, "-I", "-S", FOLLOWER, str(pid), spec]
+        os.execv(sys.executable, words)
+    finally:
+        os._exit(NOT_RUNNABLE)
+
+
+def _become(program: list[str]) -> NoReturn:
+    # Python ignores these two signals, and the program would inherit that.
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execvp(program[0], program)
+    except FileNotFoundError:
+        sys.stderr.write(f"cockpit: not started: {program[0]}: no such program\n")
+        os._exit(NOT_FOUND)
+    except OSError as error:
+        sys.stderr.write(f"cockpit: not started: {program[0]}: {error.strerror}\n")
+        os._exit(NOT_RUNNABLE)
+
+
+if __name__ == "__main__":
+    start(sys.argv[1], sys.argv[2:])

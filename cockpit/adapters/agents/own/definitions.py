@@ -1,0 +1,94 @@
+"""The runtimes that users defined, by name, as this process knows them.
+
+The supervisor also keeps them in private files, because their arguments may hold secrets: an agent
+that runs in one is found again after a restart, whatever the configuration says by then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.files.private_file import write_private
+from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime
+from cockpit.core.errors import Hindered, NotNow
+
+KEPT = "runtimes.json"
+"""The file, below the state folder."""
+
+
+class Definitions:
+    """Definitions by name, each with the file that it came from."""
+
+    def __init__(self, kept: Path | None = None) -> None:
+        self._kept = kept
+        self._known: dict[str, tuple[OwnRuntime, str]] = {}
+
+    @classmethod
+    def of(cls, defined: Mapping[str, OwnRuntime]) -> Definitions:
+        """Return these, for one command; nothing is kept."""
+        made = cls()
+        made.define(defined, {})
+        return made
+
+    def find(self, name: str) -> OwnRuntime | None:
+        """Return the definition of that name; None if there is none."""
+        known = self._known.get(name)
+        return known[0] if known else None
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._known)
+
+    def check(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
+        """Raise `NotNow` if another file defines one of the names as another program."""
+        for name, definition in defined.items():
+            known = self._known.get(name)
+            if known is None or known[0] == definition or known[1] == files.get(name):
+                continue
+            if Path(known[1]).exists():
+                raise NotNow(
+                    f'There is a runtime "{name}" already, from another file',
+                    f"{known[1]} defines it, and so does {files.get(name)}.",
+                    "Give one of the two another name.",
+                )
+
+    def define(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
+        """Add or replace definitions, and keep them. Others stay: sessions may run in them.
+
+        Raises `Hindered`; nothing is changed then.
+        """
+        added = {name: (one, files.get(name, "")) for name, one in defined.items()}
+        if all(self._known.get(name) == one for name, one in added.items()):
+            return
+        known = {**self._known, **added}
+        self._write(known)
+        self._known = known
+
+    def recall(self) -> None:
+        """Read what an earlier supervisor kept; a definition that is not valid is left out."""
+        if self._kept is None:
+            return
+        with suppress(OSError, ValueError):
+            held = json.loads(self._kept.read_bytes())
+            for name, (written, file) in held.items() if isinstance(held, dict) else ():
+                with suppress(ValueError):
+                    if NAME_PATTERN.fullmatch(name):
+                        self._known[name] = OwnRuntime.model_validate(written), str(file)
+
+    def _write(self, known: Mapping[str, tuple[OwnRuntime, str]]) -> None:
+        if self._kept is None:
+            return
+        written = {
+            name: [one.model_dump(mode="json", exclude_unset=True), file]
+            for name, (one, file) in known.items()
+        }
+        try:
+            write_private(self._kept, json.dumps(written).encode())
+        except OSError as error:
+            raise Hindered(
+                "The runtimes of the configuration cannot be saved",
+                f"{self._kept}: {error.strerror or error}.",
+                "Free some space, or make the folder writable.",
+            ) from error

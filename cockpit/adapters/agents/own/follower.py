@@ -1,0 +1,265 @@
+"""Follow a record beside its agent, and give it to a reader: `python -I -S follower.py PID SPEC`.
+
+What is appended to the record goes to the reader's stdin; the lines that it answers go to a file of
+cockpit's, until the process PID has ended. A reader that breaks a limit is ended, with a line that
+says why. Imports nothing of cockpit, because it runs without the package on its path, and runs no
+shell.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import selectors
+import stat
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import IO, Any
+
+USES_LINUX = sys.platform == "linux" and not os.environ.get("COCKPIT_PORTABLE")
+"""As `config.kernel`, which cannot be imported here."""
+LOOK = 0.1
+"""Seconds between looks at the record, and at whether the agent runs."""
+PIECE = 64 * 1024
+LONGEST_LINE = 1024 * 1024
+"""Maximum bytes of a line of the answer."""
+MOST_ANSWERED = 256 * 1024 * 1024
+"""Maximum bytes of all answers."""
+MOST_MEMORY = 512 * 1024 * 1024
+"""Maximum bytes of the reader's memory; checked on Linux only."""
+PATIENCE = 30.0
+"""Seconds in which the reader has to take what it was given."""
+END_PATIENCE = 1.5
+"""Seconds in which the reader has to end when its input has ended."""
+MOST_RESTARTS = 20
+"""Times that a record may be replaced by another file."""
+
+
+class Fault(Exception):
+    """Why the reader was ended."""
+
+
+class Replaced(Exception):
+    """The record was replaced or truncated: it is read from its start again."""
+
+
+class Follower:
+    """Follows one record until the process `pid` has ended."""
+
+    def __init__(self, spec: dict[str, Any], pid: int) -> None:
+        self.record: str = spec["record"]
+        self.reader: list[str] = spec["reader"]
+        self.first_line: str = spec["first_line"]
+        self.pid = pid
+        self.descriptor = _opened(pid)
+        self.answers = os.open(
+            spec["answers"], os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+
+    def run(self) -> None:
+        """Follow until the agent has ended; a fault ends it earlier, and is written down."""
+        try:
+            for _ in range(MOST_RESTARTS):
+                try:
+                    return self._read_once()
+                except Replaced:
+                    continue
+            raise Fault(f"the record was replaced {MOST_RESTARTS} times")
+        except Fault as fault:
+            self.write(json.dumps({"fault": str(fault)}).encode() + b"\n")
+
+    def _read_once(self) -> None:
+        os.ftruncate(self.answers, 0)
+        os.lseek(self.answers, 0, os.SEEK_SET)
+        self.write(self.first_line.encode() + b"\n")
+        try:
+            process = subprocess.Popen(
+                self.reader,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise Fault(f"the reader {self.reader[0]} cannot be run: {error.strerror}") from None
+        try:
+            Reading(self, process).run()
+        finally:
+            process.kill()
+            process.wait()
+
+    def write(self, data: bytes) -> None:
+        """Append to the file of answers."""
+        while data:
+            data = data[os.write(self.answers, data) :]
+
+    def is_alive(self) -> bool:
+        """Whether the agent's process still runs."""
+        if self.descriptor is not None:
+            return not select.select([self.descriptor], [], [], 0)[0]
+        try:
+            os.kill(self.pid, 0)
+        except OSError:
+            return False
+        return True
+
+
+def _opened(pid: int) -> int | None:
+    """A descriptor of the process; None where the system has none, or the process has ended."""
+    try:
+        return os.pidfd_open(pid) if USES_LINUX else None
+    except OSError:
+        return None
+
+
+class Reading:
+    """One process of the reader, with the record from its start."""
+
+    def __init__(self, follower: Follower, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.follower = follower
+        self.process = process
+        self.stdin: IO[bytes] = process.stdin
+        self.stdout: IO[bytes] = process.stdout
+        self.offset = 0
+        self.file: tuple[int, int] | None = None
+        self.pending = b""
+        self.line = b""
+        self.answered = 0
+        self.taken_at = time.monotonic()
+        self.measured_at = 0.0
+        for pipe in (self.stdin, self.stdout):
+            os.set_blocking(pipe.fileno(), False)
+
+    def run(self) -> None:
+        """Follow until the agent has ended and the reader has answered."""
+        while True:
+            alive = self.follower.is_alive()
+            # Looked at after the agent's end once more: its last lines count.
+            while self._give():
+                self._exchange(LOOK)
+            if not alive:
+                return self._end()
+            self._exchange(LOOK)
+            self._check_limits()
+
+    def _give(self) -> bool:
+        """Read the next piece of the record; False if there is none."""
+        if not self.pending:
+            self.pending = self._next_piece()
+            self.taken_at = time.monotonic()
+        return bool(self.pending)
+
+    def _next_piece(self) -> bytes:
+        try:
+            before = os.stat(self.follower.record)  # noqa: PTH116  pathlib costs a slow import
+            if not _is_ours(before):
+                return b""
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+            descriptor = os.open(self.follower.record, flags)
+        except OSError:
+            return b""
+        try:
+            found = os.fstat(descriptor)
+            if not _is_ours(found):
+                return b""
+            file = found.st_dev, found.st_ino
+            if (self.file not in (None, file)) or found.st_size < self.offset:
+                raise Replaced
+            self.file = file
+            piece = os.pread(descriptor, PIECE, self.offset)
+        except OSError:
+            return b""
+        finally:
+            os.close(descriptor)
+        self.offset += len(piece)
+        return piece
+
+    def _exchange(self, seconds: float) -> None:
+        """Give the reader what is pending, and take what it answers."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.stdout, selectors.EVENT_READ)
+            if self.pending:
+                selector.register(self.stdin, selectors.EVENT_WRITE)
+            ready = [key.fileobj for key, _ in selector.select(seconds)]
+        if self.stdin in ready:
+            try:
+                self.pending = self.pending[os.write(self.stdin.fileno(), self.pending) :]
+                self.taken_at = time.monotonic()
+            except BlockingIOError:
+                pass
+            except BrokenPipeError:
+                raise Fault(f"the reader {self._ending()}") from None
+        if self.pending and time.monotonic() - self.taken_at > PATIENCE:
+            raise Fault(f"the reader took nothing for {PATIENCE:.0f} s")
+        if self.stdout in ready and not self._take():
+            raise Fault(f"the reader {self._ending()}")
+
+    def _take(self) -> bool:
+        """Write down the complete lines of an answer; False at its end."""
+        try:
+            piece = os.read(self.stdout.fileno(), PIECE)
+        except BlockingIOError:
+            return True
+        if not piece:
+            return False
+        self.answered += len(piece)
+        if self.answered > MOST_ANSWERED:
+            raise Fault(f"the reader answered more than {MOST_ANSWERED >> 20} MiB")
+        complete, newline, self.line = (self.line + piece).rpartition(b"\n")
+        if len(self.line) > LONGEST_LINE or any(
+            len(line) > LONGEST_LINE for line in complete.split(b"\n")
+        ):
+            raise Fault(f"the reader answered a line of more than {LONGEST_LINE >> 10} KiB")
+        self.follower.write(complete + newline)
+        return True
+
+    def _end(self) -> None:
+        """Close the reader's input, and take its last answers."""
+        with suppress(OSError):
+            self.stdin.close()
+        until = time.monotonic() + END_PATIENCE
+        while (left := until - time.monotonic()) > 0:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.stdout, selectors.EVENT_READ)
+                if selector.select(left) and not self._take():
+                    return
+        raise Fault(f"the reader did not end within {END_PATIENCE} s")
+
+    def _ending(self) -> str:
+        try:
+            code = self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            return "closed its output"
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+    def _check_limits(self) -> None:
+        now = time.monotonic()
+        if now - self.measured_at < 1:
+            return
+        self.measured_at = now
+        if _memory(self.process.pid) > MOST_MEMORY:
+            raise Fault(f"the reader used more than {MOST_MEMORY >> 20} MiB of memory")
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    """Whether it is a plain file of our user: others could block, or be somebody else's."""
+    return stat.S_ISREG(found.st_mode) and found.st_uid in (os.geteuid(), 0)
+
+
+def _memory(pid: int) -> int:
+    """Bytes of memory that a process uses; 0 where the system does not say."""
+    if not USES_LINUX:
+        return 0
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+if __name__ == "__main__":
+    Follower(json.loads(sys.argv[2]), int(sys.argv[1])).run()

@@ -1,0 +1,16 @@
+"""Parse lines of the documented record, which `core.own_record` describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from cockpit.core import own_record
+from cockpit.core.session import SessionEvent, Skipped
+
+_lines = count(1)
+
+
+def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
+    """Parse a line without its newline. Never raises. A reply without an id is one of its own."""
+    return own_record.parse(line, f"line-{next(_lines)}")

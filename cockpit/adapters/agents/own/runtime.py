@@ -1,0 +1,258 @@
+"""A runtime from the table `[runtimes.NAME]`: a program of the user's, told of by its record."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cockpit.adapters.agents.command import Command, resolved_program
+from cockpit.adapters.agents.own.record import parse
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.adapters.process.launch_order import LONGEST_ARGUMENT
+from cockpit.adapters.process.prompt_files import PROMPTS, make_private_folder
+from cockpit.config.own_runtimes import OwnRuntime
+from cockpit.core.capabilities import Answer, Capabilities, No, SessionIds, Source, Yes
+from cockpit.core.errors import BadUsage, Hindered, NotNow
+from cockpit.core.own_record import MARK
+from cockpit.core.permission import Rights
+from cockpit.core.prompt_files import IN_A_FILE
+from cockpit.core.reading import Confidence, Window, resolve_window
+from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.tool_names import ToolNames
+from cockpit.ports.panes import Launch
+from cockpit.ports.runtimes import Program, SessionOrder
+
+FOLDER = "own-runtimes"
+"""The folder of all of them, below the state folder."""
+ANSWERS = "answers"
+"""The folder of what a runtime's reader answers, below its own."""
+COMPANION = Path(__file__).with_name("companion.py")
+
+_NO_HOOKS = No("it runs no hooks of cockpit")
+_UNKNOWN = No("its record is not configured")
+
+
+class OwnProgram(Command):
+    """Runs the program of one definition. Answers no requests but those pasted into its pane."""
+
+    def __init__(self, name: str, definition: OwnRuntime, state: Path) -> None:
+        super().__init__(state)
+        self.name = name
+        self.definition = definition
+        self.capabilities = capabilities_of(definition)
+        self.tools = ToolNames(
+            cli=name, read="any tool that reads files", write="any tool that writes files", all=()
+        )
+        self.folder = state.absolute() / FOLDER / name
+
+    def program(self, environment: Mapping[str, str]) -> Program:
+        """Find the program, without running it. Raises `ProgramMissing`."""
+        word, *_ = self._filled(self.definition.program, {"home": _home(environment)})
+        owner = f'runtime "{self.name}"'
+        return Program(Path(resolved_program(owner, word, None, environment)), version="")
+
+    def launch(self, order: SessionOrder, program: Program) -> Launch:
+        """See the port. Raises `BadUsage` for a mode or a prompt that the program cannot take."""
+        words = [
+            str(program.path),
+            *self._filled(self.definition.program[1:], self._values(order)),
+            *self._arguments(order),
+        ]
+        folder = self._state.absolute() / PROMPTS / order.run
+        prompt, file = self._prompt(order, folder)
+        if self.definition.record:
+            self._make_folders(order.agent)
+        return Launch(
+            argv=(*self._companion(order), *words, *prompt),
+            directory=order.directory,
+            environment={
+                **order.environment,
+                "COCKPIT_AGENT": order.agent,
+                "COCKPIT_RUN": order.run,
+            },
+            prompt=order.prompt if file else None,
+            prompt_folder=folder,
+            prompt_file=file,
+        )
+
+    def _arguments(self, order: SessionOrder) -> list[str]:
+        own = self.definition
+        if order.resume and not own.resume:
+            self.resumable(order)
+        words = [*own.arguments, *(own.resume if order.resume else own.session)]
+        if order.model:
+            if not own.model:
+                raise self._lacks(order, f"the model {order.model!a}", "model")
+            words += [word.replace("{model}", order.model) for word in own.model]
+        if order.permission_mode:
+            if order.permission_mode not in own.permission_modes:
+                raise self._lacks(
+                    order, f"the permission mode {order.permission_mode!a}", "permission_modes"
+                )
+            words += own.permission_modes[order.permission_mode]
+        return [*self._filled(words, self._values(order)), *order.arguments]
+
+    def _prompt(self, order: SessionOrder, folder: Path) -> tuple[list[str], Path | None]:
+        """Return the arguments with the first prompt, and the file that it is written to."""
+        if not order.prompt:
+            return [], None
+        if not self.definition.prompt:
+            raise self._lacks(order, "a first prompt", "prompt")
+        file = folder / "prompt.md"
+        by_file = any("{prompt_file}" in word for word in self.definition.prompt)
+        prompt = order.prompt.replace("\0", "")
+        if too_long := len(prompt.encode("utf-8", "replace")) > LONGEST_ARGUMENT:
+            prompt = IN_A_FILE.format(file)
+        words = self._filled(self.definition.prompt, {"prompt_file": str(file)})
+        words = [word.replace("{prompt}", prompt) for word in words]
+        return words, file if by_file or too_long else None
+
+    def _lacks(self, order: SessionOrder, what: str, key: str) -> BadUsage:
+        return BadUsage(
+            f"{order.agent} cannot be given {what}",
+            f'The runtime "{self.name}" has no arguments for it.',
+            f"Set `{key}` in [runtimes.{self.name}], or leave it out of the agent's settings.",
+        )
+
+    def _companion(self, order: SessionOrder) -> list[str]:
+        """Return the words before the program's own: its record has a reader."""
+        own = self.definition
+        if not (own.reader and own.record):
+            return []
+        answers = self._answers(order)
+        home = _home(order.environment)
+        reader = self._filled(own.reader, {"home": home})
+        spec = {
+            "record": str(self._record(order)),
+            "reader": reader,
+            "answers": str(answers),
+            "first_line": json.dumps(
+                {
+                    "record": MARK,
+                    "session": order.session_id,
+                    "directory": str(order.directory),
+                }
+            ),
+        }
+        return [sys.executable, "-I", "-S", str(COMPANION), json.dumps(spec)]
+
+    def _make_folders(self, agent: str) -> None:
+        try:
+            make_private_folder(self.folder)
+            make_private_folder(self.folder / ANSWERS)
+        except OSError as error:
+            raise Hindered(
+                f"The folder for {agent}'s record cannot be made",
+                f"{error.filename}: {error.strerror}",
+                "Free some space, or make the folder writable.",
+            ) from error
+
+    def transcript(self, order: SessionOrder) -> Path | None:
+        if not self.definition.record:
+            return None
+        return self._answers(order) if self.definition.reader else self._record(order)
+
+    def _record(self, order: SessionOrder) -> Path:
+        pattern, home = self.definition.record, _home(order.environment)
+        if pattern.startswith("~/"):
+            pattern = home + pattern[1:]
+        values = {
+            "session": order.session_id,
+            "directory": str(order.directory),
+            "home": home,
+            "state": str(self.folder),
+        }
+        return Path(self._filled([pattern], values)[0])
+
+    def _answers(self, order: SessionOrder) -> Path:
+        return self.folder / ANSWERS / f"{order.session_id}.jsonl"
+
+    def _values(self, order: SessionOrder) -> dict[str, str]:
+        return {
+            "session": order.session_id,
+            "record": str(self._record(order)) if self.definition.record else "",
+            "directory": str(order.directory),
+            "home": _home(order.environment),
+            "state": str(self.folder),
+        }
+
+    def _filled(self, words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+        """Replace placeholders, each once: a value that looks like one stays."""
+        return [_replaced(word, values) for word in words]
+
+    def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        return parse(line)
+
+    def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
+        if not self.definition.record:
+            return Window(0, Confidence.UNKNOWN)
+        size = self.definition.window
+        return Window(size, Confidence.DERIVED) if isinstance(size, int) else resolve_window()
+
+    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
+        return self.definition.compacts_at or None
+
+    def nearest_mode(self, mode: str, rights: Rights) -> str:
+        """The mode of the same name, or the program's default.
+
+        What it allows is not known, so the user is asked whenever the job comes from another CLI.
+        """
+        return mode if mode in self.definition.permission_modes else ""
+
+    def resumable(self, order: SessionOrder) -> None:
+        if not self.definition.resume:
+            raise NotNow(
+                f"{order.agent}'s session cannot be reopened",
+                f'The runtime "{self.name}" has no arguments for it.',
+                f"Set `resume` in [runtimes.{self.name}], in cockpit.toml.",
+            )
+        if self.definition.record and not is_file(self._record(order)):
+            raise BadUsage(
+                f"There is no session {order.session_id}",
+                f"It has no record: {self._record(order)}",
+                "See the sessions of an agent with: cockpit history",
+            )
+
+
+def capabilities_of(definition: OwnRuntime) -> Capabilities:
+    """Say what cockpit can do with a program that is defined like this."""
+    if not definition.record:
+        told: Answer = _UNKNOWN
+    else:
+        told = Yes("if its record tells it")
+    return Capabilities(
+        session_ids=SessionIds.GIVEN if definition.session else SessionIds.NONE,
+        readings=told,
+        window=told,
+        activity=(Source.TRANSCRIPT,) if definition.record else (),
+        mid_turn=_NO_HOOKS,
+        turn_end=_NO_HOOKS,
+        dialogs=No("its record does not tell dialogs"),
+        api_errors=told,
+        compactions=told,
+        held_compactions=_NO_HOOKS,
+        drafts=No("cockpit does not know its permissions"),
+        copies=No("cockpit does not know how to copy its session"),
+        cost=told,
+        reopening=Yes() if definition.resume else No("`resume` is not configured"),
+        tools=No("register `cockpit mcp` in it yourself"),
+        background=No("its record does not tell it"),
+        session_ends=No("its record does not tell it"),
+        prompts=Yes() if definition.takes_paste else No("`takes_paste` is not configured"),
+    )
+
+
+def _replaced(word: str, values: Mapping[str, str]) -> str:
+    """Replace `{name}` for the known names."""
+    parts = word.split("{")
+    out = parts[0]
+    for part in parts[1:]:
+        name, closed, rest = part.partition("}")
+        out += values[name] + rest if closed and name in values else "{" + part
+    return out
+
+
+def _home(environment: Mapping[str, str]) -> str:
+    return environment.get("HOME") or str(Path.home())

@@ -1,0 +1,162 @@
+"""Runtimes that the user adds: the tables `[runtimes.NAME]`, and those of installed packages.
+
+Values of one field are checked here, rules between fields in `config.checks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from cockpit.config.quantities import size
+from cockpit.config.values import Arguments, Line, Section, WindowSize
+
+BUILT_IN: Final = ("claude", "codex", "gemini", "opencode", "copilot", "command")
+ENTRY_POINTS: Final = "cockpit.runtimes"
+"""The group in which an installed package names its runtimes."""
+NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+PLACES: Final = ("directory", "home", "state")
+"""Folders that a record's path can begin with."""
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_OF_SESSION: Final = ("session", "record", *PLACES)
+
+
+def _named(text: str) -> str:
+    if not NAME_PATTERN.fullmatch(text):
+        raise ValueError("expected the name of a runtime, such as claude")
+    return text
+
+
+def _new_name(text: str) -> str:
+    if text in BUILT_IN:
+        raise ValueError(f"{text} is a runtime of cockpit itself; choose another name")
+    if not NAME_PATTERN.fullmatch(text):
+        raise ValueError("expected a name: 1 to 32 of a-z, 0-9, underscore, dash")
+    return text
+
+
+def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    """Return a check of the placeholders in arguments; one of `needs` must be among them."""
+
+    def check(words: tuple[str, ...]) -> tuple[str, ...]:
+        named = {name for word in words for name in _PLACEHOLDER.findall(word)}
+        for name in sorted(named - set(known)):
+            raise ValueError(f"{{{name}}} cannot be used here; known are {_shown(known)}")
+        if words and needs and not named & set(needs):
+            raise ValueError(f"expected {_shown(needs)} in one of the arguments")
+        return words
+
+    return check
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return " or ".join(f"{{{name}}}" for name in names)
+
+
+def _record(text: str) -> str:
+    if not text:
+        return text
+    named = _PLACEHOLDER.findall(text)
+    for name in named:
+        if name not in ("session", *PLACES):
+            raise ValueError(f"{{{name}}} cannot be used here; known are {_shown(PLACES)}")
+    if not text.startswith(("/", "~/", *(f"{{{place}}}/" for place in PLACES))):
+        raise ValueError(f"expected an absolute path, or one that begins with {_shown(PLACES)}")
+    if ".." in text.split("/"):
+        raise ValueError("expected a path without `..`")
+    if "session" not in named:
+        raise ValueError("expected {session} in the path, so that each session has its own record")
+    return text
+
+
+Program = Annotated[Arguments, Field(min_length=1), AfterValidator(_with("home"))]
+Session = Annotated[Arguments, AfterValidator(_with(*_OF_SESSION))]
+NamesSession = Annotated[Arguments, AfterValidator(_with(*_OF_SESSION, needs=("session",)))]
+Tokens = Annotated[
+    int,
+    BeforeValidator(size),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]}),
+]
+
+
+class OwnRuntime(Section):
+    """A program of your own as a runtime: `runtime = "NAME"` runs it. See own-runtimes.md."""
+
+    program: Program = Field(
+        description="The program as a list. {home} in this and other lists is your home folder."
+    )
+    arguments: Session = Field(
+        default=(),
+        description="Arguments of every session. {session} is its id, {record} the path of its "
+        "record.",
+    )
+    session: NamesSession = Field(
+        default=(),
+        description='Arguments of a new session, such as ["--session-id", "{session}"].',
+    )
+    resume: NamesSession = Field(
+        default=(),
+        description='Arguments that reopen a session, such as ["--resume", "{session}"]; empty: '
+        "sessions cannot be reopened, so no handoff can be undone.",
+    )
+    prompt: Annotated[
+        Arguments,
+        AfterValidator(_with("prompt", "prompt_file", needs=("prompt", "prompt_file"))),
+    ] = Field(
+        default=(),
+        description='Arguments with the first prompt: ["{prompt}"], or ["--prompt-file", '
+        '"{prompt_file}"], which the process list does not show; empty: it takes none.',
+    )
+    takes_paste: bool = Field(
+        default=False,
+        description="It takes prompts that are pasted into its terminal (bracketed paste), with "
+        "Enter.",
+    )
+    model: Annotated[Arguments, AfterValidator(_with("model", needs=("model",)))] = Field(
+        default=(), description='Arguments for a model, such as ["--model", "{model}"].'
+    )
+    permission_modes: dict[str, Arguments] = Field(
+        default={}, description="The arguments of each permission mode that the program has."
+    )
+    record: Annotated[Line, AfterValidator(_record)] = Field(
+        default="",
+        description='Where a session\'s record is, such as "{directory}/.agent/{session}.jsonl"; '
+        "{state} is a folder of cockpit's. Empty: no context data.",
+    )
+    reader: Annotated[Arguments, AfterValidator(_with("home"))] = Field(
+        default=(),
+        description="A program that gets the record's lines on stdin and answers with lines of the "
+        "documented shape; empty: the record has that shape.",
+    )
+    window: WindowSize = Field(
+        default="auto", description="Window size in tokens, if the record does not name it."
+    )
+    compacts_at: Tokens = Field(
+        default=0,
+        description="Tokens at which the program compacts by itself, if the record does not say "
+        "it; 0: never.",
+    )
+
+
+NAME_SCHEMA: Any = {
+    "anyOf": [
+        {"enum": list(BUILT_IN), "type": "string"},
+        {"type": "string", "pattern": f"^{NAME_PATTERN.pattern}$"},
+    ]
+}
+RuntimeName = Annotated[str, AfterValidator(_named), WithJsonSchema(NAME_SCHEMA)]
+OwnRuntimes = dict[Annotated[str, AfterValidator(_new_name)], OwnRuntime]
+
+
+def installed_runtimes() -> dict[str, str]:
+    """Return the runtimes of installed packages: name -> package and version. Imports none."""
+    from importlib.metadata import entry_points
+
+    return {
+        point.name: f"{point.dist.name} {point.dist.version}" if point.dist else "a package"
+        for point in entry_points(group=ENTRY_POINTS)
+    }

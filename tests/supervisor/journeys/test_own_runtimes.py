@@ -1,0 +1,216 @@
+"""The agents of the page on own runtimes, as the page has them, under a real supervisor."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cockpit as package
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Handoff, Send, Start, Undo
+
+if TYPE_CHECKING:
+    from tests.supervisor.conftest import Cockpit
+
+PAGE = Path(package.__file__).parent / "docs" / "own-runtimes.md"
+SLOW = 60.0
+
+pytestmark = pytest.mark.tmux
+
+
+def example(name: str) -> str:
+    """A file of the page."""
+    found = re.search(
+        rf"<!-- file: {re.escape(name)} -->\n```\w+\n(.*?)```\n", PAGE.read_text(), re.DOTALL
+    )
+    assert found, f"the page has no file {name}"
+    return found[1]
+
+
+def install(cockpit: Cockpit, name: str) -> Path:
+    """Save a program of the page where the page says it is."""
+    path = cockpit.home / "bin" / name
+    path.write_text(example(name))
+    return path
+
+
+def table(cockpit: Cockpit, more: str = "", *, runtime: str = "cockpit.toml") -> str:
+    """The page's configuration, for this cockpit's folders."""
+    texts = cockpit.home / "texts"
+    texts.mkdir(exist_ok=True)
+    (texts / "one.txt").write_text("x" * 4000)
+    (texts / "two.txt").write_text("x" * 8000)
+    own = example(runtime).replace("{home}", str(cockpit.home)).replace("~", str(cockpit.home))
+    mode = "permission_mode = ''\n" if "[[agents]]" in own else ""
+    return own + mode + more
+
+
+def told(row: AgentStatus) -> list[dict[str, Any]]:
+    """The lines of the session's record."""
+    assert row.transcript
+    return [json.loads(line) for line in Path(row.transcript).read_text().splitlines()]
+
+
+def last_tokens(row: AgentStatus) -> int:
+    usages = [line["usage"] for line in told(row) if "usage" in line]
+    return int(usages[-1]["input"] + usages[-1]["cache_read"])
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None and row.state == "idle"
+
+
+async def test_the_bar_moves_with_the_numbers_of_the_record(cockpit: Cockpit) -> None:
+    install(cockpit, "agent.py")
+    async with cockpit.flying(table(cockpit)):
+        await cockpit.start("reader")
+        row = await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+        assert row.context.tokens == last_tokens(row) >= 3000
+        assert (row.context.window, row.context.confidence) == (100_000, "reported")
+        assert (row.runtime, row.model) == ("inhouse", "none-1")
+        first = row.context.tokens
+        await cockpit.ask(Send(name="reader", text="Read them again.\nAll of them."))
+        row = await cockpit.until(
+            lambda row: row.state == "idle" and (row.context.tokens or 0) > first, "reader"
+        )
+        assert row.context.tokens == last_tokens(row)
+        prompts = [line["prompt"] for line in told(row) if "prompt" in line]
+        assert prompts[-1] == "Read them again.\nAll of them."
+        assert prompts[0].startswith("Read every file.")
+
+
+async def test_the_act_threshold_hands_the_job_to_a_session_that_reads_the_document_and_back(
+    cockpit: Cockpit,
+) -> None:
+    install(cockpit, "agent.py")
+    marks = '[agents.context]\nnotice = "1k"\nwarn = "2k"\nact = "5k"\nforce = "50k"\n'
+    async with cockpit.flying(table(cockpit, 'mode = "auto"\n' + marks)):
+        first = await cockpit.start("reader")
+        await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+        await cockpit.ask(Send(name="reader", text="Once more."))
+        second = await cockpit.until(swapped, "reader", within=SLOW)
+        assert (second.pane, second.directory) == (first.pane, first.directory)
+        assert second.pid != first.pid
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        (chain,) = await cockpit.client.history("reader")
+        assert [each.state for each in chain.sessions] == ["handed_off", "live"]
+        document = str(chain.sessions[0].document)
+        assert "Texts read so far" in Path(document).read_text()
+        calls = [line["tool"]["input"]["file_path"] for line in told(second) if "tool" in line]
+        assert calls[0] == document
+        await cockpit.ask(Undo(name="reader"))
+        back = await cockpit.until(
+            lambda row: row.session_id == chain.sessions[0].id and row.pid, "reader"
+        )
+        assert back.transcript == str(chain.sessions[0].transcript)
+        await cockpit.until(lambda row: row.context.tokens, "reader")
+
+
+async def test_a_job_of_another_cli_is_moved_to_it_after_a_question(cockpit: Cockpit) -> None:
+    install(cockpit, "agent.py")
+    more = cockpit.agent("api", "prompt", prompt="Count the steps.", steps=1)
+    async with cockpit.flying(table(cockpit, more)):
+        await cockpit.start("api")
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api", to="inhouse"))
+        row = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+        await cockpit.ask(Approve(name="api", straight=True))
+        row = await cockpit.until(swapped, within=SLOW)
+        assert row.runtime == "inhouse"
+        (chain,) = await cockpit.client.history("api")
+        calls = [line["tool"]["input"]["file_path"] for line in told(row) if "tool" in line]
+        assert calls[0] == str(chain.sessions[0].document)
+
+
+async def test_a_readers_answers_move_the_bar_and_its_faults_are_told(cockpit: Cockpit) -> None:
+    install(cockpit, "reader.py")
+    program = cockpit.home / "bin" / "logged-agent"
+    program.write_text(LOGGED)
+    program.chmod(0o755)
+    async with cockpit.flying(table(cockpit, LOG_AGENT, runtime="reader.toml")):
+        await cockpit.start("log")
+        row = await cockpit.until(lambda row: row.state == "idle", "log", within=SLOW)
+        assert (row.context.tokens, row.context.window) == (31_000, 50_000)
+        assert [line["prompt"] for line in told(row) if "prompt" in line] == ["Log it."]
+        cockpit.tmux("send-keys", "-t", row.pane or "", "bad", "Enter")
+        row = await cockpit.until(lambda row: row.note, "log", within=SLOW)
+        assert str(row.note).startswith(
+            "1 line of its record cannot be used: usage.input: expected"
+        )
+        assert row.context.tokens is None
+
+
+async def test_a_reader_that_ends_is_told_and_its_agent_goes_on(cockpit: Cockpit) -> None:
+    (cockpit.home / "bin" / "reader.py").write_text("raise SystemExit(7)")
+    program = cockpit.home / "bin" / "logged-agent"
+    program.write_text(LOGGED)
+    program.chmod(0o755)
+    async with cockpit.flying(table(cockpit, LOG_AGENT, runtime="reader.toml")):
+        await cockpit.start("log")
+        row = await cockpit.until(lambda row: row.note, "log", within=SLOW)
+        assert "the reader ended with exit code 7" in str(row.note)
+        assert row.pid
+        refused = await cockpit.refused(Send(name="log", text="x"))
+        assert "takes no prompt in its pane" in refused.title
+
+
+async def test_an_agent_is_found_again_without_its_runtime_in_the_file(cockpit: Cockpit) -> None:
+    install(cockpit, "agent.py")
+    async with cockpit.flying(table(cockpit)):
+        await cockpit.start("reader")
+        before = await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+    async with cockpit.flying("[[agents]]\nname = 'other'\n"):
+        after = await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+        assert (after.pid, after.context.tokens) == (before.pid, before.context.tokens)
+        refused = await cockpit.refused(
+            Start(name="new", runtime="inhouse", directory=str(cockpit.repository))
+        )
+        assert "there is no runtime 'inhouse'" in refused.title
+
+
+async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = cockpit.home / "site" / "brought-1.2.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: brought\nVersion: 1.2\n")
+    (folder / "entry_points.txt").write_text("[cockpit.runtimes]\nbrought = no_such_module:make\n")
+    monkeypatch.syspath_prepend(str(cockpit.home / "site"))
+    lost = f"[[agents]]\nname = 'lost'\nruntime = 'brought'\ndirectory = '{cockpit.repository}'\n"
+    install(cockpit, "agent.py")
+    async with cockpit.flying(table(cockpit), lost):
+        refused = await cockpit.refused(Start(name="lost", config=str(cockpit.config), named=True))
+        assert 'The runtime "brought" of brought 1.2 cannot be loaded' in refused.title
+        assert "No module named" in refused.detail
+        await cockpit.start("reader")
+        await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+
+
+LOG_AGENT = """
+[[agents]]
+name = "log"
+runtime = "logged"
+prompt = "Log it."
+permission_mode = ""
+"""
+LOGGED = """\
+#!/usr/bin/env python3
+import json, sys
+log = open(sys.argv[2], "a")
+
+def tell(**line):
+    log.write(json.dumps(line) + "\\n")
+    log.flush()
+
+tell(kind="begin")
+tell(kind="text", by="prompt", text=sys.argv[4].split("\\n")[0])
+tell(kind="request", tokens=31000)
+tell(kind="text", by="said", text="Done.")
+tell(kind="end")
+for line in sys.stdin:
+    tell(kind="request", tokens=line.strip())
+"""
