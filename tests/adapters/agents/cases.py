@@ -12,6 +12,8 @@ from typing import Any
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.agents.claude.sessions import encode_directory
 from cockpit.adapters.agents.gemini import extension
+from cockpit.adapters.agents.own.definitions import Definitions
+from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.panes import Launch
@@ -22,6 +24,9 @@ DATA = Path(__file__).parents[2] / "data"
 RELEASES = Path(__file__).parents[2] / "releases"
 IDENT = SessionId("39a57f58-31ec-487f-a96f-1d42382d2ffb")
 OPENCODE_IDENT = SessionId("ses_39a57f5831ec487fa96f")
+
+OWN = "own"
+"""The name of a runtime that the configuration defines."""
 
 Payload = Mapping[str, object]
 
@@ -71,12 +76,13 @@ class Case:
 def case(name: str, tmp_path: Path) -> Case:
     """The case of a runtime, with all that it needs below the folder. Raises `KeyError`."""
     make = _CASES[name]
+    own = Definitions.of({OWN: OwnRuntime.model_validate(_TABLE)})
     work, home = tmp_path / "work", tmp_path / "home"
     work.mkdir()
     home.mkdir()
     environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
     order = SessionOrder(API, IDENT, "marker", work, prompt="Go on.", environment=environment)
-    return make(runtime(name, tmp_path / "state"), order, home)
+    return make(runtime(name, tmp_path / "state", own), order, home)
 
 
 def _order(order: SessionOrder, **variables: Path) -> SessionOrder:
@@ -201,6 +207,37 @@ def _command(made: Runtime, order: SessionOrder, home: Path) -> Case:
     return Case(made, replace(order, command=("cat",)), transcript=home / "x.jsonl")
 
 
+_TABLE: Payload = {
+    "program": ["sh"],
+    "session": ["--session-id", "{session}"],
+    "resume": ["--resume", "{session}"],
+    "prompt": ["--prompt-file", "{prompt_file}"],
+    "takes_paste": True,
+    "record": "{home}/{session}.jsonl",
+    "compacts_at": 90_000,
+}
+
+
+def _own(made: Runtime, order: SessionOrder, home: Path) -> Case:
+    path = home / f"{IDENT}.jsonl"
+    first = {"record": "cockpit/1", "session": IDENT, "model": "m", "window": 100_000}
+    usage = {"input": 10, "cache_read": 20, "cache_write": 30, "output": 40}
+    return Case(
+        made,
+        order,
+        transcript=path,
+        lines=(
+            first,
+            {"turn": "begin", "prompt": "Go on.", "at": 1.5},
+            {"compacted": {"trigger": "manual", "before": 9}},
+            {"usage": usage, "said": "So.", "tool": {"id": "t", "name": "Read", "input": {}}},
+            {"result": {"id": "t", "failed": False, "text": "x"}, "cost_usd": 0.5},
+            {"failed": {"message": "Later", "status": 429, "resets_at": 5}, "turn": "end"},
+        ),
+        keep=lambda directory: _write(path, {**first, "directory": str(directory)}),
+    )
+
+
 _CASES: Mapping[str, Callable[[Runtime, SessionOrder, Path], Case]] = {
     "claude": _claude,
     "codex": _codex,
@@ -208,6 +245,7 @@ _CASES: Mapping[str, Callable[[Runtime, SessionOrder, Path], Case]] = {
     "opencode": _opencode,
     "copilot": _copilot,
     "command": _command,
+    OWN: _own,
 }
 
 HOOKS: Sequence[str] = (

@@ -33,7 +33,7 @@ from cockpit.core.session import Compacted, CostCounted, Identified, Skipped, Tu
 from cockpit.demo.standin.conduct import read_flags
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Program
-from tests.adapters.agents.cases import API, DATA, HOOKS, IDENT, Case, case
+from tests.adapters.agents.cases import API, DATA, HOOKS, IDENT, OWN, Case, case
 
 NONSENSE: tuple[object, ...] = (
     *(None, True, -1, 1e308, "", "\0", "\udce9", "../../etc/passwd", "/etc/passwd", [], {}),
@@ -43,7 +43,7 @@ NONSENSE: tuple[object, ...] = (
 T = TypeVar("T")
 
 
-@pytest.fixture(params=RUNTIMES)
+@pytest.fixture(params=(*RUNTIMES, OWN))
 def one(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     return case(request.param, tmp_path)
 
@@ -164,7 +164,7 @@ def test_a_forged_report_names_no_other_file_as_the_transcript(one: Case) -> Non
         assert report is None or report.transcript == accepted
         return bool(began)
 
-    assert begins(own) is bool(one.runtime.capabilities.readings)
+    assert begins(own) is (Source.HOOKS in one.runtime.capabilities.activity)
     other = ident.replace("39a", "49a")
     folder, _, name = own.rpartition("/")
     for forged in (

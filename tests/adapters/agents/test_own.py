@@ -87,12 +87,8 @@ def test_a_session_is_reopened_by_its_id(tmp_path: Path) -> None:
     given = order(tmp_path, resume=True)
     own = made(tmp_path)
     assert launched(own, given).argv[-2:] == ("--resume", "s1")
-    with pytest.raises(BadUsage, match="no session s1"):
+    with pytest.raises(BadUsage, match="not a session id"):
         own.resumable(given)
-    record = own.transcript(given)
-    assert record is not None
-    record.write_text("{}\n")
-    own.resumable(given)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +96,7 @@ def test_a_session_is_reopened_by_its_id(tmp_path: Path) -> None:
     [
         ({"prompt": "x"}, "prompt", "a first prompt"),
         ({"model": "m"}, "model", "the model 'm'"),
-        ({"permission_mode": "auto"}, "compacts_at", "the permission mode 'auto'"),
+        ({"permission_mode": "auto"}, "compacts_at", "no permission mode 'auto'"),
     ],
 )
 def test_what_it_takes_no_argument_for_is_refused(

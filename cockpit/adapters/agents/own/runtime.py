@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cockpit.adapters.agents.command import Command, resolved_program
 from cockpit.adapters.agents.own.record import parse
-from cockpit.adapters.files.foreign_files import is_file
+from cockpit.adapters.files.foreign_files import is_file, read_file
 from cockpit.adapters.process.launch_order import LONGEST_ARGUMENT
 from cockpit.adapters.process.prompt_files import PROMPTS, make_private_folder
 from cockpit.config.own_runtimes import OwnRuntime
@@ -19,7 +21,7 @@ from cockpit.core.own_record import MARK
 from cockpit.core.permission import Rights
 from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.core.reading import Confidence, Window, resolve_window
-from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch
 from cockpit.ports.runtimes import Program, SessionOrder
@@ -30,6 +32,9 @@ ANSWERS = "answers"
 """The folder of what a runtime's reader answers, below its own."""
 COMPANION = Path(__file__).with_name("companion.py")
 
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FIRST_LINE = 65_536
+"""Bytes of a record in which its first line must end."""
 _NO_HOOKS = No("it runs no hooks of cockpit")
 _UNKNOWN = No("its record is not configured")
 
@@ -88,8 +93,11 @@ class OwnProgram(Command):
             words += [word.replace("{model}", order.model) for word in own.model]
         if order.permission_mode:
             if order.permission_mode not in own.permission_modes:
-                raise self._lacks(
-                    order, f"the permission mode {order.permission_mode!a}", "permission_modes"
+                known = ", ".join(own.permission_modes) or "none"
+                raise BadUsage(
+                    f'The runtime "{self.name}" has no permission mode {order.permission_mode!a}',
+                    f"Known are: {known}.",
+                    f"Add it to [runtimes.{self.name}.permission_modes], or leave it out.",
                 )
             words += own.permission_modes[order.permission_mode]
         return [*self._filled(words, self._values(order)), *order.arguments]
@@ -208,11 +216,23 @@ class OwnProgram(Command):
                 f'The runtime "{self.name}" has no arguments for it.',
                 f"Set `resume` in [runtimes.{self.name}], in cockpit.toml.",
             )
-        if self.definition.record and not is_file(self._record(order)):
+        if not _SESSION_ID.fullmatch(order.session_id):
+            raise BadUsage(f"{order.session_id!a} is not a session id", hint="Ids are UUIDs.")
+        path = self.transcript(order)
+        if path is None:
+            return
+        if not is_file(path):
             raise BadUsage(
                 f"There is no session {order.session_id}",
-                f"It has no record: {self._record(order)}",
+                f"It has no record: {path}",
                 "See the sessions of an agent with: cockpit history",
+            )
+        was = _directory(path)
+        if was is not None and os.path.realpath(was) != os.path.realpath(order.directory):
+            raise BadUsage(
+                f"Session {order.session_id} belongs to another directory",
+                f"It was in {was!a}.",
+                "Start the agent there.",
             )
 
 
@@ -242,6 +262,15 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         session_ends=No("its record does not tell it"),
         prompts=Yes() if definition.takes_paste else No("`takes_paste` is not configured"),
     )
+
+
+def _directory(record: Path) -> str | None:
+    """Return the directory that the first line of a record names; None if it names none."""
+    line = read_file(record, _FIRST_LINE, cut=True).partition(b"\n")[0]
+    found = parse(line)
+    if isinstance(found, Skipped):
+        return None
+    return next((one.cwd for one in found if isinstance(one, Identified)), None)
 
 
 def _replaced(word: str, values: Mapping[str, str]) -> str:
