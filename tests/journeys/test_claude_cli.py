@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 import uuid
@@ -194,6 +195,15 @@ class Agent:
         os.kill(self.pid, signal.SIGTERM)
         self.until(self.is_over)
 
+    def end_server(self) -> None:
+        """End tmux, and wait until its server no longer takes a client."""
+        self.tmux("kill-server")
+        self.until(self._refuses)
+
+    def _refuses(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as client:
+            return client.connect_ex(str(self.home / "t")) != 0
+
     def is_over(self) -> bool:
         return self.tmux("list-panes", "-F", "#{pane_dead}").strip() == "1"
 
@@ -325,7 +335,7 @@ def test_a_session_ends_by_term_and_is_opened_again(agent: Seats) -> None:
     assert api.hear("SessionEnd").payload["reason"] == "other"
     api.claude.resumable(api.order)
     first = api.claude.transcript(api.order)
-    api.tmux("kill-server")
+    api.end_server()
     api.start("go on", resume=True)
     assert api.hear("SessionStart", 2).payload["source"] == "resume"
     assert api.hear("Stop", 2).payload["transcript_path"] == str(first)
@@ -510,7 +520,7 @@ def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
     api.type_in("go on")
     api.hear("Stop", 2)
     api.end()
-    api.tmux("kill-server")
+    api.end_server()
     api.start(None, resume=True)
     api.rest(Activity.IDLE)
     api.type_in("go on again")
