@@ -45,6 +45,7 @@ MAY_OPEN = {
     "adapters/process/leases.py": "a lock, not blocking and not read as text",
     "adapters/files/private_file.py": "makes its own file",
     "adapters/process/process_table.py": "/proc",
+    "adapters/process/terminals.py": "/dev: a terminal, not blocking, and checked to be the user's",
     "adapters/store/store.py": "our database",
     "adapters/tmux/server.py": "our state folder",
     "adapters/hooks/responses.py": "makes its own file",

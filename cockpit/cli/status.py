@@ -38,13 +38,15 @@ def show(
     plain: bool = False,
     address: Path | Address | None = None,
     host: str | None = None,
+    elsewhere: bool = False,
 ) -> int:
     """Print the current state. Raises `NoSuchAgent` for a name that the supervisor does not know.
 
     `address` is the supervisor's, if it is not this cockpit's own. `host` is our name for its
-    machine, which calls itself local.
+    machine, which calls itself local. With `elsewhere`, also the sessions that cockpit did not
+    start.
     """
-    status = _status(address or our_places().socket)
+    status = _status(address or our_places().socket, elsewhere=elsewhere)
     if host is not None:
         status["host"] = host
     agents = _chosen(status["agents"], name)
@@ -57,6 +59,8 @@ def show(
         _print_table(agents, plain=plain)
     else:
         print("No agents yet. Start one: cockpit start NAME --prompt 'what to do'")
+    if elsewhere and not as_json:
+        _print_elsewhere(status.get("elsewhere"), plain=plain)
     return 0
 
 
@@ -103,8 +107,17 @@ def table_line(row: Row) -> str:
     return _cut("  ".join(cells).rstrip())
 
 
-def _status(address: Path | Address, patience: float = 10.0) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(fetch(address, "/v1/status", patience=patience))
+def other_sessions(address: Path | Address) -> list[Row] | None:
+    """Return the sessions that cockpit did not start; None if it does not list them."""
+    found: list[Row] | None = _status(address, elsewhere=True).get("elsewhere")
+    return found
+
+
+def _status(
+    address: Path | Address, patience: float = 10.0, *, elsewhere: bool = False
+) -> dict[str, Any]:
+    path = "/v1/status?elsewhere=1" if elsewhere else "/v1/status"
+    found: dict[str, Any] = json.loads(fetch(address, path, patience=patience))
     return found
 
 
@@ -130,6 +143,21 @@ def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
 def _print_table(agents: list[Row], *, plain: bool) -> None:
     for row in agents:
         print(_line(row, plain=plain))
+
+
+def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
+    """Print the sessions that cockpit did not start, below the agents."""
+    from datetime import UTC, datetime
+
+    from cockpit.cli.elsewhere import session_line, session_sentence
+
+    if sessions is None:
+        print("\nSessions elsewhere are not listed: [elsewhere] show = false, or an agent asks.")
+        return
+    print("\nElsewhere:" if sessions else "\nNo sessions elsewhere.")
+    now = datetime.now(UTC)
+    for row in sessions:
+        print(session_sentence(row, now) if plain else _cut(session_line(row, now)))
 
 
 def _line(row: Row, *, plain: bool) -> str:

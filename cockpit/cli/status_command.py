@@ -6,6 +6,7 @@ import click
 
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import with_common_options
+from cockpit.core.errors import BadUsage
 
 
 @click.command(
@@ -16,6 +17,7 @@ Examples:
   cockpit status --watch               print only what changes
   cockpit status --watch --plain       the same in sentences, for a screen reader
   cockpit status --host gpu1           agents on another machine
+  cockpit status --elsewhere           also sessions that cockpit did not start
   cockpit status --json | jq -r '.agents[] | select(.needs) | .name'"""
 )
 @with_common_options
@@ -23,14 +25,23 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, same as GET /v1/status.")
 @click.option("--watch", is_flag=True, help="Keep running; print each line again when it changes.")
 @click.option("--plain", is_flag=True, help="Print sentences without bars or columns.")
-def status(name: str | None, as_json: bool, watch: bool, plain: bool) -> int:
+@click.option("--elsewhere", is_flag=True, help="Also list sessions that cockpit did not start.")
+def status(name: str | None, as_json: bool, watch: bool, plain: bool, elsewhere: bool) -> int:
     """Show each agent's context, state and what it needs."""
     from cockpit.cli.requests import remote_host
     from cockpit.cli.status import show
     from cockpit.cli.status import watch as watch_status
 
+    if elsewhere and (watch or name is not None):
+        raise BadUsage(
+            "--elsewhere does not go with a name or --watch",
+            "It lists sessions that are no agents, as they are now.",
+            "Usage: cockpit status --elsewhere [--json]",
+        )
     host = remote_host()
     if watch:
         return watch_status(name, as_json=as_json, plain=plain, address=host)
     host_name = None if host is None else host.name
-    return show(name, as_json=as_json, plain=plain, address=host, host=host_name)
+    return show(
+        name, as_json=as_json, plain=plain, address=host, host=host_name, elsewhere=elsewhere
+    )

@@ -14,7 +14,13 @@ from pydantic import BaseModel
 
 from cockpit.config.hooks import Hook, Host, Notifications
 from cockpit.config.own_runtimes import OwnRuntime
-from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, WorktreeSettings
+from cockpit.config.schema import (
+    AgentDefaults,
+    AgentSettings,
+    CockpitSettings,
+    ElsewhereSettings,
+    WorktreeSettings,
+)
 from cockpit.config.write import spelled
 
 _HEAD = """\
@@ -119,6 +125,7 @@ def example() -> str:
         ),
         _sample("[[hosts]]", Host, _HOST, "Other machines, each with its own supervisor."),
         _table("notifications", Notifications),
+        _table("elsewhere", ElsewhereSettings),
         "# Action id = keys; `cockpit keys` lists the ids and their current keys.\n[keys]\n",
     ]
     return "\n".join(parts)

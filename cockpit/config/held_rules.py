@@ -196,5 +196,6 @@ HARMLESS: Mapping[str, str] = {
     "cockpit.refresh": "how often the screen is drawn",
     "cockpit.glyphs": "how the screen looks",
     "cockpit.colours": "how the screen looks",
+    "elsewhere.show": "what the screen lists; adopting a session asks you",
 }
 """Settings that any file may change, and why that is harmless."""

@@ -189,7 +189,7 @@ def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
         else:
             sources[name] = Source(shown, layer.file.line_of(at))
 
-    for section in ("cockpit", "defaults", "notifications", "runtimes", "keys"):
+    for section in ("cockpit", "defaults", "notifications", "elsewhere", "runtimes", "keys"):
         for key, value in layer.data.get(section, {}).items():
             walk(value, f"{section}.{key}", (section, key))
     inherited = {key[9:]: source for key, source in sources.items() if key[:9] == "defaults."}

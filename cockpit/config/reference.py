@@ -15,7 +15,12 @@ from cockpit.config.aliases import OLD_NAMES
 from cockpit.config.example import default_of
 from cockpit.config.hooks import Hook, Hooks, Host, Notifications
 from cockpit.config.own_runtimes import OwnRuntime
-from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings
+from cockpit.config.schema import (
+    AgentDefaults,
+    AgentSettings,
+    CockpitSettings,
+    ElsewhereSettings,
+)
 from cockpit.config.write import spelled
 
 _TABLES = ("context", "handoff", "limits", "loop", "worktree")
@@ -54,6 +59,7 @@ def settings_tables() -> str:
         _section("[runtimes.NAME]", OwnRuntime),
         _section("[[hosts]]", Host),
         _section("[notifications]", Notifications),
+        _section("[elsewhere]", ElsewhereSettings),
     ]
     return "\n".join(sections)
 

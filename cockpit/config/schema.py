@@ -71,6 +71,15 @@ class CockpitSettings(Section):
     )
 
 
+class ElsewhereSettings(Section):
+    """Sessions of Claude Code that cockpit did not start."""
+
+    show: bool = Field(
+        default=True,
+        description="List them, so that you can adopt one: cockpit status --elsewhere.",
+    )
+
+
 class Caps(Section):
     """Upper limits for thresholds in windows of 500,000 tokens or more, where a percentage is
     too late.
@@ -346,6 +355,9 @@ class Settings(Section):
         default={}, description="Programs of your own as runtimes; one table each."
     )
     notifications: Notifications = Field(default=Notifications(), description=Notifications.__doc__)
+    elsewhere: ElsewhereSettings = Field(
+        default=ElsewhereSettings(), description=ElsewhereSettings.__doc__
+    )
     keys: KeyTable = Field(
         default={}, description="Action id = keys; `cockpit keys` lists the ids."
     )

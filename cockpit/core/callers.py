@@ -15,8 +15,9 @@ from cockpit.core.errors import NotAllowed
 
 LOOK = "look"
 """The permission to read another agent's data. An agent may always read its own."""
-NEVER = frozenset({"load", "down"})
-"""Verbs that no setting can allow an agent: load a configuration, end the supervisor."""
+NEVER = frozenset({"load", "down", "adopt"})
+"""Verbs that no setting can allow an agent: load a configuration, end the supervisor, adopt a
+session of the user."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -122,11 +123,15 @@ def refuse_unless_allowed(
     raise NotAllowed(
         f"Refused: {verb} is for the user, and an agent asked",
         f"This command runs inside {caller.description} (process {caller.pid}), "
-        f"which may not {_verb_phrase(verb)} {about}.",
+        f"which may not {_verb_phrase(verb, about)}.",
         "Ask the user to do it from their own terminal."
         + (allow if verb not in NEVER and caller.name else ""),
     )
 
 
-def _verb_phrase(verb: str) -> str:
-    return {LOOK: "look at", "load": "load a configuration for"}.get(verb, f"use {verb} on")
+def _verb_phrase(verb: str, about: str) -> str:
+    if verb == "adopt":
+        return "adopt a session"
+    return {LOOK: "look at", "load": "load a configuration for"}.get(verb, f"use {verb} on") + (
+        f" {about}"
+    )

@@ -50,6 +50,15 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentAdopting:
+    kind: ClassVar[EventKind] = "agent.adopting"
+    session: str
+    pid: int
+    """The process that had it open."""
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
 class AgentCompacted:
     kind: ClassVar[EventKind] = "agent.compacted"
     compactions: int
@@ -325,12 +334,12 @@ class WorktreeSetUp:
 
 
 Event = (
-    AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained | AgentStarted
-    | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed | CompactionKept | FactsGiven
-    | HandoffAt | HandoffBegun | HandoffDocument | HandoffOver | HandoffPutBack | HandoffUndone
-    | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted | SessionCleared
-    | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved
-    | WorktreeSetUp | WriterFailed
+    AgentAdopting | AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained
+    | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed | CompactionKept
+    | FactsGiven | HandoffAt | HandoffBegun | HandoffDocument | HandoffOver | HandoffPutBack
+    | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted
+    | SessionCleared | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady
+    | WorktreeRemoved | WorktreeSetUp | WriterFailed
 )  # fmt: skip
 
 
@@ -338,11 +347,11 @@ TYPES: dict[str, type[Any]] = {
     **{
         event.kind: event
         for event in (
-            AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained, AgentStarted,
-            AgentStopped, AgentStragglers, AgentUnowned, BandCrossed, CompactionKept, FactsGiven,
-            HandoffBegun, HandoffDocument, HandoffPutBack, HandoffUndone, HistoryRebuilt,
-            HookDecided, RunCompleted, SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved,
-            WorktreeSetUp, WriterFailed,
+            AgentAdopting, AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained,
+            AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed, CompactionKept,
+            FactsGiven, HandoffBegun, HandoffDocument, HandoffPutBack, HandoffUndone,
+            HistoryRebuilt, HookDecided, RunCompleted, SessionCleared, WorktreeLost, WorktreeReady,
+            WorktreeRemoved, WorktreeSetUp, WriterFailed,
         )
     },
     **dict.fromkeys(get_args(PlainKind), Plain),

@@ -78,6 +78,16 @@ class Occupant:
     """A file that it has open for writing; None if the directory is its working directory."""
 
 
+class Terminal(Protocol):
+    """A process's terminal, held open so that it stays the same one after the process ended."""
+
+    def write_line(self, text: str) -> None:
+        """Write a line of safe text below what is there. Never waits; errors are ignored."""
+
+    def close(self) -> None:
+        """Idempotent."""
+
+
 class Processes(Protocol):
     """The processes of this machine. Signals are sent to a verified identity only, on Linux through
     a pidfd."""
@@ -115,8 +125,14 @@ class Processes(Protocol):
     def origin(self, pid: int) -> Origin | None:
         """How a process was started; None if that cannot be read."""
 
+    def terminal(self, process: ProcessId) -> Terminal | None:
+        """The controlling terminal of a process; None without one, or if it is not the user's."""
+
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
         """Call once, on the event loop, when the process has ended. Returns a cancel function."""
+
+    async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
+        """Send SIGTERM and nothing harder; whether the process ended within `patience` seconds."""
 
     async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
         """End the process (SIGTERM, wait, SIGKILL, wait), then all processes with the marker.

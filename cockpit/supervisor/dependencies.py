@@ -13,6 +13,7 @@ from cockpit.adapters.process.prompt_files import KeptPrompts
 from cockpit.adapters.store.store import Store
 from cockpit.config.paths import Places
 from cockpit.ports.clock import Clock
+from cockpit.ports.live_sessions import LiveSessions, NoLiveSessions
 from cockpit.ports.panes import Panes
 from cockpit.ports.processes import Processes
 from cockpit.ports.runtimes import Runtime
@@ -46,6 +47,9 @@ class Dependencies:
     """What users defined; `runtimes` makes runtimes of them."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
     """For every access to a path that an agent can name, because its file system may hang."""
+
+    live_sessions: LiveSessions = field(default_factory=NoLiveSessions)
+    """Sessions of all processes of this user, by the CLIs' notes."""
 
     @property
     def prompts(self) -> KeptPrompts:

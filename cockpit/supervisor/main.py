@@ -21,6 +21,7 @@ from pathlib import Path
 import uvicorn
 
 from cockpit.adapters.agents import runtime
+from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
 from cockpit.adapters.agents.own.definitions import KEPT, Definitions
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.documents.files import Documents
@@ -164,6 +165,7 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
         runtimes=lambda name: runtime(name, places.state, own),
         own_runtimes=own,
         environment=environment,
+        live_sessions=ClaudeSessions(environment),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cockpit.supervisor.api.server import Served
+from cockpit.supervisor.api.verbs.adopt import AdoptHandler
 from cockpit.supervisor.api.verbs.agent_lock import Perform, UnderAgentLock
 from cockpit.supervisor.api.verbs.answers import Answers
 from cockpit.supervisor.api.verbs.attach import AttachHandler
@@ -19,6 +20,7 @@ from cockpit.supervisor.api.verbs.stop import StopHandler
 from cockpit.supervisor.api.verbs.undo import UndoHandler
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import (
+    Adopt,
     Approve,
     Attach,
     Continue,
@@ -94,6 +96,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         Finish: locked("being called done", finish.finish),
         Undo: locked("being undone", undo, same_session=True),
         Continue: ContinueHandler(of.continuation, changed),
+        Adopt: AdoptHandler(of.adoption, of.life, changed),
         Attach: AttachHandler(parts, fleet),
         RemoveWorktree: of.worktrees.remove,
         Down: down,
@@ -108,6 +111,7 @@ def served(of: Supervisor) -> Served:
         callers=of.callers,
         fleet=of.fleet,
         rows=of.publisher,
+        elsewhere=of.elsewhere,
         engine=of.engine,
         history=of.history,
         lookups=of.lookups,

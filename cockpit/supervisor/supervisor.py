@@ -56,7 +56,9 @@ from cockpit.supervisor.outbound.notifications import NotificationSender
 from cockpit.supervisor.outbound.outbox import Outbox
 from cockpit.supervisor.outbound.publication import Publication
 from cockpit.supervisor.sessions.adopt import adopt, adopt_unknown, note_lost_settings
+from cockpit.supervisor.sessions.adopt_elsewhere import Adoption
 from cockpit.supervisor.sessions.continuation import Continuation
+from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.interruptions import (
     ended_with_server,
     find_interrupted,
@@ -74,6 +76,7 @@ from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.stop import Stopper
 from cockpit.supervisor.sessions.undo import Undo
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
+from cockpit.supervisor.view.elsewhere import ElsewhereRows
 from cockpit.supervisor.view.publisher import RowPublisher
 from cockpit.wire.status import HeldSetting, Status, SupervisorStatus
 
@@ -156,6 +159,9 @@ class Supervisor:
         )
         self.planner = Planner(parts, fleet, self.starter)
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
+        others = OtherSessions(parts, fleet)
+        self.adoption = Adoption(parts, fleet, sessions, self.starter, others)
+        self.elsewhere = ElsewhereRows(parts, fleet, others)
         self.resumer = Resumer(parts, fleet, sessions, self.starter, changed)
         self.stopper = Stopper(parts, fleet, sessions)
         self.undo = Undo(parts, fleet, sessions, reopening, changed)

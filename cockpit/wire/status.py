@@ -188,9 +188,41 @@ class HeldSetting(Wire):
     """The host of the file; null in the answer of that host itself."""
 
 
+class ElsewhereSession(Wire):
+    """A session of a coding CLI on this machine that no cockpit started.
+
+    What the CLI's own note does not say is null; only model and context come from the transcript.
+    """
+
+    session_id: str
+    runtime: str
+    pid: int
+    """The process that has it open."""
+    directory: str
+    """Where the session began."""
+    kind: str | None = None
+    """The CLI's word for how it runs, such as `interactive`."""
+    status: Literal["busy", "idle", "waiting", "unknown"] = "unknown"
+    """By the CLI's note."""
+    waiting_for: str | None = None
+    """Such as `permission prompt`; the CLI's words."""
+    started_at: str | None = None
+    changed_at: str | None = None
+    """When the CLI last changed its status."""
+    version: str | None = None
+    """The CLI's."""
+    transcript: str | None = None
+    """Null if there is no such file yet."""
+    model: str | None = None
+    context: ContextStatus = Field(default_factory=ContextStatus)
+    """With the bands of your defaults."""
+
+
 class Status(Wire):
     version: Literal[1] = 1
     host: str = "local"
     supervisor: SupervisorStatus = Field(default_factory=SupervisorStatus)
     agents: list[AgentStatus] = Field(default_factory=list)
     held: list[HeldSetting] = Field(default_factory=list)
+    elsewhere: list[ElsewhereSession] | None = None
+    """Only with `?elsewhere=1`; null also if the user switched the group off."""

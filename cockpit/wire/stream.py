@@ -1,4 +1,5 @@
-"""Streams of JSON lines from the supervisor: `/v1/events`, `/v1/watch` and `/v1/screen/NAME`.
+"""Streams of JSON lines from the supervisor: `/v1/events`, `/v1/watch`, `/v1/elsewhere` and
+`/v1/screen/NAME`.
 
 `watch` begins with one `Snapshot`, then sends only changes. `screen` sends a `ScreenShot` whenever
 it differs from the last one.
@@ -10,7 +11,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cockpit.wire.status import AgentStatus, Status, Wire
+from cockpit.wire.status import AgentStatus, ElsewhereSession, Status, Wire
+
+
+class Elsewhere(Wire):
+    """A line of `/v1/elsewhere`: all sessions that no cockpit started, whenever one changed."""
+
+    sessions: list[ElsewhereSession] = Field(default_factory=list)
 
 
 class Event(Wire):

@@ -156,6 +156,20 @@ class Continue(Verb):
     named: bool = False
 
 
+class Adopt(Verb):
+    """End a session that cockpit did not start, and reopen it as a new agent."""
+
+    verb: ClassVar[str] = "adopt"
+    session: str
+    """Its id, or the first characters of it."""
+    pid: int | None = None
+    """Only if this process has it open: the one that the user saw."""
+    name: str | None = None
+    """Of the new agent; None: the name of the directory, with a number if that is taken."""
+    asker: int | None = None
+    """Set by the supervisor: the process that asks, which must not run inside the session."""
+
+
 class Down(Verb):
     """End the supervisor; with `agents`, the agents and the tmux server too."""
 
@@ -199,7 +213,7 @@ class RemoveWorktree(Verb):
 
 VERBS: tuple[type[Verb], ...] = (
     Start, Resume, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Finish, Undo, Continue, Down,
-    Load, Attach, RemoveWorktree,
+    Load, Attach, RemoveWorktree, Adopt,
 )  # fmt: skip
 
 

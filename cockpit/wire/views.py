@@ -18,7 +18,7 @@ from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.facts import SessionFacts
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import Status, Wire
-from cockpit.wire.stream import Event, ScreenShot, WatchLine
+from cockpit.wire.stream import Elsewhere, Event, ScreenShot, WatchLine
 from cockpit.wire.worktrees import WorktreeStatus
 
 Count = Annotated[int, Field(ge=0, le=999_999_999_999_999)]
@@ -31,6 +31,11 @@ class Query(Wire):
 
 class NoQuery(Query):
     pass
+
+
+class StatusQuery(Query):
+    elsewhere: Flag = "0"
+    """`1` adds the sessions that no cockpit started."""
 
 
 class EventsQuery(Query):
@@ -49,6 +54,11 @@ class WatchQuery(Query):
     beat: Count = 0
     """Send an empty line after so many seconds without another one, which shows that the
     connection lives."""
+
+
+class ElsewhereQuery(Query):
+    beat: Count = 0
+    """As for `watch`."""
 
 
 class ScreenQuery(Query):
@@ -107,7 +117,10 @@ class View:
 
 
 VIEWS: tuple[View, ...] = (
-    View("status", "/v1/status", "Every agent with its reading and its handoff.", Status),
+    View(
+        "status", "/v1/status", "Every agent with its reading and its handoff.", Status,
+        query=StatusQuery,
+    ),
     View("caller", "/v1/caller", "As whom the supervisor sees who asks.", CallerStatus),
     View(
         "events", "/v1/events", "What happened, oldest first.", Event, Form.LINES, EventsQuery,
@@ -115,6 +128,10 @@ VIEWS: tuple[View, ...] = (
     View(
         "watch", "/v1/watch", "A snapshot, then each change.", WatchLine, Form.LINES, WatchQuery,
         endless=True,
+    ),
+    View(
+        "elsewhere", "/v1/elsewhere", "All sessions that no cockpit started, at each change.",
+        Elsewhere, Form.LINES, ElsewhereQuery, endless=True,
     ),
     View(
         "screen", "/v1/screen/{name}", "An agent's pane, each time that it changes.", ScreenShot,

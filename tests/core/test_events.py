@@ -31,6 +31,7 @@ SENT = "hook type event success attempts error message"
 OVER = "why handoff old_session new_session number document"
 
 KEYS = {
+    "agent.adopting": "session pid directory",
     "agent.compacted": "compactions tokens document",
     "agent.company": "",
     "agent.ended": "killed stragglers",

@@ -36,6 +36,7 @@ from cockpit.wire.status import (
     AgentStatus,
     BackgroundStatus,
     ContextStatus,
+    ElsewhereSession,
     HandoffStatus,
     HeldSetting,
     MarksStatus,
@@ -48,6 +49,7 @@ from cockpit.wire.status import (
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    Elsewhere,
     Event,
     Happened,
     ScreenShot,
@@ -66,10 +68,14 @@ ROW = AgentStatus(
     background=[BackgroundStatus(id="b", type="shell")],
 )  # fmt: skip
 EVENT = Event(id=7, at=AT, kind="agent.started", text="api began", data={"deep": {"er": [1]}})
+OTHER = ElsewhereSession(
+    session_id="s", runtime="claude", pid=7, directory="/w", context=ContextStatus(tokens=1)
+)
 STATUS = Status(
     supervisor=SupervisorStatus(pid=1),
     agents=[ROW],
     held=[HeldSetting(file="/f", line=1, key="command", reason="it runs code")],
+    elsewhere=[OTHER],
 )
 ANSWERS: tuple[Wire, ...] = (
     STATUS, ROW, EVENT, Snapshot(status=STATUS), AgentChanged(agent=ROW), Happened(event=EVENT),
@@ -82,7 +88,7 @@ ANSWERS: tuple[Wire, ...] = (
                        handoffs=[HistoryHandoff(id="h", own_copy="/c.md")])])], next="h", total=2),
     WorktreeStatus(directory="/w", repository="/r", made=True,
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
-    CallerStatus(kind="agent", name="api", pid=7),
+    OTHER, Elsewhere(sessions=[OTHER]), CallerStatus(kind="agent", name="api", pid=7),
     Done(message="done", name="api"), Refusal(exit_code=5, title="No"),
     Refusal(exit_code=2, title="No", errors=[InvalidValue(pointer="#/name", detail="is missing")]),
     SessionFacts(

@@ -14,6 +14,10 @@ from typing import NamedTuple
 from cockpit.config.kernel import USES_LINUX
 
 CREATED, MOVED_TO, IS_FOLDER = 0x00000100, 0x00000080, 0x40000000
+CLOSED_AFTER_WRITING, REMOVED = 0x00000008, 0x00000240
+"""`REMOVED` is deleted or moved away."""
+FOLDER_GONE = 0x00008000
+"""The watched folder itself was removed, and is no longer watched."""
 _ONLY_FOLDERS, _QUEUE_OVERFLOWED = 0x01000000, 0x00004000
 _EVENTS_AT_ONCE = 240
 """Maximum events per turn of the loop, if their names have the maximum length."""

@@ -44,6 +44,18 @@ def entry(pid: int) -> ProcessEntry | None:
     return _entry_of_proc(pid) if USES_LINUX else _entry_of_psutil(pid)
 
 
+def owner(pid: int) -> int | None:
+    """Return the user id that the process runs as; None if there is no such process.
+
+    On Linux a process that may not be inspected, such as one that changed its user, belongs to
+    root.
+    """
+    if USES_LINUX:
+        found = _stat(f"/proc/{pid}")
+        return found.st_uid if found else None
+    return _of_psutil(pid, lambda process: int(process.uids().effective))
+
+
 def started_at(pid: int) -> float | None:
     """Return the unix time when the process started, by the present clock; None if unknown."""
     return _of_psutil(pid, lambda process: float(process.create_time()))

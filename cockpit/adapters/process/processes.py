@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cockpit.adapters.process import process_table
 from cockpit.adapters.process.ancestry import ancestry
+from cockpit.adapters.process.terminals import OpenTerminal, open_terminal
 from cockpit.config.kernel import USES_LINUX
 from cockpit.config.same_paths import is_within
 from cockpit.ports.processes import Ancestor, Ending, Occupant, Origin, ProcessId
@@ -122,6 +123,13 @@ class LocalProcesses:
             return None
         return Origin(marker.decode("ascii", "replace"), directory)
 
+    def terminal(self, process: ProcessId) -> OpenTerminal | None:
+        found = open_terminal(process_table.terminal(process.pid))
+        if found is not None and not self.alive(process):
+            found.close()  # the name may have been another process's
+            return None
+        return found
+
     def signal(self, process: ProcessId, number: int) -> bool:
         """Signal exactly this process; False if it has ended or is not ours."""
         with self._open_pidfd(process) as descriptor, suppress(ProcessLookupError, PermissionError):
@@ -170,6 +178,10 @@ class LocalProcesses:
 
         loop.add_reader(descriptor, ended)
         return forget
+
+    async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
+        self.signal(process, signal.SIGTERM)
+        return await self.gone(process, patience)
 
     async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
         """End the process first; others with its marker get at most 2 s to end."""

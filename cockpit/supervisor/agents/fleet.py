@@ -33,6 +33,7 @@ from cockpit.supervisor.dependencies import Dependencies
 USER = AgentName("pilot")
 """Name of the file with the addresses of notifications. It has a folder of its own."""
 MOST_ADDRESSES = 50
+NAME_LENGTH = 32
 READ_PATIENCE = 30.0
 """Seconds for reading and checking a configuration."""
 
@@ -69,6 +70,15 @@ class Fleet:
 
     def find(self, name: str) -> Agent | None:
         return self._agents.get(AgentName(name))
+
+    def free_name(self, stem: str) -> AgentName:
+        """The name, with a number if an agent has it already."""
+        name, number = stem, 1
+        while self.find(name) is not None:
+            number += 1
+            ending = f"-{number}"
+            name = stem[: NAME_LENGTH - len(ending)] + ending
+        return agent_name(name)
 
     def folders(self) -> dict[str, str]:
         """Agent -> folder for its documents, relative to its directory."""

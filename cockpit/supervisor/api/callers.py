@@ -24,6 +24,7 @@ from cockpit.supervisor.events import EventLog
 from cockpit.supervisor.sessions.location import same_place
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import (
+    Adopt,
     Attach,
     Continue,
     Handoff,
@@ -138,6 +139,8 @@ class Callers:
         if isinstance(asked, Attach):
             name = LOOK
         refuse_unless_allowed(caller, name, target, may.itself, may.others)
+        if isinstance(asked, Adopt):
+            return asked.model_copy(update={"asker": caller.pid or None})
         if caller.kind is not CallerKind.AGENT:
             return asked
         if isinstance(asked, Start | Continue):
@@ -205,7 +208,11 @@ class Callers:
         )
 
 
-_VERB_WORDS = {"remove_worktree": "removal of a worktree", "load": "reading of a named file"}
+_VERB_WORDS = {
+    "adopt": "adoption of a session",
+    "remove_worktree": "removal of a worktree",
+    "load": "reading of a named file",
+}
 
 
 def _changes(asked: Verb) -> bool:

@@ -12,6 +12,7 @@ import json
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,21 +51,24 @@ from cockpit.supervisor.history.chains import SESSIONS_AT_ONCE, History, Page
 from cockpit.supervisor.history.lookups import Lookups
 from cockpit.supervisor.lifetime import Lifetime
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
+from cockpit.supervisor.view.elsewhere import ElsewhereRows
 from cockpit.supervisor.view.publisher import RowPublisher
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.history import HistoryChain, to_json
 from cockpit.wire.status import Status
-from cockpit.wire.stream import AgentChanged, Event, Happened, ScreenShot, Snapshot
+from cockpit.wire.stream import AgentChanged, Elsewhere, Event, Happened, ScreenShot, Snapshot
 from cockpit.wire.verbs import VERBS, Verb
 from cockpit.wire.views import (
     OPENAPI_PATH,
     VIEWS,
     DiffQuery,
+    ElsewhereQuery,
     EventsQuery,
     FactsQuery,
     HistoryQuery,
     Query,
     ScreenQuery,
+    StatusQuery,
     WatchQuery,
     WorktreesQuery,
 )
@@ -100,6 +104,7 @@ class Served:
     callers: Callers
     fleet: Fleet
     rows: RowPublisher
+    elsewhere: ElsewhereRows
     engine: Engine
     history: History
     lookups: Lookups
@@ -231,7 +236,11 @@ class Views:
 
     async def status(self, request: Request) -> Response:
         only = self._served.callers.only(await self._caller(request))
-        return Response(self._status(only).model_dump_json(), media_type="application/json")
+        asked, status = _query(request, StatusQuery), self._status(only)
+        if only is None and asked.elsewhere in ("1", "true"):
+            others = await self._served.elsewhere.rows()
+            status = status.model_copy(update={"elsewhere": others})
+        return Response(status.model_dump_json(), media_type="application/json")
 
     async def caller(self, request: Request) -> Response:
         caller = await self._caller(request)
@@ -291,6 +300,16 @@ class Views:
         finally:
             self._served.rows.leave(rows)
             self._served.dependencies.event_log.leave(events)
+
+    async def elsewhere(self, request: Request) -> Response:
+        beat = _query(request, ElsewhereQuery).beat
+        self._served.callers.check_look(await self._caller(request), None)
+        return stream(request, self._elsewhere(), beat)
+
+    async def _elsewhere(self) -> AsyncIterator[Line]:
+        async with aclosing(self._served.elsewhere.follow()) as changes:
+            async for sessions in changes:
+                yield Line(Elsewhere(sessions=sessions).model_dump_json())
 
     async def screen(self, request: Request) -> Response:
         agent = await self._agent(request)

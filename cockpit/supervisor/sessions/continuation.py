@@ -30,8 +30,6 @@ from cockpit.supervisor.sessions.lifecycle import refuse_if_alive, refuse_if_han
 from cockpit.supervisor.sessions.start import Inheritance, Starter
 from cockpit.wire.verbs import Continue, Start
 
-NAME_LENGTH = 32
-
 
 class Continuation:
     """Performs `Continue`."""
@@ -143,12 +141,7 @@ class Continuation:
         if wanted is not None:
             return agent_name(wanted)
         stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")
-        name, number = stem, 1
-        while self._fleet.find(name) is not None:
-            number += 1
-            ending = f"-{number}"
-            name = stem[: NAME_LENGTH - len(ending)] + ending
-        return agent_name(name)
+        return self._fleet.free_name(stem)
 
     async def _within_reach(self, agent: Agent, path: Path, text: str) -> Path:
         """A path in the agent's directory; elsewhere it might need permission to read it."""

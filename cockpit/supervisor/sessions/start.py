@@ -265,11 +265,28 @@ class Starter:
             agent.name,
         )
 
+    async def check_free(self, agent: Agent) -> None:
+        """Raise `BadUsage` or `NotNow` if the agent could not be started where it works now."""
+        slow, settings = self._dependencies.slow, agent.settings
+        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
+        self._refuse_taken(agent)
+        await self._sessions.leases.ensure_free(agent)
+
     def _check_neighbours(self, agent: Agent) -> None:
         """Raise `NotNow` if another agent works in the same worktree.
 
         In a directory that is not an agent's worktree, an event warns instead.
         """
+        self._refuse_taken(agent)
+        for other in self.neighbours(agent):
+            self._dependencies.event_log.record(
+                Plain("agent.company"),
+                f"{agent.name} is in the same directory as {other.name}; their edits may conflict",
+                agent.name,
+            )
+
+    def _refuse_taken(self, agent: Agent) -> None:
+        """Raise `NotNow` if the place is being removed, or another agent's worktree."""
         place = Path(os.path.realpath(agent.directory))
         if (removed := self._removal_above(place)) is not None:
             raise NotNow(
@@ -285,11 +302,6 @@ class Starter:
                     f"Stop it first: cockpit stop {other.name}. "
                     f"Or start {agent.name} with --worktree.",
                 )
-            self._dependencies.event_log.record(
-                Plain("agent.company"),
-                f"{agent.name} is in the same directory as {other.name}; their edits may conflict",
-                agent.name,
-            )
 
     def neighbours(self, agent: Agent) -> list[Agent]:
         """Other agents that run in the same directory, or are being started there."""

@@ -59,6 +59,7 @@ NOBODY = {
 }  # fmt: skip
 """Verbs for an agent that is not there."""
 REFUSED: dict[str, dict[str, Any]] = {
+    "adopt": {"session": "nobody"},
     "start": {"name": "No Name"},
     "plan": {"name": "No Name"},
     "continue": {"document": "/nowhere/at/all.md"},
@@ -210,6 +211,7 @@ async def test_every_verb_is_refused_with_a_reason_and_a_4xx(cockpit: Cockpit) -
 WRONG_QUERIES = (
     ("events", "after=-1"), ("events", "limit=x"), ("events", "follow=2"), ("watch", "beat=1.5"),
     ("history", "handoffs=-5"), ("history", "limit=99999999999999999999"), ("diff/api", "since=x"),
+    ("status", "elsewhere=2"), ("elsewhere", "beat=x"),
 )  # fmt: skip
 
 

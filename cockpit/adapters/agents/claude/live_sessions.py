@@ -43,7 +43,7 @@ def presence(config: Path, pid: int) -> Presence | None:
     """
     note = _live_note(config / "sessions" / f"{pid}.json")
     if note is None:
-        note = next((n for n in _notes(config) if pid in _ancestors(int(n["pid"]))), None)
+        note = next((n for n in notes(config) if pid in _ancestors(int(n["pid"]))), None)
     return _presence(note) if note else None
 
 
@@ -51,15 +51,20 @@ def live_sessions(config: Path) -> dict[SessionId, int]:
     """Return every session that a live process has open, with the pid of that process."""
     return {
         SessionId(note["sessionId"]): int(note["pid"])
-        for note in _notes(config)
+        for note in notes(config)
         if isinstance(note.get("sessionId"), str)
     }
+
+
+def activity(note: Mapping[str, Any]) -> Activity:
+    """Return what the note says that its process does."""
+    return _ACTIVITIES.get(str(note.get("status")), Activity.UNKNOWN)
 
 
 def _presence(note: Mapping[str, Any]) -> Presence:
     session, waiting, updated = (note.get(key) for key in ("sessionId", "waitingFor", "updatedAt"))
     return Presence(
-        activity=_ACTIVITIES.get(str(note.get("status")), Activity.UNKNOWN),
+        activity=activity(note),
         waiting_for=waiting if isinstance(waiting, str) else None,
         session_id=SessionId(session) if isinstance(session, str) else None,
         shells=_SHELLS.get(str(note.get("status"))),
@@ -67,8 +72,8 @@ def _presence(note: Mapping[str, Any]) -> Presence:
     )
 
 
-def _notes(config: Path) -> Iterator[dict[str, Any]]:
-    """Yield the notes of all live processes."""
+def notes(config: Path) -> Iterator[dict[str, Any]]:
+    """Yield the notes of all live processes; each has a `pid`, and nothing else for certain."""
     try:
         paths = sorted((config / "sessions").glob("[0-9]*.json"))
     except OSError:

@@ -71,6 +71,27 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     Raises `BadUsage` if there is none or if it belongs to another directory, and `NotNow` while a
     live process has it open.
     """
+    path = find_transcript(session_id, directory, environment)
+    pid = live_sessions(config_folder(environment)).get(session_id)
+    if pid is not None:
+        raise NotNow(
+            f"Session {session_id} is open already",
+            f"Process {pid} has it open; two processes would write to one transcript.",
+            "End that process first.",
+        )
+    _check_directory(path, directory)
+    return path
+
+
+def check_reopenable(
+    session_id: SessionId, directory: Path, environment: Mapping[str, str]
+) -> None:
+    """Raise `BadUsage` as `check_resumable` does; the session may still be open."""
+    _check_directory(find_transcript(session_id, directory, environment), directory)
+
+
+def find_transcript(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
+    """Return the transcript of a session. Raises `BadUsage` if there is none."""
     if not is_session_id(session_id):
         raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
     path = record_path(session_id, directory, environment)
@@ -80,14 +101,6 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
             f"No transcript of it below {config_folder(environment) / 'projects'}.",
             "See the sessions of an agent with: cockpit history",
         )
-    pid = live_sessions(config_folder(environment)).get(session_id)
-    if pid is not None:
-        raise NotNow(
-            f"Session {session_id} is open already",
-            f"Process {pid} has it open; two processes would write to one transcript.",
-            "End that process first.",
-        )
-    _check_directory(path, directory)
     return path
 
 

@@ -1,0 +1,103 @@
+"""All live sessions of Claude Code, whoever started them.
+
+`claude agents --json` lists the same from the same notes, but is a process that takes seconds.
+Implements `ports.live_sessions.LiveSessions`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.claude.live_sessions import activity, notes
+from cockpit.adapters.agents.claude.sessions import check_reopenable, is_session_id, record_path
+from cockpit.adapters.agents.claude.settings import config_folder
+from cockpit.adapters.files.watched_entries import watch_entries
+from cockpit.adapters.process.process_table import entry, owner
+from cockpit.config.kernel import USES_LINUX
+from cockpit.core.ids import SessionId
+from cockpit.ports.live_sessions import LiveSession
+
+LONGEST_WORD = 80
+LONGEST_PATH = 4096
+MOST = 200
+"""Sessions that are read; more notes of live processes are not from people."""
+
+
+class ClaudeSessions:
+    """The sessions whose notes are in the configuration folder of this environment."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+
+    def look(self) -> Sequence[LiveSession]:
+        """Read the notes of live processes of this user; others are left out."""
+        config, found = config_folder(self._environment), list[LiveSession]()
+        for note in notes(config):
+            if (session := _session(note)) is not None:
+                found.append(session)
+            if len(found) == MOST:
+                break
+        return sorted(found, key=lambda session: session.pid)
+
+    def transcript(self, session: LiveSession) -> Path | None:
+        return record_path(session.id, session.directory, self._environment)
+
+    def check_reopenable(self, session: LiveSession) -> None:
+        check_reopenable(session.id, session.directory, self._environment)
+
+    def by_hand(self, session: SessionId) -> Sequence[str]:
+        return ("claude", "--resume", session)
+
+    def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+        return watch_entries(config_folder(self._environment) / "sessions", call)
+
+
+def _session(note: Mapping[str, Any]) -> LiveSession | None:
+    """Return the session of a note; None without id or directory, or of another user's process."""
+    ident, directory, pid = note.get("sessionId"), note.get("cwd"), int(note["pid"])
+    if not isinstance(ident, str) or not is_session_id(ident):
+        return None
+    if not isinstance(directory, str) or not _is_path(directory):
+        return None
+    process = entry(pid)
+    if process is None or process.ended or owner(pid) != os.geteuid():
+        return None
+    if USES_LINUX and str(process.started) != str(note.get("procStart")):
+        return None  # its pid was given to another process just now
+    return LiveSession(
+        id=SessionId(ident),
+        runtime="claude",
+        pid=pid,
+        started=process.started,
+        directory=Path(directory),
+        activity=activity(note),
+        kind=_word(note.get("kind")) or "",
+        waiting_for=_word(note.get("waitingFor")),
+        began=_seconds(note.get("startedAt")),
+        changed=_seconds(note.get("statusUpdatedAt")),
+        version=_word(note.get("version")) or "",
+    )
+
+
+def _is_path(text: str) -> bool:
+    if not text.startswith("/") or "\0" in text or len(text) > LONGEST_PATH:
+        return False
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _word(value: object) -> str | None:
+    return value[:LONGEST_WORD] if isinstance(value, str) and value else None
+
+
+def _seconds(value: object) -> float | None:
+    """Return a note's milliseconds as seconds, if they can be a date."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e14:
+        return None
+    return value / 1000

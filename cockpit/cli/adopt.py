@@ -1,0 +1,109 @@
+"""`cockpit adopt`: take over a session that cockpit did not start."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cockpit.cli.options import common_options, with_common_options
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.safetext import quoted, safe_line
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def _session_ids(
+    _: click.Context, __: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Complete the ids of sessions elsewhere; nothing if no supervisor answers."""
+    from cockpit.cli.places import our_places
+    from cockpit.cli.status import other_sessions
+    from cockpit.core.errors import CockpitError
+
+    try:
+        found = other_sessions(our_places().socket) or []
+    except (CockpitError, OSError, ValueError):
+        return []
+    ids = (safe_line(str(each["session_id"])) for each in found)
+    return [ident for ident in ids if ident.startswith(incomplete)]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit status --elsewhere     list the sessions
+  cockpit adopt 0b6e6c1e         by the first characters of its id
+  cockpit adopt 0b6e6c1e --name fix-login --yes
+
+\b
+The new session of the CLI gets the environment and the options of cockpit's agents, not those of
+the terminal in which it ran before."""
+)
+@with_common_options
+@click.argument("session", metavar="SESSION", shell_complete=_session_ids)
+@click.option("--name", metavar="NAME", help="Name of the agent; default: the directory's name.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def adopt(session: str, name: str | None, yes: bool) -> int:
+    """Adopt a session that cockpit did not start.
+
+    Its process is asked to end, and the session is reopened as a new agent in the same directory,
+    with its whole conversation. Asks before it does so.
+    """
+    from cockpit.cli.requests import ask, remote_host, supervisor_address
+    from cockpit.cli.status import other_sessions
+    from cockpit.cli.supervisor_process import ensure_supervisor
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Adopt
+
+    wanted = agent_name(name) if name is not None else None
+    if remote_host() is None:
+        ensure_supervisor(common_options().config)
+    sessions = other_sessions(supervisor_address())
+    if sessions is None:
+        # Not listed for an agent, or switched off: the refusal says which. No process has pid 0, so
+        # nothing is adopted that was not shown.
+        ask(Adopt(session=session, pid=0, name=wanted))
+        return 0
+    found = _chosen(sessions, session)
+    if not yes:
+        _ask(found, wanted)
+    ask(Adopt(session=found["session_id"], pid=found["pid"], name=wanted))
+    return 0
+
+
+def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
+    """Return the session with this id, or the only one that begins so."""
+    begun = [each for each in sessions if each["session_id"].startswith(typed.lower())]
+    if len(begun) == 1 and typed:
+        return begun[0]
+    raise BadUsage(
+        f"{'Several sessions begin' if begun else 'No session elsewhere begins'} with "
+        f"{quoted(typed, 80)}",
+        "",
+        "List them: cockpit status --elsewhere",
+    )
+
+
+def _ask(found: dict[str, Any], name: str | None) -> None:
+    """Say what happens. Raises `NotNow` unless the user agrees."""
+    from cockpit.cli.elsewhere import SHORT_ID, state
+    from cockpit.cli.output import say
+
+    if not sys.stdin.isatty():
+        raise NotNow("Nothing was changed", "There is no terminal to ask on.", "Add --yes.")
+    say(
+        f"Session {found['session_id'][:SHORT_ID]} ({state(found)}) in "
+        f"{safe_line(found['directory'], 400)}:"
+    )
+    say(f"  1. Process {found['pid']} is asked to end, as with /exit.")
+    if found["status"] != "idle":
+        say("     It is not idle: what it is doing now is interrupted.")
+    say(
+        f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "
+        "in a pane of cockpit, in the same directory."
+    )
+    if not click.confirm("Adopt it?", default=False, err=True):
+        raise NotNow("Nothing was changed", "You did not agree.")

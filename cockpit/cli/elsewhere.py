@@ -1,0 +1,67 @@
+"""Words for a session that cockpit did not start: in `cockpit status --elsewhere` and `adopt`.
+
+Standard library only, because `status` uses it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from cockpit.cli.context_bar import format_context
+from cockpit.core.safetext import safe_line
+
+Session = dict[str, Any]
+"""A `wire.status.ElsewhereSession`, read without its model because imports must stay cheap."""
+
+SHORT_ID = 8
+
+
+def session_line(session: Session, now: datetime) -> str:
+    """Format one session on one line."""
+    cells = (
+        f"{safe_line(session['session_id'][:SHORT_ID]):<{SHORT_ID + 8}}",
+        f"{state(session):<11}",
+        format_context(session["context"]),
+        safe_line(
+            f"{session['directory']}  pid {session['pid']}{_clause(', ', _age(session, now))}", 400
+        ),
+    )
+    return "  ".join(cells).rstrip()
+
+
+def session_sentence(session: Session, now: datetime) -> str:
+    """Describe one session in a sentence, for a screen reader."""
+    used = session["context"].get("used")
+    full = f"{used:.0%} of its context used" if used is not None else "context use unknown"
+    age = _clause(", started ", _age(session, now), " ago")
+    return safe_line(
+        f"Session {session['session_id'][:SHORT_ID]} elsewhere, {state(session)}, {full}, "
+        f"in {session['directory']}, process {session['pid']}{age}.",
+        600,
+    )
+
+
+def state(session: Session) -> str:
+    """What the CLI's note says, in the words of an agent's state."""
+    said = str(session.get("status"))
+    if said == "waiting":
+        return safe_line(f"waits: {session.get('waiting_for') or 'for you'}", 60)
+    return {"busy": "working", "idle": "idle"}.get(said, "unknown")
+
+
+def _age(session: Session, now: datetime) -> str:
+    """How long the session's process has run; empty if unknown."""
+    try:
+        began = datetime.fromisoformat(str(session.get("started_at")))
+    except ValueError:
+        return ""
+    seconds = max(0, int((now - began).total_seconds()))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def _clause(before: str, text: str, after: str = "") -> str:
+    return f"{before}{text}{after}" if text else ""

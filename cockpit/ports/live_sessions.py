@@ -1,0 +1,79 @@
+"""Sessions that any live process of this user has open, by the notes of their CLI.
+
+cockpit started some of them; the others are shown as the group *elsewhere*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from cockpit.core.ids import SessionId
+from cockpit.ports.runtimes import Activity
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession:
+    """One session and the process that has it open. All text is foreign."""
+
+    id: SessionId
+    runtime: str
+    """The name of its CLI's runtime."""
+    pid: int
+    started: int
+    """When the process started, as in `ports.processes.ProcessId`."""
+    directory: Path
+    """Where the session began; absolute."""
+    activity: Activity
+    kind: str = ""
+    """The CLI's word for how it runs, such as `interactive`; empty if unknown."""
+    waiting_for: str | None = None
+    began: float | None = None
+    """When the CLI says that it started; unix seconds."""
+    changed: float | None = None
+    """When the CLI last changed what it says; unix seconds."""
+    version: str = ""
+    """The CLI's version; empty if unknown."""
+
+
+class LiveSessions(Protocol):
+    """Reads the notes of one kind of CLI. Writes nothing.
+
+    All methods but `watch` read files and block.
+    """
+
+    def look(self) -> Sequence[LiveSession]:
+        """The sessions of live processes of this user, by pid. Never raises."""
+
+    def transcript(self, session: LiveSession) -> Path | None:
+        """The path of a session's transcript; None if it is unknown."""
+
+    def check_reopenable(self, session: LiveSession) -> None:
+        """Raise `BadUsage` if the session could not be reopened after its process has ended."""
+
+    def by_hand(self, session: SessionId) -> Sequence[str]:
+        """The command with which a user reopens the session, in its directory."""
+
+    def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call on the running event loop when a note may have changed; returns a stop function."""
+
+
+class NoLiveSessions:
+    """No CLI keeps notes."""
+
+    def look(self) -> Sequence[LiveSession]:
+        return ()
+
+    def transcript(self, session: LiveSession) -> Path | None:
+        return None
+
+    def check_reopenable(self, session: LiveSession) -> None:
+        return None
+
+    def by_hand(self, session: SessionId) -> Sequence[str]:
+        return ()
+
+    def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None

@@ -1,0 +1,243 @@
+"""Takes over a session that cockpit did not start: ends its process, reopens it as a new agent.
+
+Everything that can be checked is checked before the process is asked to end. It gets SIGTERM, at
+which the CLI saves its session, and nothing harder. `adopt.py` is about our own processes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+from pathlib import Path
+
+from cockpit.config.loaded import changed_agent
+from cockpit.core.errors import BadUsage, CockpitError, Failed, NotAllowed, NotNow
+from cockpit.core.events import AgentAdopting
+from cockpit.core.ids import AgentName, SessionId, agent_name, suggested_name
+from cockpit.core.permission import successors_mode
+from cockpit.core.safetext import safe_line
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.processes import ProcessId
+from cockpit.ports.runtimes import Runtime
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.locks import PATIENCE
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.elsewhere import OtherSessions
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.start import Starter
+from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
+from cockpit.wire.verbs import Adopt, Start
+
+END_SECONDS = 15.0
+"""How long the process may take to end after SIGTERM; a real one takes half a second."""
+READ_SECONDS = 5.0
+
+
+class Adoption:
+    """Performs `Adopt`."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        sessions: Sessions,
+        starter: Starter,
+        others: OtherSessions,
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._sessions = sessions
+        self._starter = starter
+        self._others = others
+        self._under_way: set[SessionId] = set()
+
+    async def adopt(self, asked: Adopt) -> Agent:
+        """End the session's process, and reopen the session as a new agent.
+
+        Raises `BadUsage`, `NotNow` or `ProgramMissing` before anything is changed, and `Failed` if
+        the process does not end, or if the session cannot be reopened then: with the command that
+        reopens it by hand.
+        """
+        found = await self._others.find(asked.session)
+        if asked.pid is not None and asked.pid != found.pid:
+            raise NotNow(
+                f"Process {asked.pid} no longer has this session open",
+                f"Process {found.pid} has it open now.",
+                "Look again: cockpit status --elsewhere",
+            )
+        await self._refuse_inside_session(asked.asker)
+        if found.id in self._under_way:
+            raise NotNow(f"Session {found.id} is being adopted already", "", "Wait for it.")
+        name = self._name(asked.name, found)
+        self._under_way.add(found.id)
+        try:
+            async with self._sessions.locks.hold(name, "being adopted", patience=PATIENCE):
+                return await self._adopt(name, found)
+        finally:
+            self._under_way.discard(found.id)
+
+    async def _adopt(self, name: AgentName, found: LiveSession) -> Agent:
+        if self._fleet.find(name) is not None:
+            raise NotNow(
+                f"There is an agent {name} already", "", "Choose another name: --name NAME"
+            )
+        runtime = self._dependencies.runtimes(found.runtime)
+        await self._check(found, runtime)
+        agent = await self._agent(name, found, runtime)
+        agent.start.under_way = True  # from here on, other starts see that the directory is in use
+        try:
+            await self._starter.check_free(agent)
+            await self._end(agent, found)
+            await self._reopen(agent, found)
+        except BaseException:
+            if agent.record.session is None:
+                self._fleet.forget(agent)
+            raise
+        finally:
+            agent.start.under_way = False
+        return agent
+
+    # Checks
+
+    async def _refuse_inside_session(self, asker: int | None) -> None:
+        """Raise `NotAllowed` if a session asks: only the user adopts."""
+        live, processes = self._dependencies.live_sessions, self._dependencies.processes
+
+        def asking() -> LiveSession | None:
+            above = processes.lineage(asker) if asker is not None else []
+            return next((each for each in live.look() if each.pid in above), None)
+
+        inside = await self._dependencies.slow.ask(("asker", asker), asking, READ_SECONDS)
+        if inside is not None:
+            raise NotAllowed(
+                "Refused: adopt is for the user, and a session asked",
+                f"This command runs inside session {inside.id} (process {inside.pid}).",
+                "Ask the user to do it from their own terminal.",
+            )
+
+    async def _check(self, found: LiveSession, runtime: Runtime) -> None:
+        """Raise if the session could not be reopened after its process has ended."""
+        if found.kind not in ("", "interactive"):
+            raise NotNow(
+                f"Session {found.id} is not in a terminal",
+                f"Its CLI runs it as {safe_line(found.kind, 40)!a}, and may start it again.",
+                f"End it where it was started, then: {self._start_command(found)}",
+            )
+        parts = self._dependencies
+        held = parts.store.session(found.id)
+        if held is not None and self._fleet.find(held.agent) is not None:
+            raise NotNow(
+                f"The session belongs to {held.agent}",
+                f"It is session {held.number} of that agent's job, opened by hand.",
+                f"End it there, then: cockpit start {held.agent} --resume {found.id}",
+            )
+        slow = parts.slow
+        await slow.ask(
+            ("elsewhere", found.id),
+            partial(parts.live_sessions.check_reopenable, found),
+            READ_SECONDS,
+        )
+        if not await slow.ask(found.directory, found.directory.is_dir):
+            raise BadUsage(f"{_place(found)} is not a directory", "The session began there.")
+        await self._sessions.probe(runtime, parts.environment)
+
+    def _name(self, wanted: str | None, found: LiveSession) -> AgentName:
+        if wanted is not None:
+            return agent_name(wanted)
+        return self._fleet.free_name(suggested_name(found.directory.name))
+
+    async def _agent(self, name: AgentName, found: LiveSession, runtime: Runtime) -> Agent:
+        """The new agent, in the session's directory. It never gets a wider permission mode."""
+        order = Start(
+            name=name, directory=str(found.directory), runtime=found.runtime, mode="prompt"
+        )
+        settings, _ = self._starter.settings_for(name, order, in_place=True)
+        observed = await self._observed_mode(found, runtime)
+        mode = successors_mode(settings.permission_mode, observed, runtime.modes)
+        if mode != settings.permission_mode:
+            settings = changed_agent(settings, permission_mode=mode)
+        agent = self._fleet.take_up(settings, None)
+        agent.environment = self._sessions.environment(agent)
+        return agent
+
+    async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str | None:
+        live = self._dependencies.live_sessions
+
+        def read() -> str | None:
+            path = live.transcript(found)
+            if path is None:
+                return None
+            end = TranscriptEnd(path, runtime)
+            end.read()
+            return end.permission_mode
+
+        return await self._dependencies.slow.ask(("elsewhere", found.id), read, READ_SECONDS)
+
+    # Steps
+
+    async def _end(self, agent: Agent, found: LiveSession) -> None:
+        """Ask exactly this process to end, and wait until it has.
+
+        Raises `NotNow` if it no longer has the session open, and `Failed` if it does not end.
+        """
+        parts = self._dependencies
+        now = {(each.id, each.pid, each.started) for each in await self._others.look()}
+        process = self._others.identify(found)
+        if process is None or (found.id, found.pid, found.started) not in now:
+            raise NotNow(
+                f"Process {found.pid} no longer has session {found.id} open",
+                "It ended, or opened another session, just now.",
+                f"Look again: cockpit status --elsewhere. Or: {self._start_command(found)}",
+            )
+        parts.event_log.record(
+            AgentAdopting(session=found.id, pid=found.pid, directory=_place(found)),
+            f"{agent.name}: process {found.pid} is asked to end, to reopen its session here. "
+            f"By hand: {self._by_hand(found)}",
+            agent.name,
+        )
+        terminal = parts.processes.terminal(process)
+        try:
+            if not await parts.processes.ask_to_end(process, END_SECONDS):
+                raise self._still_runs(process, found)
+            if terminal is not None:
+                terminal.write_line(
+                    f"cockpit adopted this session as agent {agent.name}. "
+                    f"Look at it: cockpit attach {agent.name}"
+                )
+        finally:
+            if terminal is not None:
+                terminal.close()
+
+    def _still_runs(self, process: ProcessId, found: LiveSession) -> Failed:
+        return Failed(
+            f"Process {process.pid} did not end",
+            f"It was asked to end (SIGTERM) and still runs after {END_SECONDS:.0f} s. "
+            "cockpit does not kill it; the session stays where it is.",
+            f"End it in its terminal (/exit), then: {self._start_command(found)}",
+        )
+
+    async def _reopen(self, agent: Agent, found: LiveSession) -> None:
+        try:
+            await self._starter.start(agent, "", resume=found.id)
+        except (CockpitError, OSError) as refused:
+            why = str(refused) if isinstance(refused, CockpitError) else refused.strerror
+            raise Failed(
+                f"Process {found.pid} ended, but its session could not be reopened here",
+                f"{why}\nThe session is complete in its transcript.",
+                f"Reopen it by hand: {self._by_hand(found)}\n"
+                f"Or as an agent: {self._start_command(found)}",
+            ) from refused
+
+    def _by_hand(self, found: LiveSession) -> str:
+        words = self._dependencies.live_sessions.by_hand(found.id)
+        return f"cd {shlex.quote(_place(found))} && {shlex.join(words)}"
+
+    def _start_command(self, found: LiveSession) -> str:
+        directory = shlex.quote(_place(found))
+        name = suggested_name(Path(_place(found)).name)
+        return f"cockpit start {name} --directory {directory} --resume {found.id}"
+
+
+def _place(found: LiveSession) -> str:
+    return safe_line(str(found.directory), 4096)

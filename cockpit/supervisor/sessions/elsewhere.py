@@ -1,0 +1,92 @@
+"""Finds live sessions that no cockpit started. Reads only the CLIs' notes; decides nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.safetext import quoted
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.processes import ProcessId
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+
+SHORTEST_ID = 4
+"""Characters of a session's id that are enough to name it."""
+PATIENCE = 5.0
+"""Seconds for reading all notes."""
+
+
+class OtherSessions:
+    """The live sessions that belong to no agent of any cockpit."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._started_by_cockpit: dict[tuple[int, int], bool] = {}
+        """By pid and start: how a process was started does not change."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the user wants to see them."""
+        loaded = self._fleet.loaded
+        return loaded is not None and loaded.settings.elsewhere.show
+
+    async def look(self) -> list[LiveSession]:
+        """The sessions now; none if the user switched the group off. Raises `NoAnswer`."""
+        if not self.enabled:
+            return []
+        slow, live = self._dependencies.slow, self._dependencies.live_sessions
+        return await slow.ask(("elsewhere",), lambda: self._others(live.look()), PATIENCE)
+
+    async def find(self, ident: str) -> LiveSession:
+        """The session with this id, or with the only id that begins so.
+
+        Raises `NotNow` if the group is switched off, and `BadUsage` if there is none, or several.
+        """
+        if not self.enabled:
+            raise NotNow(
+                "Sessions that cockpit did not start are switched off",
+                "",
+                "Switch them on in cockpit.toml: [elsewhere] show = true",
+            )
+        begun = [each for each in await self.look() if each.id.startswith(ident.lower())]
+        if len(ident) < SHORTEST_ID or not begun:
+            raise BadUsage(
+                f"No live session {quoted(ident, 80)} that cockpit did not start",
+                f"Name it by its id, or by the first {SHORTEST_ID} characters or more.",
+                "List them: cockpit status --elsewhere",
+            )
+        if len({each.pid for each in begun}) > 1:
+            raise BadUsage(
+                f"{quoted(ident, 80)} is not the only one",
+                "\n".join(f"{each.id} (process {each.pid})" for each in begun),
+                "Use the whole id. If two processes have one session open, end one of them first.",
+            )
+        return begun[0]
+
+    def identify(self, session: LiveSession) -> ProcessId | None:
+        """The process that has the session open; None if it has ended."""
+        process = self._dependencies.processes.identify(session.pid)
+        return process if process is not None and process.started == session.started else None
+
+    def _others(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
+        """Runs on a thread."""
+        sessions = list(sessions)
+        known, self._started_by_cockpit = self._started_by_cockpit, {}
+        for session in sessions:
+            key = session.pid, session.started
+            ours = known.get(key)
+            self._started_by_cockpit[key] = self._is_ours(session.pid) if ours is None else ours
+        return [each for each in sessions if not self._started_by_cockpit[each.pid, each.started]]
+
+    def _is_ours(self, pid: int) -> bool:
+        """Whether a cockpit started the process, or one that it descends from.
+
+        That includes what an agent starts, and a writer of documents, which our own process starts.
+        """
+        return any(
+            one.run or one.process.pid == os.getpid()
+            for one in self._dependencies.processes.ancestry(pid)
+        )

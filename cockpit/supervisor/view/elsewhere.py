@@ -1,0 +1,190 @@
+"""Sessions that cockpit did not start, as rows.
+
+Their transcripts are read only while somebody looks, and only the end of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.config.thresholds import thresholds
+from cockpit.core import bands
+from cockpit.core.safetext import safe_line
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.processes import ProcessId
+from cockpit.ports.slow_calls import NoAnswer
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.events import rfc3339
+from cockpit.supervisor.sessions.elsewhere import OtherSessions
+from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
+from cockpit.supervisor.view.rows import marks_status
+from cockpit.wire.status import ContextStatus, ElsewhereSession
+
+READ_SECONDS = 2.0
+"""Seconds between two looks at the transcripts while a client follows the readings."""
+SETTING_SECONDS = 30.0
+"""Seconds after which a changed setting is noticed without any other change."""
+PATIENCE = 2.0
+"""Seconds for one step of reading a transcript."""
+LONGEST_PATH = 4096
+
+
+class ElsewhereRows:
+    """The group *elsewhere*, for clients."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet, others: OtherSessions) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._others = others
+        self._readings: dict[tuple[Path, int], TranscriptEnd] = {}
+        """By transcript and pid; only while a client follows them."""
+        self._followers = 0
+        self._one_at_a_time = asyncio.Lock()
+        """Two clients must not read the same transcript in two threads."""
+
+    async def rows(self) -> list[ElsewhereSession] | None:
+        """All sessions with their readings; None if the user switched the group off."""
+        if not self._others.enabled:
+            return None
+        try:
+            return await self._rows(await self._look())
+        finally:
+            if not self._followers:
+                self._readings.clear()
+
+    async def follow(self) -> AsyncGenerator[list[ElsewhereSession]]:
+        """All sessions with their readings, whenever one changed."""
+        wake = asyncio.Event()
+        stop = self._dependencies.live_sessions.watch(wake.set)
+        ends: dict[ProcessId, Callable[[], None]] = {}
+        last: list[ElsewhereSession] | None = None
+        self._followers += 1
+        try:
+            while True:
+                wake.clear()
+                found = await self._look()
+                self._watch_ends(found, ends, wake.set)
+                rows = await self._rows(found)
+                if (now := [_without_age(row) for row in rows]) != last:
+                    last = now
+                    yield rows
+                # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(READ_SECONDS if found else SETTING_SECONDS):
+                        await wake.wait()
+        finally:
+            stop()
+            for forget in ends.values():
+                forget()
+            self._followers -= 1
+            if not self._followers:
+                self._readings.clear()
+
+    async def _look(self) -> list[LiveSession]:
+        try:
+            return await self._others.look()
+        except NoAnswer:
+            return []  # looked again with the next change
+
+    def _watch_ends(
+        self,
+        found: list[LiveSession],
+        ends: dict[ProcessId, Callable[[], None]],
+        call: Callable[[], None],
+    ) -> None:
+        """A process that is killed leaves its note."""
+        living = {process for each in found if (process := self._others.identify(each))}
+        for gone in ends.keys() - living:
+            ends.pop(gone)()
+        for process in living - ends.keys():
+            ends[process] = self._dependencies.processes.on_exit(process, call)
+
+    async def _rows(self, found: list[LiveSession]) -> list[ElsewhereSession]:
+        async with self._one_at_a_time:
+            rows = [await self._row(session) for session in found]
+            listed = {(Path(row.transcript), row.pid) for row in rows if row.transcript}
+            for gone in self._readings.keys() - listed:
+                del self._readings[gone]
+        return rows
+
+    async def _row(self, session: LiveSession) -> ElsewhereSession:
+        parts = self._dependencies
+        path = reading = None
+        with suppress(NoAnswer, OSError):
+            key = ("elsewhere", session.id)
+            path = await parts.slow.ask(
+                key, lambda: parts.live_sessions.transcript(session), PATIENCE
+            )
+            if path is not None:
+                reading = await self._read(session, path)
+        return ElsewhereSession(
+            session_id=session.id,
+            runtime=session.runtime,
+            pid=session.pid,
+            directory=safe_line(str(session.directory), LONGEST_PATH),
+            kind=_shown(session.kind),
+            status=session.activity.value,
+            waiting_for=_shown(session.waiting_for),
+            started_at=_time(session.began),
+            changed_at=_time(session.changed),
+            version=_shown(session.version),
+            transcript=str(path) if reading is not None else None,
+            model=_shown(reading.model) if reading else None,
+            context=self._context(session, reading) if reading else ContextStatus(),
+        )
+
+    async def _read(self, session: LiveSession, path: Path) -> TranscriptEnd | None:
+        """What the transcript says; None if there is no such file."""
+        parts, key = self._dependencies, (path, session.pid)
+        runtime = parts.runtimes(session.runtime)
+
+        def read() -> TranscriptEnd | None:
+            if not is_file(path):
+                return None
+            reading = self._readings.get(key) or TranscriptEnd(path, runtime)
+            reading.read()
+            return reading
+
+        if (found := await parts.slow.ask(path, read, PATIENCE)) is not None:
+            self._readings[key] = found
+        return found
+
+    def _context(self, session: LiveSession, reading: TranscriptEnd) -> ContextStatus:
+        if reading.tokens is None or self._fleet.loaded is None:
+            return ContextStatus()
+        environment = self._dependencies.environment
+        settings = self._fleet.loaded.settings.defaults.context
+        window = reading.window(settings.override, environment)
+        runtime = self._dependencies.runtimes(session.runtime)
+        compacts_at = runtime.compacts_at(window.tokens, environment)
+        marks = bands.marks(thresholds(settings), window.tokens, compacts_at)
+        now, replied = self._dependencies.clock.now().timestamp(), reading.replied
+        return ContextStatus(
+            tokens=reading.tokens,
+            window=window.tokens,
+            used=round(reading.tokens / window.tokens, 4),
+            band=bands.band(reading.tokens, marks).value,
+            confidence=window.confidence.value,
+            source="transcript",
+            age_seconds=round(max(0.0, now - replied), 1) if replied is not None else None,
+            compacts_at=compacts_at,
+            compacts_at_source="formula" if compacts_at else None,
+            marks=marks_status(marks),
+        )
+
+
+def _shown(text: str | None) -> str | None:
+    return safe_line(text, 80) if text else None
+
+
+def _time(seconds: float | None) -> str | None:
+    return rfc3339(seconds) if seconds is not None else None
+
+
+def _without_age(row: ElsewhereSession) -> ElsewhereSession:
+    return row.model_copy(update={"context": row.context.model_copy(update={"age_seconds": None})})
