@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from cockpit.ports.runtimes import Aside, Program, SessionOrder
 CLIS = ("claude", "codex", "gemini", "opencode", "copilot")
 IDENT = SessionId("39a57f58-31ec-487f-a96f-1d42382d2ffb")
 STAND_IN = """#!/bin/sh
-env >> '{report}'
+env > '{report}'
+pwd > '{report}.pwd'
 cat > /dev/null
 exit 3
 """
@@ -64,6 +66,10 @@ class Copied:
         lines = self.report.read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
+    def place(self) -> Path:
+        """The directory that it ran in."""
+        return Path(Path(f"{self.report}.pwd").read_text().strip())
+
     def left(self) -> list[str]:
         """Copies of the session beside it."""
         return [path.name for path in self.copilot.parent.iterdir() if path != self.copilot]
@@ -105,3 +111,32 @@ async def test_copying_counts_as_time_of_the_document(
     async with asyncio.timeout(30):  # the thread removes what it has begun
         while session.left():
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", CLIS)
+async def test_a_copy_has_the_markers_of_its_agent(
+    name: str, session: Copied, tmp_path: Path
+) -> None:
+    """What it starts is refused what the agent is refused."""
+    with suppress(Failed):
+        await session.ask(name, tmp_path / "state")
+    found = session.variables()
+    assert found["COCKPIT_RUN"] == "api-run"
+    assert found["COCKPIT_SOCKET"] == "/run/cockpit.sock"
+    assert found["COCKPIT_STATE"] == str(tmp_path / "state")
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini", "copilot"])
+async def test_a_copy_does_not_run_where_the_repositorys_settings_are(
+    name: str, session: Copied, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    with suppress(Failed):
+        await session.ask(name, state)
+    assert session.place() == state / "copies"
+    assert (state / "copies").stat().st_mode & 0o777 == 0o700
+    session.report.unlink()
+    (state / "copies" / ".mcp.json").write_text("{}")
+    with pytest.raises(Failed, match="could not be started"):
+        await session.ask(name, state)
+    assert not session.report.exists()

@@ -229,7 +229,7 @@ class Claude:
             question=question,
             program=str(program.path),
             model=order.model,
-            environment=scrubbed(order.environment),
+            environment={**scrubbed(order.environment), "COCKPIT_RUN": order.run},
         )
         return await ask_fork(fork, deadline)
 

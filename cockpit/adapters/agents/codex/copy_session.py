@@ -1,7 +1,8 @@
 """Ask a copy of a Codex session to write its handoff document; the session itself is not changed.
 
 `codex exec fork --ephemeral` answers one question from a copy that is recorded nowhere (0.169.0).
-The copy may only read, has no shell and none of our hooks.
+The copy may only read, has no shell and none of our hooks. The order's directory is not the
+agent's.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ async def ask_copy(
 
 def _arguments(program: Path, order: SessionOrder, answer: Path) -> list[str]:
     words = [str(program), "exec", "--sandbox", "read-only", "--output-last-message", str(answer)]
+    words.append("--skip-git-repo-check")
     if order.model:
         words += ["--model", order.model]
     words += ["fork", "--ephemeral", "-c", 'web_search="disabled"']

@@ -7,6 +7,7 @@ hooks and their trust are arguments of one run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cockpit.adapters.agents.codex.capabilities import CAPABILITIES
@@ -25,6 +26,7 @@ from cockpit.adapters.agents.codex.sessions import (
     reported_transcript,
 )
 from cockpit.adapters.agents.codex.tool_flags import tool_flags
+from cockpit.adapters.agents.copies_folder import copies_folder
 from cockpit.adapters.agents.hook_answers import additional_context, block
 from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
@@ -210,7 +212,8 @@ class Codex:
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
         """See `copy_session.ask_copy`."""
-        # What the worktree's own settings start has the rights of the agent only.
+        order = replace(order, directory=copies_folder(self.state))
+        # What the copy starts has the rights of the agent only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
 

@@ -1,7 +1,7 @@
 """Ask a copy of a Copilot session to write its handoff document; the session is not changed.
 
 Copilot has no fork, but a copy of a session's folder with another id is one (1.0.102). The copy has
-no tools and none of our hooks, and is removed afterwards.
+no tools and none of our hooks, and is removed afterwards. The order's directory is not the agent's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside, SessionOrder
 
 LARGEST_ANSWER = 256 * 1024
-COPIED = (TRANSCRIPT, "workspace.yaml", "checkpoints")
+COPIED = (TRANSCRIPT, "checkpoints")
+"""Not `workspace.yaml`, which would lead the copy into the agent's directory."""
 _NO_TOOLS = ("--available-tools=none", "--no-auto-update", "--disable-builtin-mcps")
 
 
@@ -40,7 +41,7 @@ async def ask_copy(
         raise NotNow("The session has no transcript that could be copied")
     ident = str(uuid.uuid4())
     copy = original.parent / ident
-    words = [str(program), f"--resume={ident}", "--silent", *_NO_TOOLS]
+    words = [str(program), f"--resume={ident}", "-C", str(order.directory), "--silent", *_NO_TOOLS]
     if order.model:
         words += ["--model", order.model]
     try:

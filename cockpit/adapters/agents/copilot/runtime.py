@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from cockpit.adapters.agents.copies_folder import copies_folder
 from cockpit.adapters.agents.copilot.capabilities import CAPABILITIES
 from cockpit.adapters.agents.copilot.composer import composer_empty
 from cockpit.adapters.agents.copilot.copy_session import ask_copy
@@ -220,7 +222,8 @@ class Copilot:
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
         """See `copy_session.ask_copy`."""
-        # What the worktree's own settings start has the rights of the agent only.
+        order = replace(order, directory=copies_folder(self.state))
+        # What the copy starts has the rights of the agent only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
 

@@ -1,7 +1,7 @@
 """Ask a copy of a Gemini session to write its handoff document; the session is not changed.
 
 Gemini cannot fork a session, but it opens a copy of a transcript as a new one (0.61.0). The copy
-may only read. Its own transcripts are removed.
+may only read. Its own transcripts are removed. The order's directory is not the agent's.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ async def _output(
 async def _run(
     program: Path, order: SessionOrder, copy: Path, question: str, environment: dict[str, str]
 ) -> bytes:
-    # Without these variables, the hooks of a user's extension cannot take it for the agent. The
-    # marker stays: what the worktree's own settings start has the rights of the agent only.
-    variables = {name: text for name, text in environment.items() if name[:8] != "COCKPIT_"}
+    # Without these variables, the hooks of cockpit's extension cannot take it for the agent. The
+    # markers stay: what the copy starts has the rights of the agent only.
+    dropped = {"COCKPIT_AGENT", "COCKPIT_RUNTIME"}
+    variables = {name: text for name, text in environment.items() if name not in dropped}
     variables["COCKPIT_RUN"] = order.run
     process = await asyncio.create_subprocess_exec(
         *with_given_limit(_arguments(program, order, copy)),

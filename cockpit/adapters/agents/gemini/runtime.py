@@ -7,10 +7,12 @@ Hooks need the extension, which the user links once; see `extension`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cockpit.adapters.agents.copies_folder import copies_folder
 from cockpit.adapters.agents.gemini.capabilities import CAPABILITIES
 from cockpit.adapters.agents.gemini.composer import composer_empty
 from cockpit.adapters.agents.gemini.copy_session import ask_copy
@@ -257,6 +259,7 @@ class Gemini:
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
         """See `copy_session.ask_copy`."""
+        order = replace(order, directory=copies_folder(self.state))
         environment = {**without_session(order.environment), **NO_RELAUNCH}
         return await ask_copy(program.path, order, question, environment, deadline)
 

@@ -1,7 +1,8 @@
 """Ask a copy of an opencode session to write its handoff document; the session is not changed.
 
-`opencode run --session ID --fork` answers one question from a copy (1.18.33). The copy has no tools
-and not our plugin. opencode keeps it as a session of its own, so it is deleted afterwards.
+`opencode run --session ID --fork` answers one question from a copy (1.18.33). The copy has no
+tools, not our plugin and no settings of the repository. opencode keeps it as a session of its own,
+so it is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ async def _run(
     """
     dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT"}
     environment = {name: text for name, text in order.environment.items() if name not in dropped}
-    # What the worktree's own settings start has the rights of the agent only.
+    # What the copy starts has the rights of the agent only.
     environment["COCKPIT_RUN"] = order.run
     if CONFIG in order.environment:
         environment[CONFIG] = order.environment[CONFIG]
@@ -65,6 +66,8 @@ async def _run(
             **environment,
             "PWD": str(order.directory),
             PERMISSION: NO_TOOLS,
+            # A session is only continued in its own directory, whose settings start programs.
+            "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
         },
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
