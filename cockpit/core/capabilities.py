@@ -122,6 +122,17 @@ LABELS = {
 """What users read of each field that they can see."""
 
 
+def limits(one: Capabilities) -> list[str]:
+    """Format what is not possible, for the screen: a line for each reason."""
+    found: dict[str, list[str]] = {}
+    for name, label in LABELS.items():
+        value = getattr(one, name)
+        if isinstance(value, No):
+            found.setdefault(value.why, []).append(label)
+    lines = (f"{', '.join(labels)}: {why}" for why, labels in found.items())
+    return [line.replace("`", "") for line in lines]
+
+
 def text_of(value: Answer | SessionIds | tuple[Source, ...]) -> str:
     """Format the value of a field for users."""
     match value:

@@ -45,3 +45,5 @@ class Stretch(Wire):
 class Course(Wire):
     agent: str
     stretches: list[Stretch] = Field(default_factory=list)
+    limits: list[str] = Field(default_factory=list)
+    """What is not possible with the CLI of the agent's session, each with the reason."""

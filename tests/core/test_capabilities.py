@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.agents import runtime
 from cockpit.core.capabilities import (
     LABELS,
     Answer,
@@ -14,6 +16,7 @@ from cockpit.core.capabilities import (
     SessionIds,
     Source,
     Yes,
+    limits,
     text_of,
 )
 
@@ -37,6 +40,16 @@ def test_users_see_every_capability_but_how_text_is_submitted() -> None:
 )
 def test_a_value_is_a_few_words(value: Answer | SessionIds | tuple[Source, ...], text: str) -> None:
     assert text_of(value) == text
+
+
+def test_limits_are_grouped_by_their_reason() -> None:
+    codex = runtime("codex", Path()).capabilities
+    (held,) = [line for line in limits(codex) if line.startswith("Compaction waits")]
+    assert held == "Compaction waits for facts: a hook could only end the turn"
+    assert "Cost, Background work named: Codex does not report it" in limits(codex)
+    assert not any("`" in line for line in limits(codex))
+    assert limits(runtime("claude", Path()).capabilities) == []
+    assert len(limits(runtime("command", Path()).capabilities)) == 1
 
 
 def test_an_answer_is_a_condition() -> None:

@@ -81,7 +81,8 @@ ANSWERS: tuple[Wire, ...] = (
     STATUS, ROW, EVENT, Snapshot(status=STATUS), AgentChanged(agent=ROW), Happened(event=EVENT),
     AgentForgotten(name="api"), ScreenShot(lines=["a"], cursor=(1, 2), pane="%1"),
     Course(agent="api", stretches=[Stretch(session="s", number=1, state="live",
-                                           points=[CoursePoint(1, 2, at=3.5)])]),
+                                           points=[CoursePoint(1, 2, at=3.5)])],
+           limits=["Cost: unknown"]),
     WorktreeDiff(directory="/w", files=[DiffFile(path="a", added=1)]),
     HistoryPage(chains=[HistoryChain(agent="api", sessions=[
         HistorySession(id="s", documents=[HistoryDocument(id="h")],

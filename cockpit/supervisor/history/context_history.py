@@ -14,6 +14,7 @@ from pathlib import Path
 from cockpit.adapters.files.foreign_files import stamp
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
+from cockpit.core.capabilities import limits
 from cockpit.core.compaction_point import SeenPoint, compaction_point
 from cockpit.core.course import Point, thinned
 from cockpit.core.gauge import Gauge
@@ -65,6 +66,7 @@ class ContextHistory:
         return Course(
             agent=agent.name,
             stretches=[await self._stretch(agent, session, most) for session in sessions],
+            limits=limits(agent.runtime.capabilities),
         )
 
     async def _stretch(self, agent: Agent, session: SessionRecord, most: int) -> Stretch:

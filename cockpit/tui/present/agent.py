@@ -34,6 +34,7 @@ SECTIONS = (
 """In the order of their keys; `agent.<key>` is the action of each."""
 
 BAR = 20
+MOST_LIMITS = 20
 WRITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Bash", "git")
 """Activities after which files may have changed."""
 
@@ -104,6 +105,18 @@ def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], 
         column += cells + 3
     used = _length(spans)
     return merged([*spans, Span(" " * max(0, width - used))]), hints
+
+
+def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
+    """What is not possible with the agent's CLI, to be wrapped; empty if there is nothing."""
+    if not limits:
+        return []
+    text = "; ".join(safe_line(each, 200) for each in limits[:MOST_LIMITS])
+    return [
+        Span(" "),
+        Span(f"Not possible with {safe_line(runtime, 40)}:", "title"),
+        Span(text, "muted"),
+    ]
 
 
 def after(here: str, steps: int) -> str:

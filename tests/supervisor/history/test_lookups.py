@@ -61,6 +61,15 @@ async def test_the_course_spans_the_chain_and_comes_back_from_the_records(cockpi
         assert (gone.unknown, gone.points) == ("Its transcript was removed.", [])
 
 
+async def test_the_course_says_what_is_not_possible_with_the_agents_cli(cockpit: Cockpit) -> None:
+    plain = '[[agents]]\nname = "plain"\nruntime = "command"\ncommand = ["sleep", "600"]\n'
+    async with cockpit.flying(cockpit.agent(steps=1) + plain):
+        assert (await cockpit.client.course("api")).limits == []
+        (limit,) = (await cockpit.client.course("plain")).limits
+        assert limit.startswith("Tokens in context, ")
+        assert limit.endswith(": a plain command")
+
+
 async def test_the_diff_is_of_the_worktree_and_of_the_whole_job(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=1)):
         await cockpit.start()

@@ -268,6 +268,20 @@ async def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
         assert drawn_lines == []
 
 
+async def test_what_is_not_possible_with_its_cli_is_below_the_chain(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent("api", runtime="codex"), agent("web")]))
+    limits = ["Compaction waits for facts: a hook could only end the turn", "Cost: unknown"]
+    client.chart(Course(agent="api", stretches=[stretch(1, readings(90_000))], limits=limits))
+    async with fly(client, size=(100, 30), selected="api") as flight:
+        await opened(flight, "2")
+        told = f"Not possible with codex: {'; '.join(limits)}"
+        await flight.until(lambda: told in " ".join(flight.text().split()), told)
+    async with fly(client, size=(100, 30), selected="web") as flight:
+        screen = await opened(flight, "2")
+        await flight.until(lambda: screen.lookups.course is not None)
+        assert "Not possible" not in flight.text()
+
+
 def hostile(text: str) -> MemoryClient:
     one = agent(
         "api", activity=text, branch=text, model=text, note=text, worktree=text, job="j",
@@ -282,6 +296,7 @@ def hostile(text: str) -> MemoryClient:
                 stretch(1, [], unknown=text, state=text),
                 stretch(2, readings(90_000), session=text),
             ],
+            limits=[text, f"{text}: {text}"],
         )
     )
     papers = handoff("h", text, text, document=text, writer=text)

@@ -58,6 +58,8 @@ SHORT = 24
 """Lines below which the pane section shows only the pane."""
 ROOMY = 44
 """Lines from which the facts are shown below the chain, if a section is beside the pane."""
+MOST_LIMIT_LINES = 6
+"""Lines that say what is not possible with the agent's CLI."""
 AFTER_WRITING = 2.0
 """Seconds between two reads of data that the agent changes."""
 HISTORY = 1000
@@ -102,6 +104,7 @@ class AgentScreen(BaseScreen):
         self.strip = TextView(lambda *room: strip(lookups.course, *room), id="agent-strip")
         self.plot = TextView(lambda *room: whole(lookups.course, *room), id="agent-plot")
         self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
+        self.limits = Wrapped(most=MOST_LIMIT_LINES, id="agent-limits")
         self.facts = TextView(lambda *room: facts(lookups.facts, *room), id="agent-facts")
         self.diff = TextView(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed(of_one=True)
@@ -131,6 +134,7 @@ class AgentScreen(BaseScreen):
                 with Vertical(id="agent-course"):
                     yield self.plot
                     yield self.chain
+                    yield self.limits
                 yield self.facts
                 yield self.diff
                 yield self.feed
@@ -400,6 +404,7 @@ class AgentScreen(BaseScreen):
         if "course" in shown:
             (self.strip if self.section == "pane" else self.plot).show()
             self._draw_chain()
+            self._draw_limits()
         if "facts" in shown:
             self.facts.show()
         if "diff" in shown:
@@ -419,6 +424,11 @@ class AgentScreen(BaseScreen):
             self.chain.show(list(self._shown_links))
             if not before:
                 self.chain.move(len(self._shown_links))
+
+    def _draw_limits(self) -> None:
+        course, agent = self.lookups.course, self.agent
+        if course is not None and agent is not None:
+            self.limits.set_spans(head.limit_spans(course.limits, agent.runtime))
 
     def _say_head(self, width: int) -> list[Span]:
         name, lost = self.name_of_agent, self._lost
