@@ -54,7 +54,11 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         changed=changed,
     )
     start = StartHandler(
-        fleet=fleet, starter=of.starter, changed=changed, forgotten=of.publisher.forgotten
+        dependencies=parts,
+        fleet=fleet,
+        starter=of.starter,
+        changed=changed,
+        forgotten=of.publisher.forgotten,
     )
     stop = StopHandler(
         dependencies=parts,

@@ -314,6 +314,21 @@ def test_a_notice_comes_and_goes(documents: Documents, worktree: Path) -> None:
     assert not notice.exists()
 
 
+def test_a_notice_names_a_document_beside_it(documents: Documents, worktree: Path) -> None:
+    assert documents.waiting(worktree) is None
+    sealed = documents.seal(worktree, ID, "text", CREATED)
+    other = worktree / "handoff-2026-01-01-000000.md"
+    other.write_text("text")
+    documents.leave_notice(worktree, f"Waiting:\n\n{other}\n/etc/passwd\n{sealed.path}\n")
+    assert documents.waiting(worktree) == sealed.path
+    documents.leave_notice(worktree, f"Waiting:\n\n{other}\n")
+    assert documents.waiting(worktree) is None
+    notice = documents.leave_notice(worktree, f"{sealed.path}\n")
+    notice.unlink()
+    notice.symlink_to(sealed.path)
+    assert documents.waiting(worktree) is None
+
+
 def test_a_document_of_the_pilots_is_read_also_through_a_link(
     documents: Documents, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cockpit.adapters.documents.copies import Copies, checked
 from cockpit.adapters.files import guarded_folder
-from cockpit.adapters.files.foreign_files import NotPlain, open_file, read_file
+from cockpit.adapters.files.foreign_files import NotPlain, is_file, open_file, read_file
 from cockpit.config.git_folders import git_folder_around
 from cockpit.config.same_paths import is_within
 from cockpit.core.document import LARGEST
@@ -255,6 +255,20 @@ class Documents:
             raise _failed(f"{NOTICE} could not be written", place, error) from None
         return place / NOTICE
 
+    def waiting(self, worktree: Path, folder: str = FOLDER) -> Path | None:
+        """Return the document that `HANDOFF_PENDING.md` names; None without a notice.
+
+        Anyone who writes in the worktree can write the notice, so it can name only a document
+        beside it.
+        """
+        try:
+            place = _place(worktree, folder)
+            text = self.read_sealed(place / NOTICE)
+        except (OSError, Failed, BadUsage):
+            return None
+        named = (Path(line) for line in text.splitlines() if line.startswith("/"))
+        return next((path for path in named if _is_document_in(path, place)), None)
+
     def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
         """Remove the notice once a successor runs. Idempotent."""
         with suppress(OSError, Failed):
@@ -270,6 +284,11 @@ def document_name(created: datetime, number: int = 1) -> str:
     """Return `handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; another one of the same second gets `-2`."""
     stamp = created.astimezone(UTC).strftime("%Y-%m-%d-%H%M%S")
     return f"handoff-{stamp}.md" if number == 1 else f"handoff-{stamp}-{number}.md"
+
+
+def _is_document_in(path: Path, place: Path) -> bool:
+    is_ours = path.name.startswith("handoff-") and path.suffix == ".md"
+    return is_ours and path.parent == place and is_file(path)
 
 
 def _place(worktree: Path, folder: str) -> Path:

@@ -94,6 +94,7 @@ class Continuation:
             left = document.read(clean)
             inheritance = Inheritance(str(place), left.first_step)
             await self._starter.start(agent, left.goal or "", inheritance=inheritance)
+            await self._withdraw_notice(path, agent)
         except (CockpitError, OSError):
             if known is None:
                 self._fleet.forget(agent)
@@ -101,6 +102,18 @@ class Continuation:
         finally:
             agent.start.under_way = False
         return agent
+
+    async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
+        """Remove the notice about this document, wherever it lies: a session took it over."""
+        documents, folder = self._dependencies.documents, str(agent.settings.handoff.directory)
+        steps = len(PurePath(folder).parts)
+        worktree = path.parents[steps] if len(path.parents) > steps else path.parent
+
+        def withdraw() -> None:
+            if documents.waiting(worktree, folder) == path:
+                documents.withdraw_notice(worktree, folder)
+
+        await asyncio.to_thread(withdraw)
 
     def _place_of(self, named: Path) -> Path:
         """The document's path; that of our own copy if the document is missing."""

@@ -17,6 +17,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import refuse_if_alive
 from cockpit.supervisor.sessions.location import Place, find_place, refuse_git_folder, same_place
 from cockpit.supervisor.sessions.start import Starter
+from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
 from cockpit.wire.verbs import Done, Plan
 
 
@@ -56,6 +57,9 @@ class Planner:
         if found.root is None and place is None:
             sentences.append("No git repository: handoff documents cannot be verified.")
         sentences += self._neighbours(name, settings, place)
+        where_it_works = place.target if place else settings.directory
+        waiting = await waiting_document(self._dependencies, where_it_works, settings)
+        sentences += [f"But {offer_text(waiting)}"] if waiting else []
         return Done(message=" ".join(sentences), name=name)
 
     def _neighbours(

@@ -16,7 +16,19 @@ import pytest
 from cockpit.core import document
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Attach, Handoff, Refuse, Send, Snooze, Start, Stop, Undo
+from cockpit.wire.verbs import (
+    Approve,
+    Attach,
+    Continue,
+    Handoff,
+    Plan,
+    Refuse,
+    Send,
+    Snooze,
+    Start,
+    Stop,
+    Undo,
+)
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -400,6 +412,15 @@ async def test_a_successor_that_will_not_start_brings_the_old_session_back(
         assert again.needs == back.needs
         await cockpit.ask(Send(name="api", text="Go on."))
         await cockpit.until(lambda row: row.needs is None)
+        await cockpit.ask(Stop(name="api"))
+        offer = f"a handoff waits there; to continue it: cockpit continue {papers(cockpit)[0]}"
+        here = str(cockpit.repository)
+        assert offer in (await cockpit.ask(Plan(name="other", directory=here))).message
+        assert offer in (await cockpit.ask(Start(name="other", directory=here))).message
+        await cockpit.ask(Stop(name="other"))
+        await cockpit.ask(Continue(document=str(papers(cockpit)[0]), name="next"))
+        assert not notice.exists()
+        assert "waits there" not in (await cockpit.ask(Plan(name="one", directory=here))).message
 
 
 async def test_a_handoff_that_came_to_nothing_is_not_begun_again_without_growth(

@@ -9,12 +9,14 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import (
     refuse_if_alive,
     refuse_if_handing_off,
 )
 from cockpit.supervisor.sessions.plan import neighbours_text
 from cockpit.supervisor.sessions.start import Starter
+from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
 from cockpit.wire.verbs import (
     Done,
     Start,
@@ -27,11 +29,13 @@ class StartHandler:
     def __init__(
         self,
         *,
+        dependencies: Dependencies,
         fleet: Fleet,
         starter: Starter,
         changed: Callable[[Agent], None],
         forgotten: Callable[[AgentName], None],
     ) -> None:
+        self._dependencies = dependencies
         self._fleet = fleet
         self._starter = starter
         self._changed = changed
@@ -56,8 +60,11 @@ class StartHandler:
         if agent.start.setup:
             message = f"{name} starts when its worktree is set up: {agent.record.worktree}"
             return Done(message=message, name=name)
+        waiting = await waiting_document(self._dependencies, agent.directory, agent.settings)
         others = [other.name for other in self._starter.neighbours(agent)]
         warning = f"; {neighbours_text(others)}" if others else ""
+        if waiting is not None and not asked.resume:
+            warning += f"; {offer_text(waiting)}"
         return Done(
             message=f"Started {name} in {agent.directory}{warning}",
             name=name,
