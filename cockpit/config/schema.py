@@ -26,6 +26,7 @@ from cockpit.config.values import (
     Location,
     Mark,
     Marker,
+    ModelName,
     NameText,
     OneOrMany,
     OwnFile,
@@ -285,7 +286,7 @@ class AgentDefaults(Section):
         description="handoff. compact: let the CLI compact, then give the agent the facts. "
         "hybrid: allow some compactions, then hand off.",
     )
-    model: Line = Field(default="", description="Model to use; empty: the CLI's default.")
+    model: ModelName = Field(default="", description="Model to use; empty: the CLI's default.")
     permission_mode: Line = Field(
         default="", description="Passed to the CLI at start; a new session never gets a wider mode."
     )

@@ -25,7 +25,7 @@ from cockpit.config.key_names import by_action, key_names
 from cockpit.config.quantities import duration, size, spelled_duration
 from cockpit.core.errors import BadUsage
 from cockpit.core.git_names import names_git_folder
-from cockpit.core.ids import NAME_PATTERN, agent_name
+from cockpit.core.ids import NAME_PATTERN, agent_name, model_name
 
 RESERVED_VARIABLES = (
     "COCKPIT_AGENT",
@@ -76,6 +76,13 @@ def _marker(text: str) -> str:
 def _agent_name(text: str) -> str:
     try:
         return agent_name(text)
+    except BadUsage as error:
+        raise Refused(error) from None
+
+
+def _model_name(text: str) -> str:
+    try:
+        return model_name(text)
     except BadUsage as error:
         raise Refused(error) from None
 
@@ -197,6 +204,7 @@ Text = Annotated[str, AfterValidator(_plain_text)]
 Line = Annotated[str, AfterValidator(_plain_text), AfterValidator(_one_line)]
 Marker = Annotated[str, AfterValidator(_marker)]
 NameText = Annotated[str, AfterValidator(_agent_name)]
+ModelName = Annotated[str, AfterValidator(_model_name)]
 HostName = Annotated[str, AfterValidator(_host_name)]
 ThemeName = Annotated[str, AfterValidator(_theme)]
 GitName = Annotated[str, AfterValidator(_git_name)]

@@ -21,6 +21,21 @@ SESSION_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
+MODEL_PATTERN = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._:/@+~\[\]-]{0,199})?")
+"""Names of models, also of gateways (`org/name:tag`, `arn:…`, `name[1m]`); empty for the usual one.
+Never the beginning of an option: not every CLI keeps `--model --x` apart from `--x`."""
+
+
+def model_name(text: str) -> str:
+    """Validate the name of a model. Raises `BadUsage`."""
+    if MODEL_PATTERN.fullmatch(text):
+        return text
+    raise BadUsage(
+        f"{quoted(text)} cannot be the name of a model",
+        "Names are letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
+        "Leave it out to use the CLI's usual model.",
+    )
+
 
 def agent_name(text: str) -> AgentName:
     """Validate a name. Raises `BadUsage`, with a valid name in the hint.

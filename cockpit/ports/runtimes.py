@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.core.capabilities import Capabilities
-from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.ids import AgentName, SessionId, model_name
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
 from cockpit.core.reading import Window
@@ -30,7 +30,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class SessionOrder:
-    """One session to start."""
+    """One session to start. Raises `BadUsage` for a model whose name could be an option."""
 
     agent: AgentName
     session_id: SessionId
@@ -51,6 +51,9 @@ class SessionOrder:
     """The folder of its handoff documents, below `directory`. It may not exist."""
     offers_tools: bool = False
     """The agent is offered cockpit's tools (MCP), if its CLI takes servers for one run."""
+
+    def __post_init__(self) -> None:
+        model_name(self.model)
 
 
 class Activity(StrEnum):

@@ -10,6 +10,7 @@ from cockpit.core.errors import NotNow
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.handoff.events import Approved, Hurried, Turn
 from cockpit.core.handoff.states import Asked, Reviewing, is_revocable
+from cockpit.core.ids import model_name
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.document_reads import read_document
@@ -51,6 +52,7 @@ class HandoffHandler:
             self._dependencies, agent, asked.document, by_agent=asked.by_agent
         )
         target = None
+        model_name(asked.model or "")
         if asked.to or asked.model:
             target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
         if asked.dry_run:
@@ -69,7 +71,7 @@ class HandoffHandler:
                 "the turn ends",
                 name=agent.name,
             )
-        because = self._guarded(agent, asked.to) if asked.by_agent else None
+        because = self._guarded(agent, asked) if asked.by_agent else None
         now = self._dependencies.clock.monotonic()
         if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
             if asked.by_agent:
@@ -126,7 +128,7 @@ class HandoffHandler:
         compare = partial(same_path, given, draft)
         return await read_document(self._dependencies, Path(given), compare)
 
-    def _guarded(self, agent: Agent, to: str | None) -> HeldBack | None:
+    def _guarded(self, agent: Agent, asked: Handoff) -> HeldBack | None:
         """Why the user is asked before a handoff that the agent wants; None if not asked.
 
         Raises `NotNow` if none may begin: the guards of automatic handoffs apply here too, and an
@@ -143,8 +145,10 @@ class HandoffHandler:
         if why is not None:
             raise NotNow(f"{agent.name} cannot hand off now", why, "Continue your work.")
         allowed = (None, agent.runtime.name, *agent.settings.handoff.successor)
-        if to not in allowed:
-            return HeldBack("handoff", f"{agent.name} wants to continue in {to}")
+        if asked.to not in allowed:
+            return HeldBack("handoff", f"{agent.name} wants to continue in {asked.to}")
+        if asked.model not in (None, "", agent.settings.model):
+            return HeldBack("handoff", f"{agent.name} wants to continue with {asked.model}")
         return self._triggers.question(agent)
 
     def _successor_lines(self, agent: Agent, target: Target) -> list[str]:
