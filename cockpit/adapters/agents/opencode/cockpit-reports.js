@@ -5,12 +5,16 @@
 // - It runs cockpit's reporter for hooks, with the names and fields of Claude Code's hooks, and
 //   gives the reporter's answers to the model.
 //
+// - It makes opencode's permissions those of cockpit's permission mode.
+//
 // Everything it needs is in COCKPIT_OPENCODE, as JSON. Without that it does nothing. It never
-// throws into opencode: an agent works the same if cockpit's files are gone.
+// throws into opencode: an agent works the same if cockpit's files are gone. Only where a
+// permission mode cannot be applied, opencode is ended.
 
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
+import { enforce } from "./cockpit-permissions.js"
 
 const PATIENCE = 12_000 // The reporter holds a compaction for at most 8 s.
 const OUTPUT_KEPT = 2_000
@@ -418,6 +422,15 @@ function modelChosen(input) {
   if (once(`window ${main}`, line)) record("window", line)
 }
 
+function enforceOrEnd(config) {
+  try {
+    enforce(config, order.mode)
+  } catch (error) {
+    console.error(`cockpit: the permission mode cannot be applied: ${error}`)
+    process.exit(1)
+  }
+}
+
 function agentOf(input) {
   return typeof input.agent === "string" ? input.agent : (input.agent?.name ?? "")
 }
@@ -430,9 +443,10 @@ export const CockpitReports = async ({ client, directory: here }) => {
   if (first && order.session) quietly(reopen)(client)
   return {
     event: quietly(({ event }) => heard(event, client)),
-    config: quietly((config) => {
+    config: (config) => {
       compaction = { ...compaction, ...config.compaction }
-    }),
+      if (order.mode) enforceOrEnd(config)
+    },
     "chat.message": quietly((input, output) => prompted(input.sessionID, output.parts, client)),
     "chat.params": quietly(modelChosen),
     "tool.execute.before": quietly((input, output) => {

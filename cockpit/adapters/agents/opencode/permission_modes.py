@@ -1,14 +1,14 @@
 """Permission modes, as opencode's permissions and arguments.
 
-The names are those of cockpit's configuration. Without a mode, opencode's own configuration
-counts; its default allows everything in the directory. Permissions that cockpit sets are merged
-over the user's. Those of one of the user's own agents (`agent.NAME.permission`) count more.
+The names are those of cockpit's configuration. Without a mode, opencode's own configuration counts
+alone; its default allows everything in the directory. In a mode, settings of the user and of the
+repository can only narrow it; see `cockpit-permissions.js`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cockpit.core.errors import BadUsage
 from cockpit.core.permission import ASKS_FIRST, EVERYTHING, Asks, Modes, Right, Rights
@@ -19,14 +19,16 @@ class PermissionMode:
     """What a mode adds to a start of opencode."""
 
     arguments: tuple[str, ...] = ()
-    permissions: Mapping[str, str] = field(default_factory=dict)
+    edit: str = ""
+    """`allow`, `ask` or `deny` for edits in the directory; empty where opencode's own configuration
+    counts. Commands, web pages and the tools of MCP servers ask where it is not empty."""
 
 
 MODES: Mapping[str, PermissionMode] = {
     "": PermissionMode(),
-    "plan": PermissionMode(("--agent", "plan"), {"bash": "ask", "webfetch": "ask"}),
-    "default": PermissionMode((), {"edit": "ask", "bash": "ask", "webfetch": "ask"}),
-    "acceptEdits": PermissionMode((), {"edit": "allow", "bash": "ask", "webfetch": "ask"}),
+    "plan": PermissionMode(("--agent", "plan"), "deny"),
+    "default": PermissionMode((), "ask"),
+    "acceptEdits": PermissionMode((), "allow"),
     "bypassPermissions": PermissionMode(("--auto",)),
 }
 

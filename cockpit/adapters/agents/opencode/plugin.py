@@ -1,8 +1,9 @@
 """Give opencode cockpit's plugin for one run, by its environment; no file of the user is changed.
 
-`OPENCODE_CONFIG_CONTENT` is merged over the user's configuration, and `OPENCODE_PERMISSION` over
-that. The plugin removes both from the environment of the agent's commands, so that an opencode that
-the agent starts is not taken for the agent.
+`OPENCODE_CONFIG_CONTENT` is merged over the user's configuration and the repository's. Permissions
+are set by the plugin, because a repository's settings of an agent count more than any variable.
+The plugin removes its variables from the environment of the agent's commands, so that an opencode
+that the agent starts is not taken for the agent.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from cockpit.ports.runtimes import SessionOrder
 
 PLUGIN = "cockpit-reports.js"
 """Its name must not be that of a plugin of the user: opencode loads one of each name."""
+PARTS = (PLUGIN, "cockpit-permissions.js")
+"""The plugin, and what it imports."""
 FOLDER = "opencode"
 """The folder of the plugin and of the transcripts, below the state folder."""
 ORDER = "COCKPIT_OPENCODE"
@@ -28,13 +31,13 @@ PERMISSION = "OPENCODE_PERMISSION"
 
 def install_plugin(state: Path) -> Path:
     """Install the plugin where a running opencode finds it, even if the package moves."""
-    content = (Path(__file__).parent / PLUGIN).read_bytes()
     folder = state / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = folder / PLUGIN
-    if not target.exists() or target.read_bytes() != content:
-        write_whole(target, content, 0o600)
-    return target
+    for name in PARTS:
+        content, target = (Path(__file__).parent / name).read_bytes(), folder / name
+        if not target.exists() or target.read_bytes() != content:
+            write_whole(target, content, 0o600)
+    return folder / PLUGIN
 
 
 def plugin_environment(
@@ -59,12 +62,15 @@ def plugin_environment(
         "prompt": str(prompt) if prompt else "",
         "named": IN_A_FILE.format(prompt) if prompt else "",
         "session": order.session_id if order.resume else "",
+        "mode": {"edit": mode.edit} if mode.edit else None,
         "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
     }
     environment = {ORDER: json.dumps(told), CONFIG: json.dumps(config)}
-    if mode.permissions:
-        merged = {**_object_in(given, PERMISSION), **mode.permissions}
-        environment[PERMISSION] = json.dumps(merged)
+    if mode.edit:  # also where the plugin were not loaded
+        own = {"bash": "ask", "webfetch": "ask"}
+        if mode.edit != "deny":  # opencode's agent `plan` has its own rule
+            own["edit"] = mode.edit
+        environment[PERMISSION] = json.dumps({**_object_in(given, PERMISSION), **own})
     return environment
 
 
