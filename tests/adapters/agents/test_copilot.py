@@ -18,6 +18,7 @@ from cockpit.adapters.agents.copilot.hook_events import moments
 from cockpit.adapters.agents.copilot.plugin import HOOK_EVENTS
 from cockpit.adapters.agents.copilot.record import parse
 from cockpit.adapters.agents.copilot.runtime import Copilot
+from cockpit.adapters.agents.own_command import tool_server
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.meter import Meter
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, SubagentBegan, ToolUsed
@@ -95,6 +96,21 @@ def test_our_hooks_are_a_plugin_for_this_run(tmp_path: Path, order: SessionOrder
     assert set(hooks) == set(HOOK_EVENTS)
     (hook,) = hooks["Stop"]
     assert shlex.split(hook["bash"])[1:] == [str(tmp_path / "state"), "api", "Stop"]
+
+
+def test_the_tools_are_in_the_plugin_without_a_question(
+    tmp_path: Path, order: SessionOrder
+) -> None:
+    def server(offers_tools: bool) -> object:
+        argv = list(launched(tmp_path, replace(order, offers_tools=offers_tools)).argv)
+        assert ("--allow-tool=cockpit" in argv) == offers_tools
+        about = Path(argv[argv.index("--plugin-dir") + 1], "plugin.json")
+        return json.loads(about.read_text()).get("mcpServers")
+
+    command, *arguments = tool_server()
+    offered = {"type": "local", "command": command, "args": arguments, "tools": ["*"]}
+    assert server(True) == {"cockpit": offered}
+    assert server(False) is None
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
 from cockpit.adapters.agents.opencode.record import parse
 from cockpit.adapters.agents.opencode.runtime import Opencode
 from cockpit.adapters.agents.opencode.sessions import check_resumable
+from cockpit.adapters.agents.own_command import tool_server
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.session import CostCounted, Skipped
@@ -97,6 +98,23 @@ def test_a_mode_is_arguments_and_permissions(
     assert launch.argv[1:] == arguments
     given = launch.environment.get("OPENCODE_PERMISSION")
     assert (json.loads(given) if given else None) == permissions
+
+
+def test_the_tools_are_offered_beside_the_users_servers_without_a_question(
+    tmp_path: Path, order: SessionOrder
+) -> None:
+    given = {**order.environment, "OPENCODE_CONFIG_CONTENT": '{"mcp": {"mine": {}}}'}
+    order = replace(order, environment=given)
+    launch = launched(tmp_path, order)
+    assert json.loads(launch.environment["OPENCODE_CONFIG_CONTENT"])["mcp"] == {"mine": {}}
+    assert "OPENCODE_PERMISSION" not in launch.environment
+    launch = launched(tmp_path, replace(order, offers_tools=True, permission_mode="default"))
+    servers = json.loads(launch.environment["OPENCODE_CONFIG_CONTENT"])["mcp"]
+    assert [*servers] == ["mine", "cockpit"]
+    assert servers["cockpit"]["command"] == tool_server()
+    permission = json.loads(launch.environment["OPENCODE_PERMISSION"])
+    assert permission["cockpit_*"] == "allow"
+    assert permission["bash"] == "ask"
 
 
 def test_it_compacts_where_a_long_reply_would_not_fit() -> None:

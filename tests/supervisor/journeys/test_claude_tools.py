@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cockpit.adapters.agents.claude.plugin import TOOLS, TOOLS_RULE
 from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.leftovers import carriers
 from cockpit.demo.model import Answer, ModelServer
 from cockpit.wire.verbs import Stop
 from tests.supervisor.journeys.test_claude_skill import DOCUMENT, real_agent
+from tests.supervisor.journeys.tool_calls import results, servers
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -27,6 +25,7 @@ pytestmark = [
     pytest.mark.tmux,
     pytest.mark.skipif(bundled_path() is None, reason="the SDK of this platform brings no CLI"),
 ]
+PREFIX = f"{TOOLS_RULE}__"
 FIRST = ("context_status", "handoff_status", "get_subagent_status", "handoff_request")
 SECOND = ("read_handoff", "search_history")
 
@@ -44,7 +43,7 @@ def answer(request: Request, patience: int = 100) -> Reply:
         write = ToolCall("Write", {"file_path": path, "content": DOCUMENT})
         return Reply(tool_calls=(write,), tokens=tokens)
     called = [call.name for call in request.calls_made]
-    wanted = [f"{TOOLS_RULE}__{name}" for name in (SECOND if request.documents_named else FIRST)]
+    wanted = [f"{PREFIX}{name}" for name in (SECOND if request.documents_named else FIRST)]
     missing = [name for name in wanted if name not in called]
     if not missing or len(called) > patience:
         return Reply("Done so far.", tokens=tokens)
@@ -84,8 +83,8 @@ async def hand_off_by_tool(cockpit: Cockpit, model: ModelServer) -> None:
         begun = await cockpit.event("handoff.begun")
         assert begun.data["reason"] == "agent"
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
-        await cockpit.until(lambda _: "search_history" in results(model), within=60)
-        found = results(model)
+        await cockpit.until(lambda _: "search_history" in results(model, PREFIX), within=60)
+        found = results(model, PREFIX)
         assert found["context_status"]["window"] == second.context.window
         assert found["context_status"]["tokens"] == 21_003
         assert found["handoff_status"]["handoff"] is None
@@ -112,36 +111,3 @@ async def test_an_agent_that_is_offered_none_has_none(cockpit: Cockpit) -> None:
             assert model.requests
             assert not any(TOOLS in asked.everything for asked in model.requests)
             assert servers(cockpit) == []
-
-
-def results(model: ModelServer) -> dict[str, Any]:
-    """The last result of each tool, as the model got it."""
-    found: dict[str, Any] = {}
-    for request in model.requests:
-        names = {}
-        for message in request.messages:
-            for part in message["content"] if isinstance(message["content"], list) else []:
-                if part.get("type") == "tool_use":
-                    names[part["id"]] = part["name"]
-                elif part.get("type") == "tool_result":
-                    tool = names.get(part["tool_use_id"], "")
-                    if tool.startswith(TOOLS_RULE):
-                        found[tool.removeprefix(f"{TOOLS_RULE}__")] = _value(part["content"])
-    return found
-
-
-def _value(content: Any) -> Any:
-    text = content if isinstance(content, str) else "".join(part["text"] for part in content)
-    with suppress(ValueError):
-        return json.JSONDecoder().raw_decode(text)[0]  # the CLI adds its reminders
-    return text
-
-
-def servers(cockpit: Cockpit) -> list[int]:
-    """Pids of the tool servers that run."""
-    found = []
-    for pid in carriers(cockpit.home):
-        with suppress(OSError):
-            if Path(f"/proc/{pid}/cmdline").read_bytes().endswith(b"\0cockpit\0mcp\0"):
-                found.append(pid)
-    return found

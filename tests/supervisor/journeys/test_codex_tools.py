@@ -13,7 +13,7 @@ from cockpit.demo.conversation import DOCUMENT_PATH, Reply, Request, TokenCount,
 from cockpit.wire.verbs import Stop
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
-from tests.supervisor.journeys.test_claude_tools import servers
+from tests.supervisor.journeys.tool_calls import servers
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit

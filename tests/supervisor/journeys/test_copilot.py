@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.agents.own_command import SERVER
 from cockpit.core.prompt_files import prompt_files
 from cockpit.demo.conversation import (
     DOCUMENT_PATH,
@@ -24,6 +25,7 @@ from cockpit.demo.model import Answer, ModelServer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -138,7 +140,7 @@ def worker(steps: Callable[[Request], Reply]) -> Answer:
 
 def long_turn(request: Request) -> Reply:
     """A turn that fills the context, in the first session only."""
-    if any(call.is_about_document and call.name == "Read" for call in request.calls_made):
+    if has_read_a_document(request):
         return say("Done.")
     number = len(request.calls_made)
     return bash(f"sleep 0.2; echo step {number}", min(70_000, 20_000 * number))
@@ -342,3 +344,18 @@ async def test_it_ends_politely_and_leaves_nothing(
         )
         await cockpit.ask(Stop(name="api"))
         assert cockpit.living(row) == []
+
+
+async def test_it_is_offered_the_tools_and_calls_them_without_a_question(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    prefix = f"{SERVER}-"
+    flown = pilot(
+        worker(calls_tools(prefix, cockpit.repository / "README.md", second=has_read_a_document))
+    )
+    table = flown.table("auto", permission="acceptEdits")
+    await hand_off_by_tool(cockpit, flown.model, table, prefix)
+
+
+def has_read_a_document(request: Request) -> bool:
+    return any(call.is_about_document and call.name == "Read" for call in request.calls_made)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.agents.own_command import SERVER
 from cockpit.demo.conversation import (
     DOCUMENT_PATH,
     ApiError,
@@ -22,6 +23,7 @@ from cockpit.demo.model import Answer, ModelServer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -333,3 +335,21 @@ async def test_it_ends_politely_and_leaves_nothing(
         )
         await cockpit.ask(Stop(name="api"))
         assert cockpit.living(row) == []
+
+
+async def test_it_is_offered_the_tools_and_calls_them_without_a_question(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    prefix = f"{SERVER}_"
+    flown = pilot(
+        worker(
+            calls_tools(
+                prefix,
+                cockpit.repository / "README.md",
+                second=lambda request: bool(request.documents_named),
+            )
+        )
+    )
+    settings = json.loads(flown.settings.read_text())
+    flown.settings.write_text(json.dumps({**settings, "permission": {"*": "ask", "read": "allow"}}))
+    await hand_off_by_tool(cockpit, flown.model, flown.table("auto"), prefix)

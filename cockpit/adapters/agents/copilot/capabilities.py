@@ -19,7 +19,7 @@ CAPABILITIES = Capabilities(
     copies=Yes("by a copy of its folder"),
     cost=No("Copilot counts requests, not money"),
     reopening=Yes("in the same directory"),
-    tools=No("not supported yet; register `cockpit mcp`"),
+    tools=Yes("by a plugin of the run"),
     background=No("Copilot does not report it"),
     session_ends=No("Copilot does not report it"),
 )

@@ -10,6 +10,7 @@ import json
 import shlex
 from pathlib import Path
 
+from cockpit.adapters.agents.own_command import SERVER, tool_server
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.core.ids import AgentName
 
@@ -33,17 +34,24 @@ TIMEOUT = 12
 """Seconds after which Copilot continues without the reporter, which can hold a compaction 8 s."""
 
 
-def install_plugin(state: Path, agent: AgentName) -> Path:
-    """Write the agent's plugin and the reporter; return the plugin's folder. Idempotent."""
+def install_plugin(state: Path, agent: AgentName, *, tools: bool) -> Path:
+    """Write the agent's plugin and the reporter; return the plugin's folder. Idempotent.
+
+    With `tools`, cockpit's tool server is in the plugin.
+    """
     reporter = install_reporter(state).absolute()
     folder = state.absolute() / FOLDER / agent
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    about = {
+    command, *arguments = tool_server()
+    server = {"type": "local", "command": command, "args": arguments, "tools": ["*"]}
+    about: dict[str, object] = {
         "name": f"cockpit-{agent}",
         "version": "1.0.0",
         "description": "Tells cockpit what this session does",
         "hooks": "hooks.json",
     }
+    if tools:
+        about["mcpServers"] = {SERVER: server}
     hooks = {
         event: [
             {

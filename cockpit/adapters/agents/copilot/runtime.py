@@ -30,6 +30,7 @@ from cockpit.adapters.agents.copilot.sessions import (
     session_folder,
 )
 from cockpit.adapters.agents.hook_answers import block, bounded
+from cockpit.adapters.agents.own_command import SERVER
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
@@ -104,7 +105,10 @@ class Copilot:
         self.spool.prepare(order.agent)
         session = "--resume" if order.resume else "--session-id"
         argv = [str(program.path), f"{session}={order.session_id}"]
-        argv += ["--plugin-dir", str(install_plugin(self.state, order.agent))]
+        plugin = install_plugin(self.state, order.agent, tools=order.offers_tools)
+        argv += ["--plugin-dir", str(plugin)]
+        if order.offers_tools:
+            argv += [f"--allow-tool={SERVER}"]  # the supervisor decides what its tools may do
         argv += permission_arguments(order.permission_mode)
         if order.model:
             argv += ["--model", order.model]

@@ -19,7 +19,7 @@ CAPABILITIES = Capabilities(
     copies=Yes("by `opencode run --fork`"),
     cost=Yes("if the provider has prices"),
     reopening=Yes("in the same directory"),
-    tools=No("not supported yet; register `cockpit mcp`"),
+    tools=Yes("by the environment"),
     background=No("opencode does not report it"),
     session_ends=No("opencode does not report it"),
 )

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cockpit.adapters.agents.opencode.permission_modes import PermissionMode
+from cockpit.adapters.agents.own_command import SERVER, tool_server
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.core.errors import BadUsage
 from cockpit.core.prompt_files import IN_A_FILE
@@ -27,6 +28,8 @@ FOLDER = "opencode"
 ORDER = "COCKPIT_OPENCODE"
 CONFIG = "OPENCODE_CONFIG_CONTENT"
 PERMISSION = "OPENCODE_PERMISSION"
+STARTUP = 60_000
+"""Milliseconds that the tool server may take to start."""
 
 
 def install_plugin(state: Path) -> Path:
@@ -65,13 +68,25 @@ def plugin_environment(
         "mode": {"edit": mode.edit} if mode.edit else None,
         "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
     }
-    environment = {ORDER: json.dumps(told), CONFIG: json.dumps(config)}
+    own: dict[str, object] = {}
     if mode.edit:  # also where the plugin were not loaded
-        own = {"bash": "ask", "webfetch": "ask"}
+        own |= {"bash": "ask", "webfetch": "ask"}
         if mode.edit != "deny":  # opencode's agent `plan` has its own rule
             own["edit"] = mode.edit
+    if order.offers_tools:
+        servers = config.get("mcp")
+        config["mcp"] = {**(servers if isinstance(servers, dict) else {}), SERVER: _tools()}
+        own[f"{SERVER}_*"] = "allow"
+    environment = {ORDER: json.dumps(told), CONFIG: json.dumps(config)}
+    if own:
         environment[PERMISSION] = json.dumps({**_object_in(given, PERMISSION), **own})
     return environment
+
+
+def _tools() -> dict[str, object]:
+    """cockpit's tool server. The supervisor decides what its tools may do, so opencode does not ask
+    before they are called."""
+    return {"type": "local", "command": tool_server(), "enabled": True, "timeout": STARTUP}
 
 
 def _object_in(environment: Mapping[str, str], name: str) -> dict[str, object]:
