@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from cockpit.adapters.agents.own_command import OFFERED
 from cockpit.cli.agent_tools import NEXT, TOOLS, OwnTools, in_repository
 from cockpit.cli.mcp import supervisor_socket
 from cockpit.client.http import HttpClient
@@ -49,7 +50,7 @@ def test_only_documents_of_the_repository_are_found_wherever_its_worktrees_are(
 
 def test_each_tool_is_answered_and_each_phase_has_a_next_step(tmp_path: Path) -> None:
     tools = OwnTools(HttpClient(tmp_path / "no.sock"))
-    assert set(tools.calls) == {tool.name for tool in TOOLS}
+    assert set(tools.calls) == {tool.name for tool in TOOLS} == set(OFFERED)
     assert set(NEXT) == set(get_args(PhaseName))
 
 

@@ -6,6 +6,17 @@ import sys
 
 SERVER = "cockpit"
 """The name of cockpit's tool server in every CLI."""
+OFFERED = (
+    "handoff_request",
+    "handoff_created",
+    "handoff_status",
+    "context_status",
+    "get_subagent_status",
+    "read_handoff",
+    "search_history",
+)
+"""The names of its tools. A CLI that is told which tools to allow is told these, since a pattern
+could match a tool of another server."""
 
 
 def own_command(*words: str) -> list[str]:

@@ -14,7 +14,7 @@ from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
 from cockpit.adapters.agents.opencode.record import parse
 from cockpit.adapters.agents.opencode.runtime import Opencode
 from cockpit.adapters.agents.opencode.sessions import check_resumable
-from cockpit.adapters.agents.own_command import tool_server
+from cockpit.adapters.agents.own_command import OFFERED, tool_server
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.session import CostCounted, Skipped
@@ -113,7 +113,10 @@ def test_the_tools_are_offered_beside_the_users_servers_without_a_question(
     assert [*servers] == ["mine", "cockpit"]
     assert servers["cockpit"]["command"] == tool_server()
     permission = json.loads(launch.environment["OPENCODE_PERMISSION"])
-    assert permission["cockpit_*"] == "allow"
+    assert permission["cockpit_handoff_request"] == "allow"
+    assert not [name for name in permission if "*" in name]
+    told = json.loads(launch.environment["COCKPIT_OPENCODE"])["mode"]
+    assert told["tools"] == [f"cockpit_{name}" for name in OFFERED]
     assert permission["bash"] == "ask"
 
 

@@ -68,12 +68,14 @@ def action(rules: Sequence[tuple[str, str, str]], name: str, about: str = "x") -
     return found[-1] if found else "ask"
 
 
-def enforced(settings: Mapping[str, Any], edit: str) -> dict[str, list[tuple[str, str, str]]]:
+def enforced(
+    settings: Mapping[str, Any], edit: str, tools: Sequence[str] = ()
+) -> dict[str, list[tuple[str, str, str]]]:
     """The rules of each agent that counts last, by the agent's name."""
     if NODE is None:
         pytest.skip("node is not installed")
     done = subprocess.run(
-        [NODE, "--no-warnings", str(RUN), str(PART), json.dumps({"edit": edit})],
+        [NODE, "--no-warnings", str(RUN), str(PART), json.dumps({"edit": edit, "tools": tools})],
         input=json.dumps(settings).encode(),
         stdout=subprocess.PIPE,
         check=True,
@@ -152,6 +154,16 @@ def test_what_the_settings_refuse_or_ask_about_stays() -> None:
     found = enforced({"permission": {"edit": "allow"}, "agent": {"theirs": theirs}}, "allow")
     edits = [action(found[name], "edit") for name in ("build", "general", "theirs")]
     assert edits == ["allow", "allow", "ask"]
+
+
+def test_the_tools_of_cockpit_are_allowed_and_no_tool_with_a_similar_name() -> None:
+    ours = ("cockpit_handoff_request", "cockpit_read_handoff")
+    for settings in ({}, {"permission": {"cockpit_*": "allow", ours[0]: "allow"}}):
+        rules = enforced(settings, "ask", ours)["build"]
+        found = [action(rules, name) for name in (*ours, "cockpit_x", f"{ours[0]}_x")]
+        assert found == ["allow", "allow", "ask", "ask"]
+    rules = enforced({"permission": {"cockpit_*": "deny"}}, "ask", ours)["build"]
+    assert {action(rules, name) for name in ours} == {"deny"}
 
 
 # The real opencode

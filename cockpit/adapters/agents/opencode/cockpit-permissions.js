@@ -21,7 +21,8 @@ HARMLESS.read = [["*", "allow"], ["*.env", "ask"], ["*.env.*", "ask"], ["*.env.e
 const PLANS = [["*", "deny"], [".opencode/plans/*.md", "allow"]]
 const STRICTNESS = ["deny", "ask", "allow"]
 
-// `mode.edit` says what the mode does about edits; commands and all else is asked about.
+// `mode.edit` says what the mode does about edits. cockpit's own tools, `mode.tools`, are allowed.
+// Commands and all else is asked about.
 export function enforce(config, mode) {
   const agents = { ...config.agent }
   for (const name of [...NATIVE, ...WITHOUT_TOOLS]) agents[name] ??= {}
@@ -43,6 +44,7 @@ function base(agent, mode) {
     return { others: "deny", rules: { read, glob, grep, list, ...asked } }
   }
   const rules = { ...HARMLESS, task: allow, plan_enter: deny, plan_exit: deny }
+  for (const tool of mode.tools ?? []) rules[tool] = allow
   if (mode.edit === "allow") rules.edit = allow
   if (mode.edit === "deny" || agent === "plan") rules.edit = PLANS
   if (agent === "build") rules.plan_enter = ask
@@ -65,15 +67,17 @@ function rulesIn(permission) {
 }
 
 // In an object, the first place of a name is its place, so every name is written once: first the
-// rule for all, then other names, then every name of opencode's own with all of its patterns.
+// rule for all, then other names, then every name of opencode's own and of cockpit's tools with
+// all of its patterns.
 function narrowed({ others, rules }, given) {
+  const names = new Set([...NAMES, ...Object.keys(rules)])
   const result = { "*": patternsOf([["*", others]], given.filter(([name]) => name === "*")) }
   for (const [name] of given) {
-    if (name === "*" || NAMES.includes(name)) continue
+    if (name === "*" || names.has(name)) continue
     delete result[name]
     result[name] = patternsOf([["*", others]], given.filter(([other]) => matches(name, other) || name === other))
   }
-  for (const name of NAMES) {
+  for (const name of names) {
     const patterns = patternsOf(rules[name] ?? [["*", others]], given.filter(([other]) => matches(name, other)))
     result[name] = WITHOUT_PATTERNS.includes(name) ? oneAction(patterns) : patterns
   }

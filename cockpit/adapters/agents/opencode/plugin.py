@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cockpit.adapters.agents.opencode.permission_modes import PermissionMode
-from cockpit.adapters.agents.own_command import SERVER, tool_server
+from cockpit.adapters.agents.own_command import OFFERED, SERVER, tool_server
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.core.errors import BadUsage
 from cockpit.core.prompt_files import IN_A_FILE
@@ -57,6 +57,7 @@ def plugin_environment(
     plugins = config.get("plugin")
     ours = install_plugin(state).absolute().as_uri()
     config["plugin"] = [*(plugins if isinstance(plugins, list) else []), ours]
+    tools = [f"{SERVER}_{name}" for name in OFFERED] if order.offers_tools else []
     told = {
         "reporter": str(install_reporter(state).absolute()),
         "state": str(state.absolute()),
@@ -65,7 +66,7 @@ def plugin_environment(
         "prompt": str(prompt) if prompt else "",
         "named": IN_A_FILE.format(prompt) if prompt else "",
         "session": order.session_id if order.resume else "",
-        "mode": {"edit": mode.edit} if mode.edit else None,
+        "mode": {"edit": mode.edit, "tools": tools} if mode.edit else None,
         "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
     }
     own: dict[str, object] = {}
@@ -76,7 +77,7 @@ def plugin_environment(
     if order.offers_tools:
         servers = config.get("mcp")
         config["mcp"] = {**(servers if isinstance(servers, dict) else {}), SERVER: _tools()}
-        own[f"{SERVER}_*"] = "allow"
+        own |= dict.fromkeys(tools, "allow")
     environment = {ORDER: json.dumps(told), CONFIG: json.dumps(config)}
     if own:
         environment[PERMISSION] = json.dumps({**_object_in(given, PERMISSION), **own})
