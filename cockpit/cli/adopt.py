@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _session_ids(
     _: click.Context, __: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
-    """Complete the ids of sessions elsewhere; nothing if no supervisor answers."""
+    """Complete the ids of sessions that cockpit did not start; none if no supervisor answers."""
     from cockpit.cli.places import our_places
     from cockpit.cli.status import other_sessions
     from cockpit.core.errors import CockpitError
@@ -88,7 +88,7 @@ def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
 
 
 def _ask(found: dict[str, Any], name: str | None) -> None:
-    """Say what happens. Raises `NotNow` unless the user agrees."""
+    """Print what will happen, and ask. Raises `NotNow` unless the user agrees."""
     from cockpit.cli.elsewhere import SHORT_ID, state
     from cockpit.cli.output import say
 
@@ -103,7 +103,7 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         say("     It is not idle: what it is doing now is interrupted.")
     say(
         f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "
-        "in a pane of cockpit, in the same directory."
+        "in one of cockpit's panes, in the same directory."
     )
     if not click.confirm("Adopt it?", default=False, err=True):
         raise NotNow("Nothing was changed", "You did not agree.")

@@ -1,9 +1,9 @@
 """Refuse, inside an agent, the commands that act without asking the supervisor.
 
-The supervisor identifies its callers itself (`supervisor/api/callers.py`). This covers what never
-reaches it: trusting or writing a file, starting or ending a supervisor, and asking another machine.
-The environment of this process does not decide: a marker of any cockpit counts, in this process or
-in one of its parents.
+The supervisor identifies its callers itself (`supervisor/api/callers.py`). This module covers
+actions that never reach it: trusting or writing a file, starting or ending a supervisor, and
+requests to another machine. A marker of any cockpit counts, in the environment of this process or
+of one of its parents.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
     """Raise `NotAllowed` if this process runs inside an agent of a cockpit, or in a worktree's
     setup.
 
-    `what` completes "an agent may not ...", such as "trust a file". Hooks are allowed: they are the
-    user's own programs. With `nested`, a cockpit with its own `COCKPIT_HOME` may be used inside an
-    agent of another one.
+    `what` completes "an agent may not ...", such as "trust a file". Hooks are allowed, because they
+    are the user's own programs. With `nested`, a cockpit with its own `COCKPIT_HOME` may be used
+    inside an agent of another one.
     """
     places = our_places()
     ancestors = ancestry(os.getpid(), boot="-")
@@ -65,10 +65,10 @@ def _name(ancestor: Ancestor) -> str:
 
 
 def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
-    """Whether the cockpit with these folders is provably not the one this command is for.
+    """Whether the cockpit with these folders is certainly not the one that this command uses.
 
-    Folders are compared by identity, not by name. Another user's cockpit is apart. One of this user
-    is apart if this command has its own `COCKPIT_HOME`: the default folders are the user's.
+    Folders are compared by identity, not by name. Another user's cockpit is a different one. One of
+    the same user is a different one only if this command has its own `COCKPIT_HOME`.
     """
     state_folder = _identity(Path(state))
     if state_folder is None:

@@ -1,8 +1,8 @@
 """The tools that cockpit offers to an agent's model, answered by the supervisor.
 
-Which agent asks is decided by the supervisor, from the process at the other end of the connection.
-No tool takes the name of an agent. Texts are for a model that cannot run `cockpit up` or answer a
-question in its user's place.
+The supervisor identifies the agent by the process at the other end of the connection, so no tool
+takes an agent's name. The texts are for a model: it cannot run `cockpit up`, or answer for its
+user.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ Answer = Mapping[str, Any] | str
 
 
 class OwnTools:
-    """The tools and documents of the agent that this process belongs to."""
+    """The tools and documents of the agent that runs this process."""
 
     instructions = INSTRUCTIONS
     tools: Sequence[Tool] = TOOLS
@@ -255,7 +255,7 @@ class OwnTools:
     # Who asks
 
     async def _name(self) -> str:
-        """The agent that this process belongs to, by the supervisor's answer."""
+        """The name of the agent that runs this process; the supervisor identifies it."""
         caller = await self._client.caller()
         if caller.kind == "agent" and caller.name:
             return caller.name
@@ -285,7 +285,7 @@ class OwnTools:
 
 @asynccontextmanager
 async def _for_a_model() -> AsyncIterator[None]:
-    """Say what the agent does while no supervisor answers: it cannot start one."""
+    """Replace the hint of an error by one that an agent can follow if no supervisor answers."""
     try:
         yield
     except NoSupervisor as error:
@@ -298,7 +298,7 @@ async def _for_a_model() -> AsyncIterator[None]:
 
 
 def _handoff(row: AgentStatus) -> dict[str, Any]:
-    """The handoff that is under way, and what the agent does now."""
+    """Describe the handoff that is in progress, and what the agent has to do now."""
     current = row.handoff
     if current is None:
         return {"handoff": None, "next": NO_HANDOFF}
@@ -331,9 +331,9 @@ Match = tuple[str, str, HistoryHandoff]
 
 
 def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
-    """Keep documents of the repository around the directory; outside of one, of the directory.
+    """Keep the documents of the directory's repository, or of the directory outside of one.
 
-    A document is where it was written, also if that worktree was removed.
+    A document belongs to the place where it was written, even if that worktree was removed.
     """
     real = Path(os.path.realpath(directory))
     home = main_checkout(real)

@@ -22,10 +22,14 @@ def api() -> None:
     epilog="""\b
 Examples:
   cockpit api schema > cockpit-api.json
-  cockpit api schema --served      with the token that cockpit serve asks for"""
+  cockpit api schema --served      the API of cockpit serve"""
 )
 @with_common_options
-@click.option("--served", is_flag=True, help="As `cockpit serve` offers it, with a token.")
+@click.option(
+    "--served",
+    is_flag=True,
+    help="Describe the API of `cockpit serve` instead, which requires a token.",
+)
 def schema(served: bool) -> int:
     """Print the OpenAPI 3.1 description of the supervisor's API.
 

@@ -57,13 +57,13 @@ def refuse(name: str, compact: bool) -> int:
 Examples:
   cockpit snooze api        for 10 minutes
   cockpit snooze api 1h
-  cockpit snooze api 10%    until another 10% of the window is used"""
+  cockpit snooze api 10%    when 10% more of the context is used"""
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
-    """Ask again later: in 90s, 10m or 1h, or in 10% more."""
+    """Ask again later: after a time (10m), or when 10% more of the context is used."""
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Snooze

@@ -1,4 +1,4 @@
-"""Report a tmux client that ended with an error: which agents are left, and how to go on.
+"""Report a tmux client that ended with an error: the remaining agents, and how to continue.
 
 Prints nothing while the tmux server runs: the client has then printed the cause itself.
 """

@@ -1,4 +1,4 @@
-"""Draw a context reading as text and a bar, for a terminal without a screen.
+"""Draw an agent's context use as text and a bar, for a terminal without a screen.
 
 Unknown values are drawn as unknown: no empty bar, no zero.
 """

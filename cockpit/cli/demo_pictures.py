@@ -63,7 +63,7 @@ def writable(folder: Path) -> Iterator[None]:
             pass
     except OSError as error:
         reason = f"{folder}: {error.strerror}."
-        raise BadUsage("The pictures cannot be saved there", reason) from error
+        raise BadUsage("Cannot save the pictures there", reason) from error
     try:
         yield
     finally:
@@ -77,9 +77,7 @@ def write(pictures: Pictures, folder: Path) -> None:
         for name, svg in pictures.items():
             (folder / name).write_text(svg, encoding="utf-8")
     except OSError as error:
-        raise Failed(
-            "A picture could not be saved", f"{error.filename}: {error.strerror}."
-        ) from error
+        raise Failed("Cannot save a picture", f"{error.filename}: {error.strerror}.") from error
 
 
 class Camera:
@@ -93,7 +91,7 @@ class Camera:
     async def take(
         self, shots: Iterable[Shot], client: Supervisor, ui: UIContext, hidden: str
     ) -> None:
-        """Take pictures of the current state; the folder to hide is shown as `ALWAYS`."""
+        """Take pictures of the current state; the demo's folder is shown as `ALWAYS`."""
         for shot in shots:
             self._say(f"picture {len(self.pictures) + 1} of {self._shots}: {shot.name}")
             svg = await picture(client, shot, ui, [themes_folder()])

@@ -27,7 +27,7 @@ def dial() -> int:
 def copy_both_ways(channel: socket.socket, source: int, sink: int) -> None:
     """Copy `source` to the channel and the channel to `sink`, until the channel ends.
 
-    The end of `source` is forwarded as a half-close, so that the answer still arrives.
+    The end of `source` is forwarded as a half-close, so that the response still arrives.
     """
     readers: list[int] = [channel.fileno(), source]
     while True:

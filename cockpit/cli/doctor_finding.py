@@ -13,7 +13,7 @@ Level = Literal["fit", "note", "unfit"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report. Text from outside in it is already escaped."""
+    """One line of the report. Foreign text in it is already escaped."""
 
     topic: str
     level: Level
@@ -35,6 +35,6 @@ def unfit(topic: str, said: str, remedy: str) -> Finding:
 
 
 def from_error(topic: str, error: CockpitError) -> Finding:
-    """Convert an error of cockpit into a finding."""
+    """Convert one of cockpit's errors into a finding."""
     said = f"{error.title}. {error.detail}" if error.detail else error.title
     return unfit(topic, said, error.hint or "See cockpit/docs/troubleshooting.md.")

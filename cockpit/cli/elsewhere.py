@@ -1,4 +1,4 @@
-"""Words for a session that cockpit did not start: in `cockpit status --elsewhere` and `adopt`.
+"""Describe a session that cockpit did not start, for `cockpit status --elsewhere` and `adopt`.
 
 Standard library only, because `status` uses it.
 """
@@ -43,7 +43,7 @@ def session_sentence(session: Session, now: datetime) -> str:
 
 
 def state(session: Session) -> str:
-    """What the CLI's note says, in the words of an agent's state."""
+    """Return the state from the CLI's status file, in the words of an agent's state."""
     said = str(session.get("status"))
     if said == "waiting":
         return safe_line(f"waits: {session.get('waiting_for') or 'for you'}", 60)
@@ -51,7 +51,7 @@ def state(session: Session) -> str:
 
 
 def _age(session: Session, now: datetime) -> str:
-    """How long the session's process has run; empty if unknown."""
+    """Return how long the session's process has run; empty if unknown."""
     try:
         began = datetime.fromisoformat(str(session.get("started_at")))
     except ValueError:

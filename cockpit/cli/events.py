@@ -1,4 +1,4 @@
-"""`cockpit events`: print what happened, and follow what happens."""
+"""`cockpit events`: print events, and follow new ones."""
 
 from __future__ import annotations
 

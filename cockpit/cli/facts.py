@@ -43,7 +43,7 @@ def read_facts(path: Path) -> dict[str, Any]:
     error = read_into(reader, path, lambda form: form.facts, feed)
     if error is not None:
         raise Failed(
-            f"{safe_line(str(path), 300)} cannot be read",
+            f"Cannot read {safe_line(str(path), 300)}",
             error,
             "Pass a .jsonl file; `cockpit status --json` lists those of your agents.",
         )
@@ -71,7 +71,7 @@ def _ask_git(directory: str | None) -> GitFacts | None:
 
 
 def _text_lines(report: dict[str, Any]) -> Iterator[str]:
-    """Yield the facts as text lines; text from outside is escaped."""
+    """Yield the facts as text lines; foreign text is escaped."""
     yield f"Goal      {safe_line(report['goal'] or 'unknown', 500)}"
     if files := prompt_files(report["goal"] or ""):
         missing = (

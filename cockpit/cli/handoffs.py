@@ -47,7 +47,8 @@ Examples:
     "--to",
     metavar="RUNTIME",
     shell_complete=successor_names,
-    help="Continue in another CLI or runtime. You are asked where it allows more.",
+    help="Continue in another CLI or runtime, never with more permissions. Asks you first if it "
+    "has no equal permission mode.",
 )
 @click.option("--model", metavar="NAME", help="Model of the new session.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; change nothing.")

@@ -44,9 +44,9 @@ Examples:
 def history(name: str | None, search: str | None, as_json: bool) -> int:
     """List the sessions of each job, with their documents.
 
-    One line per session: its number, how it ended, context before -> after the handoff (such as
-    `162k -> 45k`), cost and duration. Below it are the documents it left, each with the id that
-    `show` and `continue` take.
+    One line per session: number, outcome, context before -> after the handoff (`162k -> 45k`), cost
+    and duration. The lines below list the session's documents, each with its id for
+    `cockpit show` and `cockpit continue`.
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name

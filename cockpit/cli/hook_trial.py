@@ -177,7 +177,7 @@ def _print_decision(candidate: Candidate, output: str) -> bool:
     try:
         found = decision(output)
     except ValueError as error:
-        say(f"  invalid answer: {error}")
+        say(f"  invalid response: {error}")
         return False
     no_answer = (
         "continue" if candidate.hook.mode == "replace" else "none; the built-in handoff goes on"

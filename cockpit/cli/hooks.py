@@ -1,4 +1,4 @@
-"""`cockpit hooks`: try a hook before anything depends on it."""
+"""`cockpit hooks`: test a hook before anything depends on it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def hooks() -> None:
 
 
 @hooks.command(
+    short_help="Run a hook, or all hooks of an agent, with a sample event.",
     epilog="""\b
 Example:
-  cockpit hooks test save on_context_threshold"""
+  cockpit hooks test save on_context_threshold""",
 )
 @with_common_options
 @click.argument("name")

@@ -41,6 +41,4 @@ def exec_remote(argv: Sequence[str]) -> NoReturn:
     try:
         os.execvpe(argv[0], list(argv), kept)
     except OSError as error:
-        raise ProgramMissing(
-            f"{quoted(argv[0])} cannot be run on this machine", str(error)
-        ) from error
+        raise ProgramMissing(f"Cannot run {quoted(argv[0])} on this machine", str(error)) from error

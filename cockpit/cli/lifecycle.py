@@ -65,7 +65,7 @@ def version_hint() -> str:
 
 
 def reopen_hint() -> str:
-    """Return a hint to reopen the agents that a reboot ended; empty if there are none."""
+    """Return a hint to reopen the agents that a reboot interrupted; empty if there are none."""
     from cockpit.cli.places import our_places
     from cockpit.cli.status import rows
     from cockpit.core.safetext import safe_line
@@ -76,7 +76,9 @@ def reopen_hint() -> str:
     if not interrupted:
         return ""
     names = safe_line(", ".join(row["name"] for row in interrupted), 200)
-    return f"Interrupted by a restart: {names}. Reopen them: cockpit start --all --resume"
+    return (
+        f"Interrupted when the machine or tmux ended: {names}. Reopen: cockpit start --all --resume"
+    )
 
 
 @click.command(
@@ -149,7 +151,7 @@ Examples:
   cockpit start big --prompt - < task.md
   cockpit start api --resume       reopen its last session
   cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11
-  cockpit start --all --resume     every agent that a reboot ended
+  cockpit start --all --resume     every agent that was running before a reboot
   cockpit start --all --resume --dry-run"""
 )
 @with_common_options
@@ -174,12 +176,12 @@ Examples:
     "--all",
     "all_agents",
     is_flag=True,
-    help="With --resume: every agent that ran when the machine or tmux went down.",
+    help="With --resume: every agent that was running when the machine or tmux ended.",
 )
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="With --all: list those agents, and which of them cannot be reopened.",
+    help="With --all: only list the agents to reopen, and those that cannot be reopened.",
 )
 @click.option(
     "--mode",
@@ -197,7 +199,7 @@ def start(
     """Start a configured agent, or a new one.
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
-    needed. With --resume, an agent's own session continues the same job.
+    needed. --resume with one of the agent's own sessions continues that job.
     """
     if all_agents or dry_run:
         others = [value for option, value in more.items() if option != "resume"]
@@ -234,7 +236,7 @@ def start(
 
 
 def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
-    """Reopen every agent that a restart ended; print the result for each."""
+    """Reopen every agent that was running when the machine or tmux ended; print each result."""
     from cockpit.cli.connect import prompt_text
     from cockpit.cli.requests import ask, remote_host
     from cockpit.cli.supervisor_process import ensure_supervisor
@@ -265,7 +267,7 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
 
 
 def remote_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """The same for another machine, whose supervisor checks its own paths."""
+    """Like `local_context`, for another machine, whose supervisor checks the paths."""
     from cockpit.cli.requests import require_absolute_path
 
     if directory is not None:

@@ -1,4 +1,4 @@
-"""`cockpit mcp`: serve cockpit's tools to the agent that this process belongs to."""
+"""`cockpit mcp`: serve cockpit's tools to the agent that runs this process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cockpit.cli.options import with_common_options
     epilog="""\b
 Examples:
   cockpit mcp                                    what an agent's CLI runs
-  claude mcp add cockpit -- cockpit mcp          register it by hand, where cockpit does not
+  claude mcp add cockpit -- cockpit mcp          register it yourself if cockpit does not
   printf '%s\\n' "$REQUEST" | cockpit mcp         one JSON-RPC message per line"""
 )
 @with_common_options
 def mcp() -> int:
     """Serve tools for agents over MCP, on stdin and stdout.
 
-    cockpit offers them to each agent it starts, unless the agent has `mcp = false`. They are about
-    the agent that this process belongs to: its context, its handoffs, its documents. In any other
-    process each tool answers with an error.
+    cockpit offers them to each agent it starts, unless the agent has `mcp = false`. The tools
+    report on the agent that runs this process: its context, handoffs and documents. In a process
+    outside an agent, each tool returns an error.
     """
     return serve_tools()
 
@@ -45,8 +45,8 @@ def serve_tools() -> int:
 
 
 def supervisor_socket() -> Path:
-    """Return the socket of the cockpit that started the agent around this process, else of the one
-    that the environment selects.
+    """Return the socket of the cockpit that started the agent that runs this process. Without an
+    agent, return the one that the environment selects.
 
     Some CLIs keep variables such as `XDG_RUNTIME_DIR` from their servers.
     """

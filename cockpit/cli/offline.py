@@ -60,7 +60,7 @@ Example:
 @click.argument("transcripts", nargs=-1, required=True, type=_TRANSCRIPT)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
-    """Show a transcript's context use and token totals."""
+    """Show each transcript's context use and token totals."""
     from cockpit.cli.usage import usage as read
 
     return read(list(transcripts), as_json)

@@ -1,7 +1,8 @@
 """The options that every command takes, before or after the command's name.
 
 `--config` and `--host` mean the same in both places; if both are given, the later one wins.
-Commands that only work on local files refuse `--host`.
+Commands that only work on local files refuse `--host`. A command's help leaves out an option that
+has no effect there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ HERE_ONLY = frozenset({
     "mcp", "serve", "api",
 })  # fmt: skip
 """Commands that work on local files only."""
+WITHOUT_HOST = HERE_ONLY | {"completion", "redact", "run", "worktrees restore"}
+"""Commands whose help does not show `--host`: they refuse it, or it has no effect."""
+WITHOUT_CONFIG = frozenset({
+    "api", "completion", "demo", "dial-stdio", "facts", "init", "mcp", "redact", "usage",
+    "worktrees restore",
+})  # fmt: skip
+"""Commands that read no configuration file, so that their help does not show `--config`."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -60,9 +68,23 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
     if command in HERE_ONLY and options_of(_context).host not in (None, LOCAL):
         raise BadUsage(
             f"`cockpit {command}` only works on this machine",
-            "It does not use the supervisor of another one.",
+            "It cannot be used with --host.",
             f"Run it on the host: ssh -t HOST cockpit {command}",
         )
+
+
+class _CommonOption(click.Option):
+    """An option that is accepted everywhere; `hidden_in` are commands whose help leaves it out."""
+
+    def __init__(self, *arguments: Any, hidden_in: frozenset[str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._hidden_in = hidden_in
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        words = ctx.command_path.split()[1:3]
+        if words and self._hidden_in & {words[0], " ".join(words)}:
+            return None
+        return super().get_help_record(ctx)
 
 
 def options_of(context: click.Context) -> CommonOptions:
@@ -72,6 +94,8 @@ def options_of(context: click.Context) -> CommonOptions:
 
 _config = click.option(
     "--config",
+    cls=_CommonOption,
+    hidden_in=WITHOUT_CONFIG,
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     callback=_keep_config,
@@ -80,8 +104,10 @@ _config = click.option(
 )
 _host = click.option(
     "--host",
+    cls=_CommonOption,
+    hidden_in=WITHOUT_HOST,
     metavar="NAME",
     callback=_keep_host,
     expose_value=False,
-    help="Use the supervisor on this host (see [[hosts]]).",
+    help="Use the supervisor on this host ([[hosts]] in your own cockpit.toml).",
 )

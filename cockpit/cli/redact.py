@@ -45,7 +45,8 @@ def kinds() -> int:
 
 
 def kind_rows() -> list[tuple[str, str, str]]:
-    """Return the name, the pattern, and whether shape, name or position identifies the secret."""
+    """Yield the name of each kind, its pattern, and what identifies the secret: shape, name or
+    position."""
     rows = [
         (kind.name, _pattern_text(kind.template, kind.names, kind.how), kind.how) for kind in KINDS
     ]

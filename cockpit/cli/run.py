@@ -21,7 +21,7 @@ Examples:
   cockpit run nightly.toml --timeout 4h
 
 \b
-Exit codes: 0 all done, 7 timed out, 8 an agent ended first; others as always.
+Exit codes: 0 all done, 7 timed out, 8 an agent ended first; others: cockpit --help
 After Ctrl-C or a timeout the agents keep running: cockpit status, cockpit stop NAME.""",
 )
 @with_common_options
@@ -30,8 +30,8 @@ After Ctrl-C or a timeout the agents keep running: cockpit status, cockpit stop 
 def run_file(file: Path, timeout: str | None) -> int:
     """Start the agents of a file; wait until all are done.
 
-    An agent that runs already is only waited for. What an agent needs from you is printed with the
-    command that answers it.
+    Agents that are already running are not restarted. If an agent needs you, prints the command to
+    answer.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import ask, remote_host, with_client
@@ -54,14 +54,14 @@ def run_file(file: Path, timeout: str | None) -> int:
     running = {row.name for row in rows if row.pid is not None or row.state == "starting"}
     for name in names:
         if name in running:
-            say(f"{name} is running already")
+            say(f"{name} is already running")
         else:
             ask(Start(name=name, cwd=str(Path.cwd()), config=str(path), named=True))
     return with_client(lambda client: wait_for(client, names, "done", seconds=seconds))
 
 
 def agents_in(file: Path) -> list[str]:
-    """The names of the agents of this file. Raises `BadConfig`, and `BadUsage` if there is none."""
+    """Return the names of the file's agents. Raises `BadConfig`, and `BadUsage` without any."""
     from cockpit.cli.places import our_places
     from cockpit.config.read import load
 

@@ -23,7 +23,7 @@ from cockpit.ports.panes import Launch, PaneGone
 
 
 def open_screen(config: Path | None) -> int:
-    """Start what does not run yet, then attach this terminal to the home window."""
+    """Start what is not running yet, then attach this terminal to the home window."""
     check_terminal()
     places = ensure_screen(config)
     if _needs_own_screen(places):
@@ -34,7 +34,7 @@ def open_screen(config: Path | None) -> int:
 
 
 def ensure_screen(config: Path | None) -> Places:
-    """Make sure that supervisor and screen run, before a terminal shows them."""
+    """Make sure that the supervisor and the screen run, before a terminal shows them."""
     places = our_places()
     views = views_of(places)
 
@@ -59,7 +59,7 @@ def _needs_own_screen(places: Places) -> bool:
 
 
 def is_running(places: Places) -> bool:
-    """Whether supervisor and screen already run, as far as this process can tell."""
+    """Whether supervisor and screen are already running, as far as this process can tell."""
     try:
         return supervisor_pid(places) is not None and asyncio.run(_home_runs(views_of(places)))
     except CockpitError:

@@ -57,7 +57,7 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
 
     async def show_remote_pane(name: str) -> None:
         await _lend_terminal(
-            host.attach_command(agent_name(name)), f"The pane on {host.name} could not be opened"
+            host.attach_command(agent_name(name)), f"Cannot open the pane on {host.name}"
         )
 
     places = our_places()
@@ -99,12 +99,12 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
     async def attach_client(name: str) -> None:
         if argv := hosts.pane_command(name):
-            await _lend_terminal(argv, f"The pane of {name} could not be opened")
+            await _lend_terminal(argv, f"Cannot open the pane of {name}")
             return
         done = await here.ask(Attach(name=name))
         pane = PaneId(done.pane or "")
         argv = await views.attach_command(pane, os.environ, aside=True)
-        await _lend_terminal(argv, "tmux could not open the pane")
+        await _lend_terminal(argv, "Cannot open the pane")
 
     attach = select_window if in_home_window else attach_client
     files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))

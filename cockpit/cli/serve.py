@@ -25,12 +25,12 @@ Examples:
   cockpit serve                                    then open the printed address
   cockpit serve --port 0                           use any free port
   ssh -L 8000:localhost:8000 HOST cockpit serve    the screen of a remote machine
-  cockpit serve --write                            the API may also change something
+  cockpit serve --write                            scripts can also make changes
 
 The address contains a token, new at each start. Anyone who has the address can do what you can:
-type into your agents. Below it is a token for the API only, which is under /v1/ at the same port
-and answers questions only unless --write is given. Ctrl-C stops the server; agents, supervisor and
-screen keep running."""
+type into your agents. The second token is only for the API, which is under /v1/ at the same port.
+Without --write the API is read-only. Ctrl-C stops the server; agents, supervisor and screen keep
+running."""
 )
 @with_common_options
 @click.option(
@@ -52,7 +52,9 @@ screen keep running."""
     is_flag=True,
     help="Allow other machines to connect, unencrypted. Better: ssh -L.",
 )
-@click.option("--write", is_flag=True, help="Let the API change something, not only read.")
+@click.option(
+    "--write", is_flag=True, help="Let the API make changes. Without it, the API is read-only."
+)
 @click.option("--tab", is_flag=True, hidden=True)
 def serve(port: int, bind: str, let_others_in: bool, write: bool, tab: bool) -> int:
     """Serve the screen to a browser, and the API to scripts."""
@@ -101,7 +103,7 @@ def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool, wr
         base = address.partition("?")[0]
         say(f"Scripts: curl -H 'Authorization: Bearer {browser.access.api_token}' {base}v1/status")
         if not write:
-            say("Scripts can only read; with --write they can also change something.")
+            say("The API is read-only; with --write, scripts can also make changes.")
 
     asyncio.run(browser.run(print_address))
     return 0

@@ -21,7 +21,7 @@ KEPT = (
     "PATH", "COCKPIT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "LANG",
     "LC_ALL",
 )  # fmt: skip
-"""The only variables written into the service file: paths of programs and folders."""
+"""The only variables that the service file gets: paths of programs and folders."""
 MARKER = "cockpit service remove"
 """In every file that cockpit writes; identifies the file as cockpit's."""
 
@@ -38,7 +38,7 @@ def service() -> None:
     """Start the supervisor when you log in.
 
     Installs a systemd user unit, or a launchd agent on macOS. A reboot ends agents; afterwards the
-    supervisor offers to reopen them (`resume` in the configuration).
+    supervisor offers to reopen them (setting `resume`).
     """
 
 
@@ -99,11 +99,11 @@ def install(dry_run: bool) -> int:
 @service.command(
     epilog="""\b
 Example:
-  cockpit service remove    a running supervisor keeps running until: cockpit down"""
+  cockpit service remove    a running supervisor keeps running; to stop it: cockpit down"""
 )
 @with_common_options
 def remove() -> int:
-    """Disable the service and delete its file; ends nothing that runs."""
+    """Disable the service and delete its file; a running supervisor keeps running."""
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.output import say
@@ -119,7 +119,7 @@ def remove() -> int:
     try:
         unit.path.unlink()
     except OSError as error:
-        raise Failed(f"{unit.path} cannot be deleted", str(error)) from error
+        raise Failed(f"Cannot delete {unit.path}", str(error)) from error
     run_all(unit.after_removal())
     say(f"Removed {unit.path}. A running supervisor keeps running; stop it with: cockpit down")
     return 0
@@ -184,7 +184,7 @@ def _installed_text(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Failed(f"{path} cannot be read", str(error)) from error
+        raise Failed(f"Cannot read {path}", str(error)) from error
     if MARKER not in text:
         raise NotNow(
             f"{safe_line(str(path))} was not written by cockpit",
@@ -201,7 +201,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, text.encode())
     except OSError as error:
-        raise Failed(f"{path} cannot be written", str(error)) from error
+        raise Failed(f"Cannot write {path}", str(error)) from error
 
 
 def _run_on_host(*words: str) -> None:

@@ -1,4 +1,4 @@
-"""`cockpit setup`: link what an agent's CLI needs once, after asking."""
+"""`cockpit setup`: install cockpit's extension in an agent's CLI, after asking."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Examples:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--remove", is_flag=True, help="Undo the setup.")
 def setup(runtime: str, yes: bool, remove: bool) -> int:
-    """Give an agent's CLI cockpit's hooks, once per machine.
+    """Install cockpit's hooks in an agent's CLI, once per machine.
 
-    Only Gemini CLI needs it. Its command links an extension of cockpit, which does nothing in
-    sessions that cockpit did not start. Agents work without it too; `cockpit doctor` says what is
-    missing then.
+    Only Gemini CLI needs this. Its own command links cockpit's extension, which does nothing in
+    sessions that cockpit did not start. Agents also work without it; `cockpit doctor` lists what
+    they then lack.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.doctor_setup import agents_environment
@@ -57,7 +57,7 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
 
     program = find_program(environment)
     if extension.state_of(environment) is extension.Linked.YES:
-        say("cockpit's extension is linked already, and up to date.")
+        say("cockpit's extension is already linked and up to date.")
         return 0
     say(f"{WAYS['gemini']} This writes cockpit's extension to")
     say(f"  {folder}")

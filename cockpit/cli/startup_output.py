@@ -49,10 +49,10 @@ class StartupOutput:
         return ""
 
     def where(self) -> str:
-        """Return where the rest of the output is, or why there is none."""
+        """Return a sentence with the path of the full output, or why there is none."""
         if self.refused is not None:
             look = f"Check: df -h {self.path.parent}"
-            return f"{self.path} could not be written: {self.refused}. {look}"
+            return f"Cannot write {self.path}: {self.refused}. {look}"
         return f"Full output: {self.path}"
 
     def close(self) -> None:

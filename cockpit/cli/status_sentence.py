@@ -18,7 +18,8 @@ def sentence(row: dict[str, Any]) -> str:
 
 
 def change_key(row: dict[str, Any]) -> tuple[object, ...]:
-    """Return what must change to repeat a sentence; tokens and activity change constantly."""
+    """Return the values whose change makes `--watch` print the sentence again. Without tokens and
+    activity, which change all the time."""
     needs, handoff = row.get("needs") or {}, row.get("handoff") or {}
     return (
         row["state"],
@@ -32,7 +33,7 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the agent's activity, or else a note about it; a failed hook comes first."""
+    """Return the agent's activity, or else the note of its row; a failed hook comes first."""
     if activity := row.get("activity"):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))
     return safe_line(row.get("note") or row.get("warning") or "")

@@ -40,7 +40,8 @@ _POLL_SECONDS = 0.02
 def run_supervisor(config: Path | None, *, again: bool = False) -> int:
     """Run the supervisor in this process until it is told to end; return its exit code.
 
-    With `again` the file was named to an earlier supervisor: what changed since is not trusted.
+    With `again` the user named the file to an earlier supervisor: later changes in it are not
+    trusted.
     """
     from cockpit.cli.config_file import file_to_read
     from cockpit.supervisor.main import run
@@ -54,8 +55,8 @@ def run_supervisor(config: Path | None, *, again: bool = False) -> int:
 def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
     """Make sure that a supervisor answers; return its process id. Idempotent.
 
-    A supervisor that already runs loads the agents of the named file, or of the project's file.
-    `meanwhile` runs while a new one starts. Raises the error of the new process, or of `meanwhile`.
+    A running supervisor loads the agents of the named file, or of the project's file. `meanwhile`
+    runs while a new one starts. Raises the error of the new process, or of `meanwhile`.
     """
     refuse_inside_agent("open the screen or start the supervisor")
     places = our_places()
@@ -96,15 +97,15 @@ class Restarted:
     """Version of the old supervisor, if known."""
     after: int
     held: tuple[Held, ...] = ()
-    """What its file asks for and does not get, because it is not trusted as it is now."""
+    """Settings of its file that are ignored, because the file is not trusted as it is now."""
 
 
 def restart_supervisor(config: Path | None) -> Restarted:
     """Replace the running supervisor with one of this version; agents keep running.
 
     The new supervisor reads the named file, or else the file the old one read last, with the trust
-    that its bytes were given: what changed since is held. An invalid file is refused (`BadConfig`)
-    before the old supervisor is ended. Works with any older version.
+    that its bytes were given: later changes in it are ignored. An invalid file is refused
+    (`BadConfig`) before the old supervisor is ended. Works with any older version.
     """
     refuse_inside_agent("restart the supervisor")
     from cockpit.cli.config_file import file_to_read
@@ -166,7 +167,7 @@ def supervisor_pid(places: Places) -> int | None:
 
 
 def running_supervisor(places: Places) -> dict[str, Any] | None:
-    """Return what the supervisor reports of itself; None when none runs. Raises `Unreachable`."""
+    """Return the supervisor's report about itself; None when none runs. Raises `Unreachable`."""
     try:
         status = json.loads(fetch(places.socket, "/v1/status"))
     except NoSupervisor as error:

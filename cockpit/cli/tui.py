@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 class ReloadTargets(NamedTuple):
-    """What a settings reload changes outside the screen; see `tui/state/settings_reload.py`."""
+    """The objects outside the screen that a settings reload changes; see
+    `tui/state/settings_reload.py`."""
 
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     watch: Callable[[Callable[[], None]], Callable[[], None]]
@@ -44,7 +45,7 @@ UNEXPECTED_END = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenOptions:
-    """How the screen looks, and what it can do outside of itself."""
+    """The look of the screen, and its functions outside of the screen."""
 
     attach: Attach
     """Shows an agent's pane, by name."""
@@ -131,6 +132,6 @@ async def edit(file: Path) -> None:
         process = await asyncio.create_subprocess_exec(*argv)
     except OSError as error:
         raise ProgramMissing(
-            f"the editor {argv[0]} could not be started", str(error), "Set EDITOR to your editor."
+            f"Cannot start the editor {argv[0]}", str(error), "Set EDITOR to your editor."
         ) from error
     await process.wait()

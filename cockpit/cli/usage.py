@@ -55,7 +55,7 @@ class Reader:
         """The window that the transcript names."""
         self.events = 0
         self.format: TranscriptFormat | None = None
-        """Known once it is read."""
+        """Set once the transcript is read."""
 
     def feed(self, event: SessionEvent | Skipped) -> None:
         self.meter.feed(event)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 7
 ENDED_FIRST = 8
 AWAY_SECONDS = 60.0
-"""How long a supervisor may be away, as during `cockpit restart`."""
+"""How long a supervisor may be unreachable, as during `cockpit restart`."""
 
 
 @click.command(
@@ -33,9 +33,12 @@ Examples:
   cockpit wait api --for needs-you && notify-send "api asks"
 
 \b
-Exit codes: 0 reached, 7 timed out, 8 an agent ended first; others as always.
-Done means that the agent has printed its completion marker, or that you said
-`cockpit done`. What an agent needs is printed with the command that answers it.""",
+An agent is done when it has printed its completion marker, or when you run
+`cockpit done`. If an agent needs you, wait prints the command to answer.
+
+\b
+Exit codes: 0 all agents reached the state, 7 timed out, 8 an agent ended first;
+others: cockpit --help""",
 )
 @with_common_options
 @click.argument("names", nargs=-1, required=True, shell_complete=agent_names)
@@ -45,14 +48,16 @@ Done means that the agent has printed its completion marker, or that you said
     type=click.Choice(("done", "idle", "needs-you", "handoff")),
     default="done",
     show_default=True,
-    help="What to wait for.",
+    help="The state to wait for.",
 )
-@click.option("--any", "is_any", is_flag=True, help="Return when one agent has reached it.")
+@click.option(
+    "--any", "is_any", is_flag=True, help="Return when the first agent reaches the state of --for."
+)
 @click.option("--timeout", metavar="TIME", help='Give up after this long, such as "90s" or "2h".')
 def wait(names: tuple[str, ...], goal: Goal, is_any: bool, timeout: str | None) -> int:
     """Wait for agents.
 
-    Prints a line for each that has reached what is waited for.
+    Prints a line for each agent that reaches the state of --for.
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
@@ -100,7 +105,7 @@ async def wait_for(
 
 
 class _Watch:
-    """The agents that are waited for."""
+    """The agents to wait for."""
 
     def __init__(self, names: Sequence[str], goal: Goal, *, is_any: bool) -> None:
         self._names = names

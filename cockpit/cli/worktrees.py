@@ -105,6 +105,7 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
 
 
 @worktrees.command(
+    short_help="Restore the files of a removed worktree into FOLDER.",
     epilog="""\b
 Examples:
   cockpit worktrees restore refs/cockpit/salvage/api/20261122T020000Z ../api-files
@@ -117,9 +118,9 @@ To get a worktree on its branch again:
   git -C ../again reset -q
 
 \b
-git restore, git checkout and git archive may change bytes, where attributes convert line endings
-or encodings. The parents of REFERENCE are what was staged, and commits that only the worktree's
-own reflog had: git log --graph REFERENCE"""
+git restore, git checkout and git archive may change bytes if attributes convert line endings
+or encodings. Parents of REFERENCE: the staged files, and commits that were only in the
+worktree's reflog. To list them: git log --graph REFERENCE""",
 )
 @with_common_options
 @click.argument("reference")
@@ -144,9 +145,9 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
 
     if (host := remote_host()) is not None:
         raise BadUsage(
-            "--host does not work here: files are restored on the machine that has the repository",
+            "--host does not work here: run the command on the machine that has the repository",
             "",
-            f"Run the command on {host}, without --host.",
+            f"Run it on {host}, without --host.",
         )
     target = folder.absolute()
     source = repository or (target if (target / ".git").exists() else Path.cwd())
@@ -156,5 +157,5 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
 
 
 def _is_path(tree: str) -> bool:
-    """`api` is an agent; `./api` and `.worktrees/api` are folders."""
+    """Whether the argument is a folder: `./api` and `.worktrees/api` are, `api` is an agent."""
     return os.sep in tree or tree in (".", "..")
