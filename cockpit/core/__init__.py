@@ -1,1 +1,1 @@
-"""What is true of readings, bands, documents and handoffs: no I/O, no clock, no async."""
+"""The rules for token counts, bands, documents and handoffs: no I/O, no clock, no async."""

@@ -1,4 +1,5 @@
-"""A tool call as one line for a row: `Edit src/auth.py`, `Bash git commit -m "Add login"`."""
+"""Describe a tool call in one line for a row: `Edit src/auth.py`, `Bash git commit -m "Add
+login"`."""
 
 from __future__ import annotations
 

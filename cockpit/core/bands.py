@@ -1,6 +1,6 @@
-"""Bands of one agent's context: thresholds as the user writes them, marks in tokens, bands.
+"""Bands of one agent's context: thresholds as the user writes them, thresholds in tokens, bands.
 
-A threshold is relative to a window; a mark is the same threshold in tokens of one window. Pure
+A `Threshold` is relative to a window; a `Mark` is the same threshold in tokens of one window. Pure
 arithmetic.
 """
 
@@ -18,13 +18,13 @@ from cockpit.core.reading import DEFAULT_WINDOW
 LARGE_FROM = 500_000
 """Windows of this many tokens and more also obey the absolute caps."""
 RESERVE = 20_000
-"""Tokens between a mark and the CLI's compaction point, so that a handoff ends before it."""
+"""Tokens between a threshold and the CLI's compaction point, so that a handoff ends before it."""
 FORCE_RESERVE = 5_000
-"""The same for the force mark, which only has to come before the compaction."""
+"""The same for the force threshold, which only has to come before the compaction."""
 
 
 class Band(StrEnum):
-    """How full a context is, in order; `UNKNOWN` is none of the others."""
+    """A step of how full a context is, in order; `UNKNOWN` is none of the others."""
 
     CALM = "calm"
     NOTICE = "notice"
@@ -117,12 +117,12 @@ class Thresholds:
     """Field names (`act`, `cap_act`, …) that the user wrote; the rest are defaults."""
 
     def own(self, name: MarkName) -> Threshold:
-        """The threshold of a mark, without its cap."""
+        """Return the threshold of a band, without its cap."""
         chosen: Threshold = getattr(self, name)
         return chosen
 
     def cap(self, name: MarkName) -> Threshold | None:
-        """The cap of a mark; it applies to large windows only."""
+        """Return the cap of a band; it applies to large windows only."""
         chosen: Threshold | None = getattr(self, f"cap_{name}")
         return chosen
 
@@ -135,12 +135,12 @@ class Mark:
     why: str
     """The rule that applies, for the user: `70% of 200k`, `cap 300k`, …"""
     lowered: bool = False
-    """The threshold was above the next mark, so it was lowered to that mark."""
+    """The threshold was above the next one, so it was lowered to that one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks of one agent, in ascending order."""
+    """The thresholds of one agent in tokens, in ascending order."""
 
     notice: Mark
     warn: Mark
@@ -179,11 +179,12 @@ def _refuse_if_out_of_order(
 
 
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
-    """Compute the marks for a window; of the rules for each mark, the lowest number applies.
+    """Compute the thresholds in tokens for a window; of the rules for each, the lowest number
+    applies.
 
-    Never fails: in a window that is too small for the rules, marks are at least 1 token, in order.
-    `compacts_at` is where the CLI compacts by itself, None if it does not. Each mark is at least
-    `RESERVE` below it, the force mark at least `FORCE_RESERVE`.
+    Never fails: in a window that is too small for the rules, thresholds are at least 1 token, in
+    order. `compacts_at` is where the CLI compacts automatically, None if it does not. Each
+    threshold is at least `RESERVE` below it, the force threshold at least `FORCE_RESERVE`.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES
@@ -217,9 +218,10 @@ def _short(tokens: int) -> str:
 
 
 def band(tokens: int | None, where: Marks | None) -> Band:
-    """The band of a reading; a reading equal to a mark belongs to the band that begins there.
+    """Return the band of a token count; one equal to a threshold belongs to the band that begins
+    there.
 
-    `UNKNOWN` without tokens or marks.
+    `UNKNOWN` without tokens or thresholds.
     """
     if tokens is None or where is None:
         return Band.UNKNOWN
@@ -231,7 +233,8 @@ def band(tokens: int | None, where: Marks | None) -> Band:
 
 
 def band_from_tool_calls(count: int, limit: int) -> Band:
-    """The band of an agent without a reading: `WARN` from `limit` tool calls on, else `UNKNOWN`.
+    """Return the band if the token count is unknown: `WARN` from `limit` tool calls on, else
+    `UNKNOWN`.
 
     A `limit` of 0 or less disables it.
     """

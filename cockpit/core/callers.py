@@ -77,7 +77,7 @@ class Caller:
 def forwarded(caller: Caller, header: str) -> Caller:
     """The caller, with the address in a `Forwarded` header of `cockpit serve`.
 
-    It is only told, and decides nothing: any program of the user can send it.
+    The address is only shown and decides nothing, because any program of the user can send it.
     """
     first = header.split(",", 1)[0].strip().removeprefix("for=").strip('"').strip("[]")
     if caller.kind is not CallerKind.USER or not _ADDRESS.fullmatch(first):

@@ -1,7 +1,7 @@
-"""What one CLI can do for cockpit, and why it cannot do the rest.
+"""The capabilities of one CLI for cockpit, with the reason for each that is missing.
 
-The supervisor decides by it, and the page of runtimes and the screen show it. What a user can
-change, such as an extension that is not linked, is not here: see `Runtime.lacks`.
+The supervisor decides by them; the documentation and the screen show them. Problems that a user can
+fix, such as an extension that is not linked, are in `Runtime.lacks`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Yes:
-    """It is possible. True as a condition."""
+    """A capability that the CLI has. True as a condition."""
 
     how: str = ""
     """Follows "yes, "; empty if there is nothing to add."""
@@ -23,7 +23,7 @@ class Yes:
 
 @dataclass(frozen=True, slots=True)
 class No:
-    """It is not possible. False as a condition."""
+    """A capability that the CLI lacks. False as a condition."""
 
     why: str
     """Follows "no: "; for users."""
@@ -36,7 +36,7 @@ Answer = Yes | No
 
 
 class SessionIds(StrEnum):
-    """Who gives a new session its id."""
+    """The program that chooses a new session's id."""
 
     GIVEN = "chosen by cockpit"
     MINTED = "chosen by the CLI, known from its first hook"
@@ -45,7 +45,7 @@ class SessionIds(StrEnum):
 
 
 class Source(StrEnum):
-    """What says whether the CLI works, waits or is idle."""
+    """The source that reports whether the CLI works, waits or is idle."""
 
     HOOKS = "hooks"
     TRANSCRIPT = "transcript"
@@ -69,11 +69,11 @@ class Capabilities:
     turn_end: Answer
     """A text reaches the model when its turn ends."""
     dialogs: Answer
-    """A dialog that asks for a permission is told, with what it asks."""
+    """A dialog that asks for a permission is reported, with its question."""
     api_errors: Answer
-    """An error of the API that ended a turn is told."""
+    """An error of the API that ended a turn is reported."""
     compactions: Answer
-    """A compaction is told."""
+    """A compaction is reported."""
     held_compactions: Answer
     """A compaction can wait, for some seconds."""
     drafts: Answer
@@ -85,9 +85,9 @@ class Capabilities:
     tools: Answer
     """cockpit's tools (MCP) can be offered for one run."""
     background: Answer
-    """Background work is told, with its names."""
+    """Background work is reported, with its names."""
     session_ends: Answer
-    """The end of a session is told, with its reason. The end of its process always is."""
+    """The end of a session is reported, with its reason. The end of its process always is."""
     prompts: Answer = Yes()
     """A prompt can be pasted into its pane."""
     may_lose_enter: bool = False
@@ -119,7 +119,7 @@ LABELS = {
     "session_ends": "End of a session told",
     "prompts": "Prompts pasted into its pane",
 }
-"""What users read of each field that they can see."""
+"""The label of each field that users can see."""
 
 
 def limits(one: Capabilities) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reads from an environment which characters and colours its terminal can show."""
+"""Read from an environment which characters and colours its terminal can show."""
 
 from __future__ import annotations
 

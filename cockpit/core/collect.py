@@ -1,7 +1,7 @@
-"""Collects the facts of one session from the events of its transcript, in bounded memory.
+"""Collect the facts of one session from the events of its transcript, in bounded memory.
 
-These are the facts that a handoff document states without a model. They are kept as the transcript
-has them: not shortened, and not checked against git.
+These are the facts that a handoff document states without a model. They are the transcript's own:
+not shortened, and not checked against git.
 """
 
 from __future__ import annotations

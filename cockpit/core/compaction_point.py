@@ -1,8 +1,8 @@
-"""Where a CLI compacts by itself: its formula, corrected by observations.
+"""The token count at which a CLI compacts automatically: its formula, corrected by observations.
 
-The formula is the CLI's own. With some accounts and gateways, 2.1.330 goes past it and compacts
-only when the API refuses the request. The last observation counts. Tokens are those of a model's
-last reply.
+The formula is the CLI's own. With some accounts and gateways, Claude Code 2.1.330 goes past it and
+compacts only when the API refuses the request. The last observation counts. Tokens are those of a
+model's last reply.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class SeenPoint:
     passed: int | None = None
     """The most tokens at which the CLI sent another request without compacting."""
     compacted: int | None = None
-    """The fewest tokens at which the CLI compacted by itself."""
+    """The fewest tokens at which the CLI compacted automatically."""
 
     def after_pass(self, tokens: int) -> SeenPoint:
         """Add a request that was sent at this number of tokens."""

@@ -1,4 +1,4 @@
-"""Builds a handoff document from the writer's sections and cockpit's own.
+"""Build a handoff document from the writer's sections and cockpit's own.
 
 The original request comes first, word for word. `Verified Facts` is always written by cockpit.
 Secrets are removed from each piece before the pieces are joined, so that no piece can change the
@@ -44,7 +44,7 @@ ROOM_FOR_SECTIONS = LARGEST * 5 // 8
 """Bytes that the writer's sections may have together; the request gets the rest."""
 READ_ALL = "Read this document to its end before anything else."
 KNOWN_TO_US = "### Known to cockpit"
-"""The heading above cockpit's lines of Background Work; a renewal replaces what is below it."""
+"""The heading above cockpit's lines of Background Work; a renewal replaces the lines below it."""
 FROM_BEFORE = "### From the Previous Session"
 NONE_STATED = "None stated."
 
@@ -253,7 +253,7 @@ def _next_steps(body: str, facts: Facts, git: GitView) -> str:
 
 
 def _joined(body: str, ours: str) -> str:
-    """cockpit's lines below the writer's, without lines that are there already."""
+    """Return cockpit's lines below the writer's, without lines that are already there."""
     own = "" if says_nothing(body) else body
     present = set(own.split("\n"))
     added = "\n".join(line for line in ours.split("\n") if line not in present)
@@ -261,7 +261,7 @@ def _joined(body: str, ours: str) -> str:
 
 
 def _background(body: str, facts: Facts) -> str:
-    """The writer's section, then cockpit's lines; earlier lines of cockpit are replaced."""
+    """Return the writer's section, then cockpit's lines, which replace cockpit's earlier ones."""
     own, heading_, before = body.partition(KNOWN_TO_US)
     if heading_:
         kept = [line for line in before.split("\n") if not is_background_line(line, facts)]

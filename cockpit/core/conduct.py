@@ -1,8 +1,8 @@
-"""What an agent is doing: working, idle, or waiting for the user.
+"""The activity of an agent: working, idle, or waiting for the user.
 
 There are three sources. Hooks report most changes at once. Only the transcript shows an interrupt.
-The CLI's note of its process covers what both miss. Every report has the time at which it was
-made; an older report never overrides a newer one.
+The status file that the CLI writes for its process covers what both miss. Every report has the time
+at which it was made; an older report never overrides a newer one.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from cockpit.core.moments import (
 )
 
 NOTE_LAG = 1.5
-"""Seconds by which the CLI's note must be newer than the last hook event to override it."""
+"""Seconds by which the status file must be newer than the last hook event to override it."""
 NOTE_STANDS = 4.0
-"""Seconds after which an unchanged note overrides an older hook event without `NOTE_LAG`."""
+"""Seconds after which an unchanged status file overrides an older hook event without `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
 """Background tasks that may run without end, such as a server. The agent counts as idle."""
 
 
 @dataclass(slots=True)
 class Conduct:
-    """What one session is doing. All times are seconds on the same clock."""
+    """The activity of one session. All times are seconds on the same clock."""
 
     turn: Turn = Turn.UNKNOWN
     since: float = 0.0
@@ -51,7 +51,7 @@ class Conduct:
     """Turns that ended."""
     dialog: DialogOpened | None = None
     asked_at: float = 0.0
-    """When the dialog's question was reported; 0 if only the CLI's note mentions the dialog."""
+    """When the dialog's question was reported; 0 if only the status file mentions the dialog."""
     remembered: tuple[DialogOpened, float] | None = None
     """A dialog from before a restart of the supervisor, and its time; it may be closed by now."""
     broken: TurnBroken | None = None
@@ -136,13 +136,14 @@ class Conduct:
     def remember(self, dialog: DialogOpened, at: float) -> None:
         """Restore a dialog from before a restart of the supervisor.
 
-        It is shown only after the CLI's note confirms that the same dialog is still open.
+        It is shown only after the CLI's status file confirms that the same dialog is still open.
         """
         self.remembered = (dialog, at)
         self.last_moment = max(at, self.last_moment)
 
     def interrupted(self, at: float) -> None:
-        """Note that the user pressed Esc, as the transcript shows; subagents end with the turn."""
+        """Record that the user pressed Esc, as the transcript shows; subagents end with the
+        turn."""
         self.cut_at = max(at, self.cut_at)
         if at >= self.last_moment:
             self.last_moment = at
@@ -150,7 +151,7 @@ class Conduct:
             self._rest(at)
 
     def recorded(self, *, working: bool, at: float) -> None:
-        """Note that a turn began or ended, as the transcript shows; hooks can be newer."""
+        """Record that a turn began or ended, as the transcript shows; hooks can be newer."""
         if at >= self.last_moment:
             self.last_moment = at
             if working:
@@ -177,11 +178,11 @@ class Conduct:
         stood: float = 0.0,
         shells: bool | None = None,
     ) -> None:
-        """Process the CLI's note of its process; `at` is when the CLI wrote it.
+        """Process the CLI's status file; `at` is when the CLI wrote it.
 
-        `stood` is for how many seconds the note has been unchanged: after `NOTE_STANDS` a newer
-        note means that a hook was lost. `shells` says whether shells run in the background: the
-        user can end one without a hook.
+        `stood` is for how many seconds the file has been unchanged: after `NOTE_STANDS`, a file
+        newer than the last hook means that a hook was lost. `shells` tells whether shells run in
+        the background: the user can end one without a hook.
         """
         self._note_turn(turn, waiting_for, at, stood)
         if shells is False and self.turn is Turn.IDLE and at >= self.since:
@@ -219,8 +220,9 @@ class Conduct:
     def _recognised(self, at: float) -> bool:
         """Whether a dialog that opened at this time is the remembered one; if so, show it.
 
-        The CLI writes its note again when the next dialog opens, so a note that is not newer than
-        the remembered dialog is about that dialog. The hook and the note are 20 ms apart (2.1.330).
+        The CLI writes its status file again when the next dialog opens, so a file that is not newer
+        than the remembered dialog is about that dialog. The hook and the file are 20 ms apart
+        (2.1.330).
         """
         known, self.remembered = self.remembered, None
         if known is None or at > known[1] + NOTE_LAG:

@@ -1,7 +1,7 @@
-"""The first prompt of a session: of a job's first one, and of each successor.
+"""Build the first prompt of a session: of a job's first one, and of each successor.
 
 A successor gets the path of the document instead of its text, which can have 30 KB. The goal is
-quoted, so that no part of it reads as an instruction of cockpit.
+quoted, so that no part of it reads as one of cockpit's instructions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """What a continuation is made of."""
+    """The parts of a continuation."""
 
     document: str
     """Absolute path."""
@@ -42,7 +42,7 @@ class Succession:
     previous_tools: ToolNames | None = None
     """Of the previous session, if it ran in another CLI."""
     marker: str | None = None
-    """What to print when the whole job is done; None if nothing is to be printed."""
+    """The line to print when the whole job is done; None if there is none."""
 
 
 def continuation(succession: Succession) -> str:

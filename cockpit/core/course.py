@@ -1,4 +1,4 @@
-"""The context history of a session: its readings in order, thinned out, and a trend for a row.
+"""The context history of a session: its token counts in order, thinned out, and a trend for a row.
 
 Each point has the number of its reply, which shows where points were left out.
 """
@@ -13,7 +13,7 @@ TREND_CELLS = 8
 
 
 class Point(NamedTuple):
-    """One reading, or one compaction."""
+    """One token count, or one compaction."""
 
     at: datetime | None
     tokens: int
@@ -41,7 +41,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 class Trend:
-    """A context history in a few steps of equal length; each value is the reading at its end.
+    """A context history in a few steps of equal length; each value is the token count at its end.
 
     Only the last step changes while a session grows. When all steps are used, they become twice as
     long. So the row that shows them seldom has to be redrawn.
@@ -62,7 +62,7 @@ class Trend:
         return tuple(self._values)
 
     def take(self, tokens: int, *, again: bool = False) -> None:
-        """Add a reading; with `again` it replaces the last one."""
+        """Add a token count; with `again` it replaces the last one."""
         if again and self._values:
             self._values[-1] = tokens
             return

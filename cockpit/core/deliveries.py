@@ -1,4 +1,4 @@
-"""Decides after an attempt to deliver a message: delivered, retried, or given up.
+"""Decide after an attempt to deliver a message: delivered, retried, or given up.
 
 Times are seconds. The random number is an argument, so that the rules can be tested.
 """
@@ -17,7 +17,7 @@ RETRIED_STATUSES = frozenset({408, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The server's answer to one attempt."""
+    """The server's response to one attempt."""
 
     status: int | None = None
     """The HTTP status; None without a response."""
@@ -30,7 +30,7 @@ class Answer:
     said: bytes = b""
     """The beginning of the response's body, if the caller needs it."""
     thread: str | None = None
-    """The chat thread with the message, if the answer names it."""
+    """The chat thread with the message, if the response names it."""
     thread_gone: bool = False
     """The thread of the message no longer exists."""
 
@@ -55,7 +55,7 @@ class GivenUp:
 
 
 def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered | Again | GivenUp:
-    """Decide after the answer to an attempt; attempts count from 1.
+    """Decide after the response to an attempt; attempts count from 1.
 
     The longest wait doubles with each attempt. The wait is a random part of it (`chance`, 0 to 1),
     so that many supervisors do not retry at the same time. `retry_after` is added.

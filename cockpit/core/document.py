@@ -84,7 +84,7 @@ class Problem:
     """`empty`, `too-long`, `control-bytes`, `open-fence`, `missing`, `says-nothing`,
     `too-short` or `not-runnable`."""
     text: str
-    """A sentence for the writer that says what to correct."""
+    """A sentence that tells the writer what to correct."""
     mends: bool = False
     """`composition.compose` corrects it, so the writer is not asked again."""
 

@@ -1,4 +1,4 @@
-"""What an event means to hooks and notifications."""
+"""Map the supervisor's events to hook events and notification topics."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class AgentAdopting:
     kind: ClassVar[EventKind] = "agent.adopting"
     session: str
     pid: int
-    """The process that had it open."""
+    """The process that had the session open."""
     directory: str
 
 
@@ -62,20 +62,20 @@ class AgentAdopting:
 class AgentCompacted:
     kind: ClassVar[EventKind] = "agent.compacted"
     compactions: int
-    """Of this session so far."""
+    """Compactions of this session so far."""
     tokens: int | None
-    """In context before it."""
+    """Tokens in context before the compaction."""
     document: str | None
-    """The file with the facts that were kept before it."""
+    """The file with the facts that were saved before the compaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEnded:
     kind: ClassVar[EventKind] = "agent.ended"
     killed: bool
-    """SIGKILL was needed."""
+    """Whether SIGKILL was needed."""
     stragglers: tuple[int, ...]
-    """Processes of the session that were ended after it."""
+    """Pids of the session's other processes that were ended afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +83,16 @@ class AgentExited:
     kind: ClassVar[EventKind] = "agent.exited"
     status: int | None
     signal: int | None
-    """Both are None if nobody saw the end."""
+    """The exit status or the signal; both are None if no supervisor saw the process end."""
     completed: bool
-    """The job was done."""
+    """Whether the job was done."""
     told: bool
-    """That the job was done is recorded already."""
+    """Whether an earlier event already reported that the job is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an agent waits for."""
+    """The reason that an agent waits for its user."""
 
     kind: str
     detail: str
@@ -124,7 +124,7 @@ class AgentStarted:
 class AgentStopped:
     kind: ClassVar[EventKind] = "agent.stopped"
     told: bool
-    """That the job was done is recorded already."""
+    """Whether an earlier event already reported that the job is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class BandCrossed:
     kind: ClassVar[EventKind] = "band.crossed"
     band: str
     reached: tuple[str, ...]
-    """The bands that were not reached before, the highest last."""
+    """The bands that the session reached for the first time, the highest last."""
     tokens: int | None
     window: int | None
     confidence: str | None
@@ -162,7 +162,7 @@ class FactsGiven:
     kind: ClassVar[EventKind] = "facts.given"
     occasion: str
     token: str
-    """By which the facts are recognised in the transcript."""
+    """A unique text in the facts, by which the transcript shows that they arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class HandoffBegun:
 
 @dataclass(frozen=True, slots=True)
 class HandoffAt:
-    """A handoff reached a phase."""
+    """The beginning of a handoff's phase."""
 
     kind: PhaseKind
     phase: str
@@ -183,16 +183,16 @@ class HandoffAt:
 
 @dataclass(frozen=True, slots=True)
 class HandoffOver:
-    """A handoff ended; the kind says how."""
+    """The end of a handoff; the kind tells the outcome."""
 
     kind: OutcomeKind
     why: str
     handoff: str | None
-    """Its id."""
+    """The handoff's id."""
     old_session: str | None
     new_session: str | None
     number: int
-    """Confirmed handoffs of the job so far."""
+    """Number of confirmed handoffs of the job so far."""
     document: str | None
 
 
@@ -226,7 +226,7 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Files that are no handoff documents."""
+    """Paths of files that were ignored, because they are no handoff documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class HookDecided:
 
 @dataclass(frozen=True, slots=True)
 class HookEnded:
-    """A shell hook ended."""
+    """The end of a shell hook."""
 
     kind: HookEndKind
     hook: str
@@ -250,23 +250,23 @@ class HookEnded:
     error: str | None
     event: str
     output: str
-    """The file with what it printed."""
+    """The file with the hook's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookSent:
-    """A message left this machine, or was given up."""
+    """A hook's or a notification's message was delivered, or its delivery was given up."""
 
     kind: HookSentKind
     hook: str
     type: str
     event: str | None
-    """None for the user's notifications."""
+    """The hook event; None for the user's notifications."""
     success: bool
     attempts: int
     error: str | None
     message: str
-    """Its id."""
+    """The message's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class RunCompleted:
     kind: ClassVar[EventKind] = "run.completed"
     session: str
     needs: None = None
-    """Always null; the key was there from the beginning."""
+    """Always null; kept because fields are never removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +286,12 @@ class SessionCleared:
 
 @dataclass(frozen=True, slots=True)
 class VerbAsked:
-    """A client requested a change."""
+    """A client's request for a change."""
 
     kind: VerbKind
     verb: str
     by: Mapping[str, str | int]
-    """As `Caller.event_data` has it."""
+    """The caller, as `Caller.event_data` returns it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class WorktreeLost:
 
 @dataclass(frozen=True, slots=True)
 class WorktreePublished:
-    """A branch was pushed, or could not be."""
+    """The result of pushing a branch."""
 
     kind: PublishedKind
     detail: str
@@ -323,14 +323,14 @@ class WorktreeRemoved:
     directory: str
     branch: str | None
     salvage: str | None
-    """The reference with its content."""
+    """The git reference that keeps the worktree's content."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorktreeSetUp:
     kind: ClassVar[EventKind] = "worktree.set_up"
     output: str
-    """The file with what the setup printed."""
+    """The file with the setup's output."""
 
 
 Event = (
@@ -362,11 +362,11 @@ TYPES: dict[str, type[Any]] = {
     **dict.fromkeys(get_args(VerbKind), VerbAsked),
     **dict.fromkeys(get_args(PublishedKind), WorktreePublished),
 }  # fmt: skip
-"""Every kind that this version records, and its type."""
+"""Event kind -> its type, for every kind that this version records."""
 
 
 def to_data(event: Event) -> dict[str, Any]:
-    """The data of an event, to be stored as JSON."""
+    """Return the data of an event, to be stored as JSON."""
     if isinstance(event, Unknown):
         return dict(event.data)
     return {
@@ -377,9 +377,9 @@ def to_data(event: Event) -> dict[str, Any]:
 
 
 def from_data(kind: str, data: Mapping[str, Any]) -> Event:
-    """Read a stored event, also of another version.
+    """Read a stored event, also one of another version.
 
-    A missing value is read as unknown, and data that this version does not know is left out.
+    A missing value is read as unknown. Keys that this version does not know are ignored.
     """
     event = TYPES.get(kind)
     if event is None:
@@ -393,7 +393,8 @@ def from_data(kind: str, data: Mapping[str, Any]) -> Event:
 
 
 def _read(annotation: str, stored: Any) -> Any:
-    """A stored value as a field's type; a missing one, or one of another type, as unknown."""
+    """Convert a stored value to a field's type; a missing or wrong value becomes the unknown
+    value."""
     match annotation:
         case "str":
             return stored if isinstance(stored, str) else ""

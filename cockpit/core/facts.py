@@ -1,4 +1,4 @@
-"""Facts about a session that need no model: they come from its transcript."""
+"""Facts about a session, from its transcript and without a model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Combines the two sources of a reading: the status line and the transcript.
+"""Combine the two sources of a session's token count: the status line and the transcript.
 
-The newer reading counts. The window comes from the best source, also if the tokens came from the
-other one. After a compaction the reading is unknown until a source reports a later reply.
+The newer count is used. The window comes from the best source, also if the tokens came from the
+other one. After a compaction the count is unknown until a source reports a later reply.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_wi
 
 @dataclass(slots=True)
 class Gauge:
-    """One session's reading. Times are seconds on one clock; tokens are whole numbers."""
+    """One session's token count and window. Times are seconds on one clock; tokens are whole
+    numbers."""
 
     override: int | None = None
     """The window that the user configured."""
     tokens: int | None = None
     source: Source | None = None
     at: float | None = None
-    """When the reading was made; its age counts from here."""
+    """When the tokens were counted; their age starts here."""
     peak: int = 0
-    """The largest reading of this session."""
+    """The largest token count of this session."""
     compacted_at: float | None = None
     before_compaction: int | None = None
-    """The reading before the last compaction."""
+    """The token count before the last compaction."""
     _reported: int | None = None
     _derived: Window | None = None
 
     def tell(self, tokens: int, source: Source, at: float) -> bool:
-        """Set the reading. Returns whether it changed.
+        """Set the token count. Returns whether it changed.
 
         Ignored if it is older than the current one or than the last compaction.
         """
@@ -54,13 +55,13 @@ class Gauge:
         self._derived = window
 
     def compacted(self, at: float) -> None:
-        """Clear the reading, because the conversation was compacted."""
+        """Clear the token count, because the conversation was compacted."""
         self.compacted_at = at
         self.before_compaction = self.tokens or self.before_compaction
         self.lose()
 
     def lose(self) -> None:
-        """Clear the reading, because a newer one could not be read."""
+        """Clear the token count, because a newer one could not be read."""
         self.tokens = None
         self.source = None
         self.at = None

@@ -1,4 +1,4 @@
-"""Which settings of a repository's git configuration apply when cockpit runs git.
+"""Decide which settings of a repository's git configuration apply when cockpit runs git.
 
 Settings of git can name programs. Settings of the system and the user are trusted. Settings of the
 repository (scope `local` or `worktree`, with the files that they include) may come from an agent or

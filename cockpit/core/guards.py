@@ -1,4 +1,4 @@
-"""Rules that decide when a due handoff may begin: cooldown, growth, age, limits and queue.
+"""Decide when a due handoff may begin: cooldown, growth, age, limits and queue.
 
 Each reason is also shown to the user, so it is a clause for a row.
 """
@@ -14,7 +14,7 @@ from cockpit.core.plurals import counted
 GROWTH = 0.10
 """Share of the window that must be used before a refused or cancelled handoff is asked again."""
 STALE = 120.0
-"""Seconds after which the reading of a working agent is too old to act on."""
+"""Seconds after which the token count of a working agent is too old to act on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,15 @@ class Left:
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
-    """Why no handoff may begin so soon after the last one; None if it may."""
+    """Return why no handoff may begin so soon after the last one; None if it may."""
     if left.elapsed is None or left.elapsed >= cooldown:
         return None
     return f"the last handoff has just ended; no new one for {cooldown:.0f} s"
 
 
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
-    """Why the user is not asked again yet; None if they are. Reaching the force band asks again."""
+    """Return why the user is not asked again yet; None if they are. Reaching the force band asks
+    again."""
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None
     missing = left.tokens + int(window * GROWTH) - tokens
@@ -47,13 +48,13 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:
-    """Whether a reading is too old to act on; the reading of an idle agent never is."""
+    """Whether a token count is too old to act on; that of an idle agent never is."""
     at_rest = turn in (Turn.IDLE, Turn.DIALOG)
     return age is None or (not at_rest and age > STALE)
 
 
 def limit_reached(turns: int, most: int, age: float | None, longest: float) -> str | None:
-    """The limit that a session has reached, as text; None if none. 0 means no limit."""
+    """Return the limit that a session has reached, as text; None if none. 0 means no limit."""
     if most and turns >= most:
         return f"{counted(turns, 'turn')} of at most {most}"
     if longest and age is not None and age >= longest:
@@ -69,7 +70,8 @@ def _duration(seconds: float) -> str:
 
 
 def queued(busy: Iterable[str], ahead: Iterable[str], most: int) -> str | None:
-    """Why a handoff must wait for others, or None. `ahead` are the handoffs before it in the queue.
+    """Return why a handoff must wait for others, or None. `ahead` are the handoffs before it in the
+    queue.
 
     `busy` are the running ones, and `most` is how many may run at once.
     """

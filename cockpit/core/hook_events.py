@@ -1,4 +1,4 @@
-"""The events that hooks are called for: their names, which hook gets which, and a hook's answer."""
+"""The events that hooks run on: their names, the hooks for each, and a hook's decision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENTS: dict[str, str] = {
     "handoff_start": "a handoff has begun",
     "handoff_document": "the handoff document is on disk",
     "handoff_complete": "the new session gave its first reply",
-    "compaction": "the CLI compacted its context by itself",
+    "compaction": "the CLI compacted its context automatically",
     "needs_you": "an agent waits for you",
     "after_run": "a job is over: completed, failed or stopped",
     "error": "an agent or its handoff failed",
@@ -53,7 +53,7 @@ class Happening:
 def passed_over(
     event: str, payload: Mapping[str, Any], on_events: Collection[str], when: str
 ) -> str | None:
-    """Why a hook does not get this event; None if it does.
+    """Return why a hook does not get this event; None if it does.
 
     `on_events` has events, with or without `on_`, or outcomes of a run. `when` is a path in the
     payload whose value must be true; a path that does not exist is not true.
@@ -86,7 +86,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A hook's answer."""
+    """A hook's decision, with its document."""
 
     verdict: Verdict
     document: str | None = None
@@ -94,9 +94,9 @@ class Decision:
 
 
 def decision(output: str) -> Decision | None:
-    """Read a hook's answer: the whole output, or its last line, that is a JSON object.
+    """Read a hook's decision from its output: all of it, or its last line, as a JSON object.
 
-    None if there is none. Raises `ValueError` for an invalid answer.
+    None if there is none. Raises `ValueError` for an invalid one.
     """
     for candidate in (output, *reversed(output.splitlines())):
         answer = _as_object(candidate)

@@ -20,7 +20,7 @@ MARGIN = 4_000
 
 @dataclass(frozen=True, slots=True)
 class ContextFields:
-    """The reading at the moment of the event."""
+    """The context use at the time of the event."""
 
     input_tokens: int | None = None
     context_window: int | None = None
@@ -34,7 +34,7 @@ class ContextFields:
 def context_fields(
     tokens: int | None, window: int | None, model: str | None, band: str, confidence: str
 ) -> ContextFields:
-    """The reading with percentages, to a tenth; `remaining_percent` can be negative."""
+    """Return the context use with percentages, to a tenth; `remaining_percent` can be negative."""
     percent = round(100 * tokens / window, 1) if tokens is not None and window else None
     left = round(100 - percent, 1) if percent is not None else None
     return ContextFields(tokens, window, percent, left, model, band, confidence)
@@ -166,7 +166,7 @@ SCHEMA: dict[str, Any] = {
         at={**_TEXT, "format": "date-time", "description": "When it happened, UTC."},
         text={**_TEXT, "description": "One sentence for people."},
         context=_object(
-            "The reading at that time; all null before a session has begun.",
+            "The context use at that time; all null before a session has begun.",
             input_tokens=_maybe("integer"),
             context_window=_maybe("integer"),
             usage_percent=_maybe("number"),
@@ -208,7 +208,7 @@ SCHEMA: dict[str, Any] = {
         },
         outcome={"enum": [*OUTCOMES, None], "description": "after_run: how the run ended."},
         needs={
-            **_object("needs_you: what the agent waits for.", kind=_TEXT, detail=_TEXT),
+            **_object("needs_you: the reason that the agent waits.", kind=_TEXT, detail=_TEXT),
             "type": ["object", "null"],
         },
         mode={**_TEXT, "description": "observe, prompt or auto."},

@@ -17,7 +17,8 @@ PaneId = NewType("PaneId", str)
 """Such as tmux's `%7`; stable while the pane exists, even if it moves to another window."""
 
 SESSION_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-"""What the CLIs use as ids of sessions; hook reports can be forged, and ids become file names."""
+"""The form of the CLIs' session ids. Checked because reports can be forged, and ids become file
+names."""
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
@@ -45,7 +46,7 @@ def agent_name(text: str) -> AgentName:
     if NAME_PATTERN.fullmatch(text):
         return AgentName(text)
     raise BadUsage(
-        f"{quoted(text)} cannot be the name of an agent",
+        f"{quoted(text)} is not a valid agent name",
         "Names are 1 to 32 of a-z, 0-9, dot, underscore, dash, and begin with a letter or digit.",
         f"Try: {suggested_name(text)}",
     )

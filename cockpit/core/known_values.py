@@ -1,4 +1,4 @@
-"""Finds secrets whose value is known: escaped, encoded, or broken over lines."""
+"""Find secrets whose value is known: escaped, encoded, or broken over lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Counts one session's tokens from the events of its transcript.
+"""Count one session's tokens from the events of its transcript.
 
-Some events are readings, others only cost money. To read a session again from its start, create a
-new meter.
+Some events tell how many tokens are in context, others only cost money. To read a session again
+from its start, create a new meter.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.tokens: int | None = None
-        """Tokens in context; None before the first reply, and after a compaction or a skipped
-        reading until the next reply."""
+        """Tokens in context; None before the first reply, and after a compaction or a skipped reply
+        until the next one."""
         self.api_calls = 0
         """Replies of the main chain, each counted once."""
         self.compactions = 0
@@ -67,7 +67,7 @@ class Meter:
         self.cost_usd: float | None = None
         """The CLI's running total; None until it reports one."""
         self.peak = 0
-        """The largest reading of the session, also before compactions."""
+        """The largest token count of the session, also before compactions."""
         self.skipped = 0
         """Lines that are not records."""
         self._model: str | None = None
@@ -117,12 +117,12 @@ class Meter:
 
     @property
     def series(self) -> tuple[Point, ...]:
-        """The readings in order, thinned out evenly in a long session."""
+        """Return the token counts in order, thinned out evenly in a long session."""
         return tuple(self._series)
 
     @property
     def trend(self) -> tuple[int, ...]:
-        """The whole session as a few readings, oldest first."""
+        """Return the whole session as a few token counts, oldest first."""
         return self._trend.values
 
     @property
@@ -200,7 +200,7 @@ class Meter:
         self._lose_reading()
 
     def _lose_reading(self) -> None:
-        """Clear the reading until the next reply."""
+        """Clear the token count until the next reply."""
         self.tokens = self._base = self._last_id = self._counted_id = None
         self._growths.clear()
 

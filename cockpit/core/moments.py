@@ -1,6 +1,6 @@
 """Hook events of a CLI in a common form: turns, dialogs, subagents, sessions.
 
-A runtime's adapter creates them from hooks. They have no times; the receiver knows when each
+A runtime's adapter creates them from hooks. They have no timestamps; the receiver knows when each
 arrived.
 """
 
@@ -73,7 +73,7 @@ class DialogOpened:
     tool: str = ""
     """The tool that needs permission, if known."""
     command: str = ""
-    """What the tool is to do, complete; can have several lines."""
+    """The tool's input, complete; can have several lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Converts events to messages: webhooks (signed JSON), Slack, Discord. Sends nothing.
+"""Convert events to messages: webhooks (signed JSON), Slack, Discord. Sends nothing.
 
 Foreign text is escaped, so a mention in it notifies no one.
 """
@@ -135,7 +135,7 @@ def thread_address(url: str, thread: str | None) -> str:
 
 
 def thread_of(said: bytes) -> str | None:
-    """The thread of a message, from Discord's answer; None if the answer does not say."""
+    """Return the thread of a message, from Discord's response; None if the response has none."""
     try:
         found = json.loads(said)
     except (ValueError, RecursionError):

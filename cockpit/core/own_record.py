@@ -1,7 +1,8 @@
-"""The record that an agent without a CLI of ours writes: JSON lines in a documented shape.
+"""Parse the record of a program that is no known CLI: JSON lines in a documented shape.
 
 `docs/own-runtimes.md` describes it. Every key is optional and unknown keys are ignored. A value of
-a wrong type makes the whole line a fault, which is counted and shown: no figure is guessed from it.
+a wrong type makes the whole line a fault, which is counted and shown; no value of that line is
+used.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def parse(line: bytes, unique: str) -> Sequence[SessionEvent] | Skipped:
 
 
 def _may_be_reading(line: Line) -> bool:
-    """Whether a line with a fault may say how full the context is."""
+    """Whether a line with a fault may contain a token count."""
     return not line.keys() <= _NEVER_A_READING | {"id", "at", "subagent", "session", "directory"}
 
 

@@ -1,4 +1,4 @@
-"""What an agent may do without asking in a permission mode, and the mode of a successor.
+"""Compare what permission modes allow without asking, and choose the mode of a successor.
 
 The mode of a successor is never wider than its predecessor's, also in another CLI. The same name
 means different things in different CLIs, so what the modes allow is compared, not their names.
@@ -16,7 +16,7 @@ DEFAULT = "default"
 
 
 class Right(StrEnum):
-    """Something that an agent does without asking."""
+    """A kind of action that an agent does without asking."""
 
     LOOK = "run commands in a sandbox in which they can only read"
     EDIT = "edit files in its directory"
@@ -27,7 +27,7 @@ class Right(StrEnum):
 
 
 class Asks(IntEnum):
-    """What happens with everything else; a larger one lets the user approve more."""
+    """The handling of all other actions; with a larger value the user can approve more."""
 
     NOTHING = 0
     """It is refused."""
@@ -38,7 +38,7 @@ class Asks(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What a permission mode of one CLI allows. A partial order, by `within`."""
+    """The actions that a permission mode of one CLI allows. Partially ordered by `within`."""
 
     unasked: frozenset[Right] = frozenset()
     asks: Asks = Asks.EVERYTHING

@@ -1,7 +1,7 @@
-"""Errors as problem documents (RFC 9457): what an HTTP answer contains when a request failed.
+"""Errors as problem documents (RFC 9457): the content of an HTTP response to a failed request.
 
-`type` says which kind of problem it is and never changes. `title`, `detail` and `hint` are
-sentences for the user: compare none of them.
+`type` names the kind of problem and never changes. `title`, `detail` and `hint` are sentences for
+the user: compare none of them.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ KINDS: Mapping[str, str] = {
     "not-now": "Not possible in the present state; the detail says why, the hint what to do first.",
     "not-allowed": "Only the user may do this, and an agent asked.",
     "program-missing": "A program that is needed is not installed.",
-    "failed": "It failed. An `instance` names an error of cockpit itself in the log.",
-    "hindered": "The machine is in the way, such as a full disk. The same may work later.",
+    "failed": "The request failed. For a bug in cockpit, `instance` names its entry in the log.",
+    "hindered": "A problem of the machine, such as a full disk. The same request may work later.",
     "no-supervisor": "No supervisor answers behind `cockpit serve`.",
-    "unknown-request": "There is no such address, or not with this method.",
+    "unknown-request": "The address does not exist, or does not allow this method.",
     "not-let-in": "The token is missing or wrong (`cockpit serve` only).",
     "foreign-page": "The request names another machine, or comes from a page of another site.",
     "read-only": "`cockpit serve` was started without `--write`.",

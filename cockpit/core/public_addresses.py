@@ -1,4 +1,4 @@
-"""Which IP addresses are public.
+"""Decide which IP addresses are public.
 
 An IPv6 address can contain an IPv4 address to which a router or a kernel sends instead. Then the
 IPv4 address decides. Python's `is_global` knows only some of these forms, and not the same ones in

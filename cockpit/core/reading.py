@@ -1,8 +1,8 @@
-"""Readings: tokens in one agent's context, the size of its window, and how reliable they are.
+"""A `Reading`: the tokens in one agent's context, the size of its window, and their reliability.
 
 The window comes from the first of these that is known: the user's setting, the status line, the
 transcript's identity, the table of models, the fact that more than 200k tokens were seen, an
-assumption. The confidence says which.
+assumption. The confidence depends on this source.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ LARGE_WINDOW = 1_000_000
 
 
 class Confidence(StrEnum):
-    """How reliable a reading is. `ASSUMED` and `UNKNOWN` never cause an automatic handoff."""
+    """The reliability of a token count. `ASSUMED` and `UNKNOWN` never cause an automatic
+    handoff."""
 
     REPORTED = "reported"
     """From the user's setting or the CLI's status line."""
@@ -73,7 +74,7 @@ def resolve_window(
     """The window from the first argument that is known.
 
     `override` is the user's setting, `reported` comes from the status line, `identity` from the
-    transcript, `table` from the model's name. `seen` is the largest reading; a derived window
+    transcript, `table` from the model's name. `seen` is the largest token count; a derived window
     smaller than `seen` is wrong and ignored.
     """
     for size in (override, reported):

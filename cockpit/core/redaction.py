@@ -1,4 +1,4 @@
-"""Removes secrets from text before it is stored or sent.
+"""Remove secrets from text before it is stored or sent.
 
 Finds exact values that are known (`core.known_values`), and the shapes of well-known credentials
 (`core.secret_shapes`). A secret becomes `[REDACTED:kind:hash]`; equal secrets have equal hashes.

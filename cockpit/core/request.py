@@ -1,4 +1,4 @@
-"""The prompts that ask an agent for its handoff document.
+"""Build the prompts that ask an agent for its handoff document.
 
 Each prompt uses some of the little context that is left, so it is short: why, where, under which
 headings, and to stop afterwards. The tone is factual, without orders in capitals.
@@ -44,9 +44,9 @@ def request(
 ) -> str:
     """Ask for the document.
 
-    `path` is absolute. `used` is the reading as text, such as `142k of 200k tokens`. `filling`
-    says that a filling context is the reason. `running` names the session's background tasks, in
-    a few words each.
+    `path` is absolute. `used` is the token count as text, such as `142k of 200k tokens`. `filling`
+    says that a filling context is the reason. `running` names the session's background tasks, in a
+    few words each.
     """
     return "\n\n".join(
         (

@@ -1,4 +1,4 @@
-"""Which tool calls of a session's main thread have not returned, from its transcript.
+"""Track the tool calls of a session's main thread that have not returned, from its transcript.
 
 A hook reports only the end of a tool. An interrupt between two tools loses no work; one during a
 tool can.

@@ -1,4 +1,4 @@
-"""Makes foreign text safe to show in a terminal.
+"""Make foreign text safe to show in a terminal.
 
 Names, branches, pane contents, documents and transcripts pass through here before they are shown
 or stored. Removes whole escape sequences, and characters that move the cursor, change the direction

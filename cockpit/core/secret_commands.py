@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Finds secrets in command lines: values of options, and arguments of commands.
+"""Find secrets in command lines: values of options, and arguments of commands.
 
 A line with the name of a program is split once and read from left to right, so the time is linear,
 however often a name is repeated.
@@ -22,7 +22,7 @@ LONGEST_COMMAND = 1000
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Where a program's command line can have a secret."""
+    """The places in a program's command line that can hold a secret."""
 
     options: tuple[str, ...] = ()
     """Options whose value is a secret."""

@@ -1,6 +1,6 @@
 # ruff: noqa: E501
-"""Finds secrets by the format of their file or command, where no name is next to them:
-netrc and pgpass, Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
+"""Find secrets by the format of their file or command, where no name is next to them: netrc and
+pgpass, Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
 
 Every expression is bounded, and is tried only after its word.
 """

@@ -1,4 +1,4 @@
-"""Finds private keys in PEM blocks: whole, cut off at an end, or with a prefix on each line."""
+"""Find private keys in PEM blocks: whole, cut off at an end, or with a prefix on each line."""
 
 from __future__ import annotations
 

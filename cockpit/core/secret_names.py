@@ -1,4 +1,4 @@
-"""Decides from a name whether its value is a secret, and how certain that is."""
+"""Decide from a name whether its value is a secret, and how certain that is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 class Strength(IntEnum):
-    """How certain it is that a name's value is a secret."""
+    """The certainty that a name's value is a secret."""
 
     NONE = 0
     KEY = 1

@@ -1,4 +1,4 @@
-"""Finds secrets by their place: after a name, in a URL, a header, a command, a password file.
+"""Find secrets by their place: after a name, in a URL, a header, a command, a password file.
 
 Every expression is bounded, and is tried only at its word, so the time is linear for any text.
 """

@@ -1,4 +1,4 @@
-"""Finds credentials by their shape alone, from the table in `core.secret_kinds`.
+"""Find credentials by their shape alone, from the table in `core.secret_kinds`.
 
 A shape is tried only in long runs of characters, and there only where its first letters or one of
 its words occur, so ordinary text needs one pass.

@@ -1,4 +1,4 @@
-"""Parses the templates of `core.secret_kinds` and converts them to regular expressions."""
+"""Parse the templates of `core.secret_kinds` and convert them to regular expressions."""
 
 from __future__ import annotations
 

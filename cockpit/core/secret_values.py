@@ -1,4 +1,4 @@
-"""Decides whether the value of a secret's name is a secret, and not a placeholder, code, path or
+"""Decide whether the value of a secret's name is a secret, and not a placeholder, code, path or
 prose.
 """
 

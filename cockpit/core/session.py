@@ -43,7 +43,7 @@ class AssistantReplied:
     model: str
     context: Usage | None
     """Tokens in the window: the last of `iterations`, if the record has them. None if the CLI
-    records them apart from the text and the tools: this is then no reading."""
+    records them apart from the text and the tools; this event then changes no token count."""
     billed: Usage
     """Usage of the whole message, for totals."""
     text: str = ""
@@ -88,7 +88,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The CLI compacted the conversation; the reading is unknown until the next reply."""
+    """The CLI compacted the conversation; the token count is unknown until the next reply."""
 
     trigger: str = "auto"
     """`auto` or `manual`; empty if this line does not say it, and perhaps the next one does."""
@@ -145,7 +145,7 @@ class CostCounted:
 
 @dataclass(frozen=True, slots=True)
 class ContextInjected:
-    """A hook's answer reached the model."""
+    """A hook's response reached the model."""
 
     hook_event: str
     text: str
@@ -170,7 +170,7 @@ class Identified:
     model: str | None = None
     window: int | None = None
     compacts_at: int | None = None
-    """Tokens at which the CLI compacts by itself, if its transcript says so."""
+    """Tokens at which the CLI compacts automatically, if its transcript says so."""
 
 
 SessionEvent = (

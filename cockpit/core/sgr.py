@@ -1,4 +1,4 @@
-"""Parses captured screen lines into text and colours.
+"""Parse captured screen lines into text and colours.
 
 tmux returns lines with SGR sequences, whose state continues from one line to the next. This module
 makes them safe and splits them into runs of one style. It is fast enough for every changed line

@@ -1,4 +1,5 @@
-"""Messages of a Slack bot (`chat.postMessage`), and the meaning of Slack's answers. Sends nothing.
+"""Build a Slack bot's messages (`chat.postMessage`), and interpret Slack's responses. Sends
+nothing.
 
 Slack answers most errors with status 200 and an error name in the body.
 """
@@ -81,7 +82,7 @@ def body(
 
 
 def judged(answer: Answer, thread: str | None) -> Answer:
-    """The answer to a message for `thread`, with the error or thread from its body."""
+    """Return the response to a message for `thread`, with the error or thread from its body."""
     if answer.status is None or not 200 <= answer.status < 300:
         return answer
     try:
@@ -106,5 +107,5 @@ def judged(answer: Answer, thread: str | None) -> Answer:
 
 
 def _failure(answer: Answer, problem: str, *, hopeless: bool = False) -> Answer:
-    """The answer as a failure, without the status, because 200 counts as delivered."""
+    """Return the response as a failure, without the status, because 200 counts as delivered."""
     return replace(answer, status=None, problem=problem, hopeless=hopeless)

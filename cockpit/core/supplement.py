@@ -1,7 +1,7 @@
 """The facts that a session is given after its CLI compacted it, or its user cleared it.
 
-Only exact facts that a summary loses: the task, the todos, commits, uncommitted changes, files,
-and the request word for word. The text fits into the answer of a hook.
+Only exact facts that a summary loses: the task, the todos, commits, uncommitted changes, files, and
+the request word for word. The text fits into a hook's response.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Form = Literal["structured", "narrative"]
 Occasion = Literal["compact", "clear"]
 
 LONGEST = 9_500
-"""Characters; a hook's answer may have 10,000."""
+"""Characters; a hook's response may have 10,000."""
 LONGEST_GOAL = 2_500
 MOST_FILES = 40
 MOST_TODOS = 40
@@ -33,7 +33,7 @@ _OPENING: dict[Occasion, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What a supplement is made of."""
+    """The parts of a supplement."""
 
     token: str
     """Unique text; when the transcript contains it, the supplement has arrived."""

@@ -1,4 +1,4 @@
-"""Finds the runs of characters in a text that are long enough to be a credential.
+"""Find the runs of characters in a text that are long enough to be a credential.
 
 Ordinary text has few, so searches for credentials look only there.
 """

@@ -1,4 +1,4 @@
-"""What a CLI calls its tools, for texts that its model reads."""
+"""The names that a CLI gives its tools, for texts that its model reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SUCCESSORS = ("claude", "codex", "gemini", "opencode", "copilot")
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """How to name one CLI and its tools to the model that runs in it."""
+    """The names of one CLI and its tools, for the model that runs in it."""
 
     cli: str
     """The CLI's own name."""

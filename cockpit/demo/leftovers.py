@@ -1,4 +1,4 @@
-"""Ends processes that a flight left running; they have its folder in their environment."""
+"""End processes that a flight left running; they have its folder in their environment."""
 
 from __future__ import annotations
 

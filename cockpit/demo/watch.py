@@ -1,4 +1,4 @@
-"""Watches a flight without a screen: prints events, approves handoffs, and waits for the end.
+"""Watch a flight without a screen: print events, approve handoffs, and wait for the end.
 
 Uses the client only. Any other question is unexpected in the demo, and ends it with an error.
 """

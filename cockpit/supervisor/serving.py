@@ -1,4 +1,4 @@
-"""Builds the API: which part performs which verb, and what answers requests."""
+"""Build the API: which part performs which verb, and what answers requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applies changed settings to the running screen: keys, colours, notifications and hosts.
+"""Apply changed settings to the running screen: keys, colours, notifications and hosts.
 
 Used when a file changes and when a form has saved one. Unchanged settings are left alone.
 """

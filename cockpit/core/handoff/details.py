@@ -36,7 +36,7 @@ class HandoffDetails:
     """One handoff's details; a default means unknown, or not yet known."""
 
     draft: str | None = None
-    """Path that the agent was asked to write to."""
+    """The path at which the agent was asked to write."""
     began: float | None = None
     """Steady seconds."""
     phase_since: str | None = None

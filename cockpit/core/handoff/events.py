@@ -66,7 +66,7 @@ class Observation:
     successor_replied: bool = False
     """The successor's transcript has its first assistant message."""
     successor_dialog: bool = False
-    """A dialog is open in the successor's pane; meanwhile its time limit does not run."""
+    """A dialog is open in the successor's pane; its time limit is paused."""
 
 
 @dataclass(frozen=True, slots=True)

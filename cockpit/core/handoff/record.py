@@ -1,4 +1,4 @@
-"""Converts a handoff to JSON data and back, so that its state is saved before it acts.
+"""Convert a handoff to JSON data and back, so that its state is saved before it acts.
 
 Reading is strict: unknown data raises `ValueError`, and the caller moves the row aside instead of
 guessing the state.

@@ -108,7 +108,7 @@ class Documenting:
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """The user reads the document; the agent may continue meanwhile."""
+    """The user reads the document; the agent may continue until then."""
 
     document: Document
     snoozed_until: float | None = None

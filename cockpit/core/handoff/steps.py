@@ -132,7 +132,7 @@ def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
 
 
 def not_now(seen: Observation, *, boundary: bool) -> str | None:
-    """Why the agent cannot be asked now (or ended, with `boundary`); None if it can."""
+    """Return why the agent cannot be asked now (or ended, with `boundary`); None if it can."""
     if seen.git_busy:
         return f"a git operation is in progress: {seen.git_busy}"
     if seen.turn is Turn.DIALOG:

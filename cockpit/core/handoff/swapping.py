@@ -1,4 +1,4 @@
-"""From a sealed document to a new session: the rules of `Reviewing` and the states after it."""
+"""The rules from a sealed document to a new session: `Reviewing` and the states after it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def _seen_settling(handoff: Handoff, state: Settling, seen: Observation) -> Step
 
 
 def _with_force(state: Settling, seen: Observation) -> Settling:
-    """The state with `forced_at` set if the force mark was reached or the CLI compacted."""
+    """Return the state, with `forced_at` set if the force threshold was reached or the CLI
+    compacted."""
     before = seen.compactions if state.compactions is None else state.compactions
     forced_at = state.forced_at
     if forced_at is None and (seen.forced or seen.compactions > before):
@@ -101,7 +102,7 @@ def _with_force(state: Settling, seen: Observation) -> Settling:
 
 
 def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
-    """Why the old process cannot be ended yet. `--now` waits only for its own interrupt."""
+    """Return why the old process cannot be ended yet. `--now` waits only for its own interrupt."""
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now:
         still = seen.turn is Turn.WORKING and not hurried
@@ -112,7 +113,7 @@ def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
 
 
 def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why: str) -> Step:
-    """Ask the agent to end its turn; above the force mark, interrupt it between two tools."""
+    """Ask the agent to end its turn; above the force threshold, interrupt it between two tools."""
     if seen.turn is not Turn.WORKING or state.interrupted_at is not None:
         return wait(handoff, state, why)
     if handoff.plan.now or _out_of_patience(handoff.plan, state, seen):

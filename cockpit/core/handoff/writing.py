@@ -1,4 +1,4 @@
-"""From the question to a sealed document: the rules of `Asked`, `Waiting` and `Documenting`."""
+"""The rules from the question to a sealed document: `Asked`, `Waiting` and `Documenting`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learns where the CLI compacts automatically, for each model, version, window and settings."""
+"""Learn where the CLI compacts automatically, for each model, version, window and settings."""
 
 from __future__ import annotations
 

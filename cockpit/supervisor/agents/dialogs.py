@@ -1,4 +1,4 @@
-"""Stores what an agent's open dialog asks, so that it survives a restart of the supervisor.
+"""Store what an agent's open dialog asks, so that it survives a restart of the supervisor.
 
 `Conduct` decides whether the dialog is still open.
 """

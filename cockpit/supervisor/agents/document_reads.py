@@ -1,4 +1,4 @@
-"""Reads handoff documents from worktrees, with a time limit.
+"""Read handoff documents from worktrees, with a time limit.
 
 A worktree can be on a file system that hangs, and the reader holds the agent's lock. Writes have no
 time limit: a write that was given up would still run after the next one.

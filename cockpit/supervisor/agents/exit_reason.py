@@ -1,4 +1,4 @@
-"""Finds out from tmux how an agent's process ended. Changes nothing."""
+"""Find out from tmux how an agent's process ended. Changes nothing."""
 
 from __future__ import annotations
 

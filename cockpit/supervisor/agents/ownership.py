@@ -1,4 +1,4 @@
-"""Checks that a handoff document belongs to an agent and its session.
+"""Check that a handoff document belongs to an agent and its session.
 
 The front matter decides. A document without one counts as written by the user.
 """

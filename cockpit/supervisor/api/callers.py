@@ -1,4 +1,4 @@
-"""Finds out who sends a request, checks what the caller may do, and records requests.
+"""Find out who sends a request, check what the caller may do, and record requests.
 
 The kernel reports the process at the other end of the socket. An agent is recognised by the markers
 in the environment of that process and its ancestors, and by the agents' processes among these. So

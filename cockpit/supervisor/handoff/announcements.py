@@ -1,4 +1,4 @@
-"""Records the events of a handoff: its beginning, its phases, its end."""
+"""Record the events of a handoff: its beginning, its phases, its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Performs the commands of a handoff. The only place where a handoff ends and starts processes.
+"""Perform the commands of a handoff. The only place where a handoff ends and starts processes.
 
 Every command is idempotent, because a restarted supervisor repeats the last one. `core.handoff`
 decides which commands are given, and in which order.

@@ -1,4 +1,4 @@
-"""Drives handoffs: passes events to `core.handoff`, and its commands to `effects`.
+"""Drive handoffs: pass events to `core.handoff`, and its commands to `effects`.
 
 A state is saved before its commands are performed, and every command is idempotent, so that a
 supervisor can be killed at any point. Each step holds the agent's lock.

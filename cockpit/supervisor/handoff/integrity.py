@@ -1,4 +1,4 @@
-"""Protects the approved document: accepts edits by the user, and reverts edits by others.
+"""Protect the approved document: accept edits by the user, and revert edits by others.
 
 Between the approval and the new session, any process can write in the worktree. So our own copy is
 the reference, and it is restored if the document differs. Approves nothing itself.

@@ -1,4 +1,4 @@
-"""Closes a handoff: saves its outcome and applies it to the agent. Makes no decisions."""
+"""Close a handoff: save its outcome and apply it to the agent. Makes no decisions."""
 
 from __future__ import annotations
 

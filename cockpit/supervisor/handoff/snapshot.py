@@ -1,4 +1,4 @@
-"""Observes an agent, its pane and its directory, for the rules of a handoff.
+"""Observe an agent, its pane and its directory, for the rules of a handoff.
 
 Changes nothing; it only remembers the last look at each draft. Observations that start a process
 (git, a capture of the pane) are made only in the states that need them.

@@ -1,4 +1,4 @@
-"""Reports a filling context, and begins automatic handoffs.
+"""Report a filling context, and begin automatic handoffs.
 
 A handoff is due because of a band, compactions, a limit of the session, or a loop. The guards in
 `policy` may hold it back; the row says why. Latches in the database keep each event from being

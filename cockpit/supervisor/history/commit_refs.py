@@ -1,4 +1,4 @@
-"""Keeps the commits of handed-off sessions in git, even if their branch is deleted.
+"""Keep the commits of handed-off sessions in git, even if their branch is deleted.
 
 Runs in the background. An error does not affect the handoff.
 """

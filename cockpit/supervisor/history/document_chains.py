@@ -1,4 +1,4 @@
-"""Rebuilds chains from handoff documents, when the database was lost.
+"""Rebuild chains from handoff documents, when the database was lost.
 
 A document describes its session: its number, what it began with, its tokens and cost. The next
 session is known from the next document, or from a transcript with the id that was planned for it.

@@ -1,4 +1,4 @@
-"""Rebuilds the history from our copies of documents, after the database was lost.
+"""Rebuild the history from our copies of documents, after the database was lost.
 
 Runs only if no job is stored. It is one transaction, before anything else is stored, so that an
 interrupted rebuild is repeated. Files that cannot be read are not changed; an event reports them.

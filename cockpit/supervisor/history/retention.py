@@ -1,4 +1,4 @@
-"""Archives documents, copies transcripts of ended sessions, and removes both when expired.
+"""Archive documents, copy transcripts of ended sessions, and remove both when expired.
 
 Only our own copies are archived and removed. Files in worktrees belong to the user, and the rows of
 chains are kept without a limit. Each look does what is due by then, so that a missed one does no

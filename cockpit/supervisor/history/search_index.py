@@ -1,4 +1,4 @@
-"""Keeps the search index of documents up to date.
+"""Keep the search index of documents up to date.
 
 Missing documents are found by comparison, so a handoff never waits for the index. A document that
 cannot be read is tried again at the next look.

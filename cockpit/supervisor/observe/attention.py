@@ -1,4 +1,4 @@
-"""Records an event when an agent begins to need the user, or is done.
+"""Record an event when an agent begins to need the user, or is done.
 
 Each is recorded once. A latch in the database prevents a second event after a restart; it is
 removed when the need ends. A dialog that opens and closes between two looks is not recorded.

@@ -1,4 +1,4 @@
-"""Handles compactions by the CLI: saves facts before them, and records them.
+"""Handle compactions by the CLI: save facts before them, and record them.
 
 The hook that announces a compaction waits until the facts are saved. It never refuses: if a request
 does not fit the window, Claude Code 2.1.330 ends the turn and puts text into the composer. A

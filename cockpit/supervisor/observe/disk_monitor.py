@@ -1,4 +1,4 @@
-"""Checks regularly that the state folder and the agents' directories can be written.
+"""Check regularly that the state folder and the agents' directories can be written.
 
 A handoff needs both, and free file descriptors. A problem is shown as *needs you* with its remedy,
 and so is a problem with the supervisor's socket (`api/socket.py`). Writes nothing itself.

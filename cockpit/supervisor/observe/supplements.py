@@ -1,4 +1,4 @@
-"""Gives facts to a session whose conversation was compacted or cleared.
+"""Give facts to a session whose conversation was compacted or cleared.
 
 The facts are prepared for a hook when the CLI announces a compaction, and updated until it happens.
 The transcript shows whether they arrived. If they did not by the end of the next turn, they are

@@ -1,4 +1,4 @@
-"""Watches all agents: reports of hooks, transcripts, and the CLI's notes of its processes.
+"""Watch all agents: reports of hooks, transcripts, and the CLI's notes of its processes.
 
 Hook reports arrive through a watched folder. Transcripts are checked 25 times a second while any
 agent works, and twice a second otherwise. An error with one agent does not affect the others. Makes

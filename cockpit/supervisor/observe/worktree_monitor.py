@@ -1,4 +1,4 @@
-"""Reports when the worktree of a running agent is missing, and when it is back.
+"""Report when the worktree of a running agent is missing, and when it is back.
 
 Creates nothing: the user restores the worktree or gives it up.
 """

@@ -1,4 +1,4 @@
-"""Builds what a hook receives about an agent, in the shape of `core.hook_payload`.
+"""Build what a hook receives about an agent, in the shape of `core.hook_payload`.
 
 Reads the agent, and from the disk only where its repository is.
 """

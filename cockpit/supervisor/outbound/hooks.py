@@ -1,4 +1,4 @@
-"""Runs the hooks of an agent: those of one event in the order written, each with its time limit.
+"""Run the hooks of an agent: those of one event in the order written, each with its time limit.
 
 Most hooks run in the background, in order for each agent, so that no hook delays anything. Only two
 are waited for: those before a session, whose output goes before its prompt, and those at the act

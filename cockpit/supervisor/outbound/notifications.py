@@ -1,4 +1,4 @@
-"""Sends messages to the user, as configured under `[notifications]`.
+"""Send messages to the user, as configured under `[notifications]`.
 
 Events within ten seconds become one message; quiet hours delay it. The outbox does the sending.
 """

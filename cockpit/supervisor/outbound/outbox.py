@@ -1,4 +1,4 @@
-"""Sends the messages of hooks and notifications, and keeps each until it was accepted.
+"""Send the messages of hooks and notifications, and keep each until it was accepted.
 
 Messages are stored in the database, so that a restart or a day without network loses none. Messages
 to one address are sent in order, and do not delay other addresses. An address may be a secret, so

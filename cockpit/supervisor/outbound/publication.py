@@ -1,4 +1,4 @@
-"""Pushes the branch of a finished job, and opens a pull request, where configured.
+"""Push the branch of a finished job, and open a pull request, where configured.
 
 Runs in the background, once per job, never with force. The result is an event and a note on the
 row; after an error these have the command to run by hand. The intent is stored first, so that a

@@ -1,4 +1,4 @@
-"""Sends one message once: to a webhook, to a chat, or through Apprise.
+"""Send one message once: to a webhook, to a chat, or through Apprise.
 
 Secrets that a hook names as `${NAME}` are inserted only here, so that they are never stored. The
 outbox decides when to send, and what follows from the answer.

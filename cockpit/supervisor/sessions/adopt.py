@@ -1,4 +1,4 @@
-"""Adopts a running agent that no record names, for example after the database was lost.
+"""Adopt a running agent that no record names, for example after the database was lost.
 
 The process itself provides what is needed: the marker in its environment, its directory, and its
 session, from the CLI's own note. What only the database knew is lost, and the row says so. Ends

@@ -1,4 +1,4 @@
-"""Takes over a session that cockpit did not start: ends its process, reopens it as a new agent.
+"""Take over a session that cockpit did not start: end its process, reopen it as a new agent.
 
 Everything that can be checked is checked before the process is asked to end. It gets SIGTERM, at
 which the CLI saves its session, and nothing harder. `adopt.py` is about our own processes.

@@ -1,4 +1,4 @@
-"""Starts a new agent from a handoff document: its name, its directory and its first prompt.
+"""Start a new agent from a handoff document: its name, its directory and its first prompt.
 
 Any valid handoff document is accepted, also one from another machine. Its front matter only makes
 proposals: its directory is used if it exists and no agent works in it. The document itself is not

@@ -1,4 +1,4 @@
-"""Finds live sessions that no cockpit started. Reads only the CLIs' notes; decides nothing."""
+"""Find live sessions that no cockpit started. Reads only the CLIs' notes; decides nothing."""
 
 from __future__ import annotations
 

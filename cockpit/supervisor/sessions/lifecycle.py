@@ -1,4 +1,4 @@
-"""Starts and ends the sessions of an agent.
+"""Start and end the sessions of an agent.
 
 A session's marker is saved before its process starts, so that `reattach` finds the process after a
 crash. Does not decide what should start or end.

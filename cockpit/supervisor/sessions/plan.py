@@ -1,4 +1,4 @@
-"""Describes what a start would do: where, on which branch, or why not. Changes nothing.
+"""Describe what a start would do: where, on which branch, or why not. Changes nothing.
 
 The agent's program is not checked, because this runs while a user types.
 """

@@ -1,4 +1,4 @@
-"""Finds the running process that an agent's record names.
+"""Find the running process that an agent's record names.
 
 The marker in its environment identifies it, not its pid. Starts and ends nothing.
 """

@@ -1,4 +1,4 @@
-"""Reopens an agent's own session, which keeps its job, its number and its counts.
+"""Reopen an agent's own session, which keeps its job, its number and its counts.
 
 Used by `start NAME --resume ID`, by an undo and after a restart of the machine. Starts nothing.
 """

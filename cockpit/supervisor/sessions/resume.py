@@ -1,4 +1,4 @@
-"""Reopens the agents that were running when the machine or the tmux server ended.
+"""Reopen the agents that were running when the machine or the tmux server ended.
 
 If one agent cannot be reopened, its row says why; the others are reopened all the same.
 """

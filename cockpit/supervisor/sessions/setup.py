@@ -1,4 +1,4 @@
-"""Sets up a new worktree: copies files that git does not track, and runs the setup command.
+"""Set up a new worktree: copy files that git does not track, and run the setup command.
 
 It runs in the background; the row shows the last line of its output, and a file has all of it. The
 agent starts after it. That a start waits is saved, so that a restarted supervisor can repeat the

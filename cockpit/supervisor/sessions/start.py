@@ -1,4 +1,4 @@
-"""Starts an agent for a user or the configuration: settings, worktree, job and session.
+"""Start an agent for a user or the configuration: settings, worktree, job and session.
 
 Most checks come before anything is created. Handoffs start their sessions in `handoff.effects`.
 """

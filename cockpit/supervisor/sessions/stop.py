@@ -1,4 +1,4 @@
-"""Stops agents for the user, also when nothing can be saved.
+"""Stop agents for the user, also when nothing can be saved.
 
 That an agent is stopped is saved before its process is ended, so that a restarted supervisor can
 finish the stop. On a disk error the agent is stopped all the same: the answer says what was not

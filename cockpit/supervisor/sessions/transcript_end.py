@@ -1,4 +1,4 @@
-"""Reads the end of a transcript of a session that cockpit does not follow.
+"""Read the end of a transcript of a session that cockpit does not follow.
 
 That is enough for the last reply, and does not read some hundred MB for one number.
 """

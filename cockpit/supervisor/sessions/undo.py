@@ -1,4 +1,4 @@
-"""Undoes a handoff: ends the current session and reopens the one before it.
+"""Undo a handoff: end the current session and reopen the one before it.
 
 The intent is saved in the session's row (state `undoing`) before anything is ended, and every step
 is idempotent, so a restarted supervisor finishes it. The undone session stays in the chain.

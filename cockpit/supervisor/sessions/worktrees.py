@@ -1,4 +1,4 @@
-"""Lists worktrees with their owners and obstacles, and removes them.
+"""List worktrees with their owners and obstacles, and remove them.
 
 A worktree is removed only when the user asks for it and its job is over. Stopping an agent removes
 nothing. The git part is in `adapters.git.removal`.

@@ -1,4 +1,4 @@
-"""Publishes rows to the listeners of `/v1/watch` when they change.
+"""Publish rows to the listeners of `/v1/watch` when they change.
 
 A row is sent at most every `QUICK` seconds; changes in between are sent together. A row of which
 only the age changed is not sent: listeners count the age.

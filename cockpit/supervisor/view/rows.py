@@ -1,4 +1,4 @@
-"""Builds an agent's row: its state and numbers, as in `wire.status`. Pure.
+"""Build an agent's row: its state and numbers, as in `wire.status`. Pure.
 
 If several states apply, the order is needs_you, handing_off, starting, working, idle. Unknown
 values are null. `needs` has what the user must do, `notes` the remarks beside the state.

@@ -1,4 +1,4 @@
-"""Builds Textual's bindings and keymap from the registry of actions."""
+"""Build Textual's bindings and keymap from the registry of actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renders screens as SVG without a terminal, from any client."""
+"""Render screens as SVG without a terminal, from any client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shrinks Textual's SVG screenshots to a third, without changing how they look."""
+"""Shrink Textual's SVG screenshots to a third, without changing how they look."""
 
 from __future__ import annotations
 

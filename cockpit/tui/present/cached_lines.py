@@ -1,4 +1,4 @@
-"""Caches rendered lines by object and size, because long diffs are slow to render."""
+"""Cache rendered lines by object and size, because long diffs are slow to render."""
 
 from __future__ import annotations
 

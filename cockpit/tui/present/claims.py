@@ -1,4 +1,4 @@
-"""Marks a document's claims with what git knows about them, for the review.
+"""Mark a document's claims with what git knows about them, for the review.
 
 The stored document has the same facts as text and is not changed; here they become signs, with
 words only for claims that need attention.

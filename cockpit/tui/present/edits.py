@@ -1,4 +1,4 @@
-"""Describes what a form would save: file, line and resulting value."""
+"""Describe what a form would save: file, line and resulting value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wraps untrusted lines, with control characters removed."""
+"""Wrap untrusted lines, with control characters removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots the context over time, filled in the colour of its band.
+"""Plot the context over time, filled in the colour of its band.
 
 One segment per session, in chain order. The x axis counts replies, not time, so that idle hours
 take no room. Unknown stretches are left open. Each segment shows its own session's thresholds.

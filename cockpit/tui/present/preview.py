@@ -1,4 +1,4 @@
-"""Previews an agent's band with other thresholds, with the supervisor's own arithmetic."""
+"""Preview an agent's band with other thresholds, with the supervisor's own arithmetic."""
 
 from __future__ import annotations
 

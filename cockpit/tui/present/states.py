@@ -1,4 +1,4 @@
-"""Maps each state of an agent to a glyph, a word and a group. Colour is never the only sign."""
+"""Map each state of an agent to a glyph, a word and a group. Colour is never the only sign."""
 
 from __future__ import annotations
 

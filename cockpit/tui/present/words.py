@@ -1,4 +1,4 @@
-"""Formats numbers and times for display."""
+"""Format numbers and times for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describes worktrees, and what blocks removing each."""
+"""Describe worktrees, and what blocks removing each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks to confirm with a different key, so that a held key cannot stop several agents."""
+"""Ask to confirm with a different key, so that a held key cannot stop several agents."""
 
 from __future__ import annotations
 

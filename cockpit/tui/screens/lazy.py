@@ -1,4 +1,4 @@
-"""Imports the screens that the first frame does not need.
+"""Import the screens that the first frame does not need.
 
 They cost a fifth of a first start. `load` imports them after the first frame, so that no key waits
 for an import.

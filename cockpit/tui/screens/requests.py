@@ -1,4 +1,4 @@
-"""Sends requests to the supervisor in the background, and shows messages and errors."""
+"""Send requests to the supervisor in the background, and show messages and errors."""
 
 from __future__ import annotations
 

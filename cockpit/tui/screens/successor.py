@@ -1,4 +1,4 @@
-"""Asks in which CLI a job continues. A digit answers, so that no held key can."""
+"""Ask in which CLI a job continues. A digit answers, so that no held key can."""
 
 from __future__ import annotations
 

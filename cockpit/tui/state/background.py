@@ -1,4 +1,4 @@
-"""Runs tasks in the background."""
+"""Run tasks in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps one supervisor's part of the model current from its stream.
+"""Keep one supervisor's part of the model current from its stream.
 
 A lost supervisor is not an error: the last state stays, and the connection is retried with
 backoff.

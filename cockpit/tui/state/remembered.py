@@ -1,4 +1,4 @@
-"""Remembers the selection and the layout in a small file, across restarts.
+"""Remember the selection and the layout in a small file, across restarts.
 
 If the file cannot be read or written, the defaults are used.
 """

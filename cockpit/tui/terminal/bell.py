@@ -1,4 +1,4 @@
-"""Notifies the user through the terminal: a bell, or a desktop message (OSC 9 or OSC 777).
+"""Notify the user through the terminal: a bell, or a desktop message (OSC 9 or OSC 777).
 
 Events close together become one message; quiet hours send none; past events are not reported.
 Inside tmux the sequence is wrapped for the outer terminal, with a bell in addition, because tmux

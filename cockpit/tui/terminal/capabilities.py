@@ -1,4 +1,4 @@
-"""Chooses the filters for the characters and colours that the terminal can show."""
+"""Choose the filters for the characters and colours that the terminal can show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tracks the terminal's cells, so that only changed cells are sent.
+"""Track the terminal's cells, so that only changed cells are sent.
 
 Textual repaints whole lines of whole widgets; over SSH that is most of the traffic. Parses the
 stream that Textual writes: absolute moves, styled text, line ends. Anything else is passed

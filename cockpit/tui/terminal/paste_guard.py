@@ -1,4 +1,4 @@
-"""Detects keys that arrive in one burst, such as an unbracketed paste.
+"""Detect keys that arrive in one burst, such as an unbracketed paste.
 
 Most terminals mark pastes. A Linux console, an old `screen` or a program that writes into the
 terminal do not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive

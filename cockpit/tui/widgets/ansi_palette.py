@@ -1,4 +1,4 @@
-"""Maps an agent's ANSI colours to colours that are readable on the current theme.
+"""Map an agent's ANSI colours to colours that are readable on the current theme.
 
 An agent chooses colours for its own terminal; white text would be invisible on a light theme.
 Readable combinations are kept. Otherwise the text is made lighter or darker, never its

@@ -1,4 +1,4 @@
-"""Shows an agent's pane in its own colours, as last captured.
+"""Show an agent's pane in its own colours, as last captured.
 
 `core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Shows
 the end of the pane, where agents write.

@@ -1,4 +1,4 @@
-"""Maps the roles of spans to styles of the current theme.
+"""Map the roles of spans to styles of the current theme.
 
 Names no colours, only theme variables: Textual's and ours (`bar-…`).
 """

@@ -1,4 +1,4 @@
-"""Performs a verb under the lock of the agent that it names."""
+"""Perform a verb under the lock of the agent that it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cancels a handoff, so that its agent can be stopped or undone."""
+"""Cancel a handoff, so that its agent can be stopped or undone."""
 
 from __future__ import annotations
 

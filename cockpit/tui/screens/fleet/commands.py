@@ -1,4 +1,4 @@
-"""Runs the fleet's actions, or shows why one is unavailable.
+"""Run the fleet's actions, or show why one is unavailable.
 
 Other screens are imported where they are opened; `lazy.load` imports them ahead of time.
 """

@@ -1,4 +1,4 @@
-"""Divides the fleet screen between the list and the pane."""
+"""Divide the fleet screen between the list and the pane."""
 
 from __future__ import annotations
 

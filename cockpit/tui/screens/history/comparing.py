@@ -1,4 +1,4 @@
-"""Compares two documents line by line."""
+"""Compare two documents line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns the filled-in start form into a request or a configuration table.
+"""Turn the filled-in start form into a request or a configuration table.
 
 For a configured agent only the changed fields are sent, so that its file stays in force.
 """

@@ -1,4 +1,4 @@
-"""Lists and removes the worktrees of all agents' repositories, on every host."""
+"""List and remove the worktrees of all agents' repositories, on every host."""
 
 from __future__ import annotations
 
