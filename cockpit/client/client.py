@@ -27,9 +27,9 @@ class Client(Protocol):
         """Return the current state of everything."""
 
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes; the supervisor captures it only meanwhile.
+        """Yield an agent's pane each time it changes; it is captured only during this call.
 
-        Ends when the pane is gone. Raises `NoSuchAgent`, and `NotNow` when the agent has no pane.
+        Ends when the pane no longer exists. Raises `NoSuchAgent`, and `NotNow` without a pane.
         """
 
     async def ask(self, verb: Verb) -> Done:
@@ -42,7 +42,7 @@ class Client(Protocol):
         """
 
     async def continuation(self, name: str) -> str:
-        """Return the prompt for the agent's next session; `NotNow` before there is one."""
+        """Return the prompt for the agent's next session. Raises `NotNow` before there is one."""
 
     async def facts(self, name: str) -> dict[str, Any]:
         """Return the current `cockpit facts --json` of the agent's session."""

@@ -28,10 +28,10 @@ class Connection(Protocol):
         """Whether `end` and `broken` may block, and so need a thread."""
 
     def broken(self, received: bytes = b"") -> CockpitError:
-        """Return why the answer ended too early, or is not an answer."""
+        """Return the error for a response that ended too early, or is none."""
 
     def silent(self, seconds: float) -> CockpitError:
-        """Return the error for an answer that took too long."""
+        """Return the error for a response that took too long."""
 
     def end(self) -> None:
         """Close the connection and end everything that belongs to it. Idempotent."""

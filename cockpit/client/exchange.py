@@ -1,4 +1,4 @@
-"""One HTTP request on a unix socket, with its answer read in pieces.
+"""One HTTP request on a unix socket, with its response read in pieces.
 
 Uses asyncio for the socket and h11 for the protocol; does not interpret requests. Each connection
 serves one request: on a unix socket that costs under a millisecond and leaves no state.
@@ -25,7 +25,7 @@ _SHOWN = 200
 
 
 class Exchange:
-    """A connection with one request and its answer."""
+    """A connection with one request and its response."""
 
     def __init__(
         self, connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -62,7 +62,7 @@ class Exchange:
         return cls(connection, *await asyncio.open_connection(sock=connection.channel))
 
     async def ask(self, method: str, target: str, body: bytes = b"") -> None:
-        """Send the request, and read the head of the answer.
+        """Send the request, and read the head of the response.
 
         Raises `NoSupervisor`, or the supervisor's error if the status is not 200.
         """
@@ -78,9 +78,9 @@ class Exchange:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Send the request; `headers` replace the type of the body, which is JSON otherwise.
+        """Send the request; `headers` replace the content type, which is JSON otherwise.
 
-        Raises `BadUsage` for what is not HTTP.
+        Raises `BadUsage` for an invalid HTTP request.
         """
         sent = [
             ("Host", "cockpit"),
@@ -92,7 +92,7 @@ class Exchange:
             request = h11.Request(method=method, target=target, headers=sent)
             data = [self._protocol.send(request)]
         except h11.LocalProtocolError:
-            raise BadUsage("The request cannot be sent", "It is not HTTP.") from None
+            raise BadUsage("Cannot send the request", "It is not HTTP.") from None
         data += [self._protocol.send(h11.Data(data=body)), self._protocol.send(h11.EndOfMessage())]
         for piece in data:
             self._writer.write(piece or b"")
@@ -102,14 +102,14 @@ class Exchange:
             raise await self.broken() from None
 
     async def head(self) -> h11.Response:
-        """Return the head of the answer, whatever its status. Raises `NoSupervisor`."""
+        """Return the head of the response, whatever its status. Raises `NoSupervisor`."""
         head = await self._next()
         if not isinstance(head, h11.Response):
             raise await self.broken()
         return head
 
     async def body(self) -> bytes:
-        """Return the rest of the answer."""
+        """Return the rest of the response."""
         return b"".join([block async for block in self.blocks()])
 
     async def blocks(self) -> AsyncIterator[bytes]:
@@ -139,13 +139,13 @@ class Exchange:
             await asyncio.to_thread(self._connection.end)
 
     async def broken(self, received: bytes = b"") -> CockpitError:
-        """Return why the answer ended too early."""
+        """Return the error for a response that ended too early."""
         if self._connection.slow_to_end:
             return await asyncio.to_thread(self._connection.broken, received)
         return self._connection.broken(received)
 
     def silent(self, seconds: float) -> CockpitError:
-        """Return the error for an answer that took too long."""
+        """Return the error for a response that took too long."""
         return self._connection.silent(seconds)
 
     async def _receive(self) -> bytes:

@@ -1,6 +1,6 @@
 """A supervisor whose agents and handoffs are prefixed with the name of its host.
 
-Agents become `host/name` and handoffs `host/id` in answers; the prefix is removed in requests.
+Agents become `host/name` and handoffs `host/id` in responses; the prefix is removed in requests.
 Paths, branches and session ids are unchanged: they are only valid on that machine.
 """
 
@@ -145,7 +145,7 @@ class HostClient:
         return agent.model_copy(update={"name": name, "handoff": handoff})
 
     def _event(self, event: Event) -> Event:
-        """The text gets the host's name too: it may be shown without the agent's row."""
+        """Add the host's name to the text too, which may be shown without the agent's row."""
         agent = event.agent and far_name(self.host, event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
 

@@ -32,7 +32,7 @@ from cockpit.wire.worktrees import WorktreeStatus
 Parsed = TypeVar("Parsed")
 
 STATE_SECONDS = 10.0
-"""Time limit for answers about the current state."""
+"""Time limit for responses about the current state."""
 TRANSCRIPT_SECONDS = 60.0
 """Time limit for reading whole transcripts, or a large repository."""
 VERB_SECONDS = 90.0
@@ -47,12 +47,12 @@ _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(dis
 
 
 def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
-    """Parse a supervisor's answer. Raises `Failed` for one that is not valid."""
+    """Parse a supervisor's response. Raises `Failed` for an invalid one."""
     try:
         return parse(answer)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Failed(
-            "The supervisor's answer is not valid",
+            "The supervisor's response is not valid",
             safe_line(str(error), 300),
             "Client and supervisor may have different versions: cockpit doctor",
         ) from error
@@ -64,7 +64,7 @@ def in_path(name: str) -> str:
 
 
 def _page(answer: Any) -> HistoryPage:
-    """Parse the answer to a page request. An older supervisor has no pages and returns
+    """Parse the response to a page request. An older supervisor has no pages and returns
     everything.
     """
     if not isinstance(answer, list):
@@ -81,8 +81,8 @@ class HttpClient:
         """`host` is our name for another machine, which calls itself local.
 
         With a `beat`, in seconds, the supervisor sends a sign of life when it has nothing else to
-        send, and three missing ones count as a lost connection: one to another machine can die
-        silently.
+        send, and three missing ones count as a lost connection: a connection to another machine can
+        break silently.
         """
         self.address = address
         self.host = host
@@ -107,8 +107,8 @@ class HttpClient:
                 yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes, until it is gone; with `history` lines of
-        scrollback.
+        """Yield an agent's pane each time it changes, until it no longer exists; with `history`
+        lines of scrollback.
         """
         target = f"/v1/screen/{in_path(name)}?history={history}"
         async for line in self._lines(target, can_end=True):
@@ -124,7 +124,7 @@ class HttpClient:
         except ValueError as error:
             raise BadUsage(
                 "A path or text in this request is not valid UTF-8",
-                "It cannot be sent to the supervisor.",
+                "cockpit cannot send it to the supervisor.",
                 "Rename the directory or file, or use another one.",
             ) from error
         patience = REMOVAL_SECONDS if isinstance(verb, RemoveWorktree) else VERB_SECONDS
@@ -148,11 +148,11 @@ class HttpClient:
         return parsed(bytes.decode, await self._get(f"/v1/document/{in_path(handoff)}"))
 
     async def continuation(self, name: str) -> str:
-        """Return the prompt for the agent's next session; `NotNow` before there is one."""
+        """Return the prompt for the agent's next session. Raises `NotNow` before there is one."""
         return parsed(bytes.decode, await self._get(f"/v1/continuation/{in_path(name)}"))
 
     async def caller(self) -> CallerStatus:
-        """Return as whom the supervisor sees this process."""
+        """Return the caller that the supervisor takes this process for."""
         return parsed(CallerStatus.model_validate_json, await self._get("/v1/caller"))
 
     async def facts(self, name: str, session: str | None = None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Several supervisors as one client: this machine's, and one for each other host.
 
-Names include their host (`host/name`), so each request goes to one supervisor. Where all are asked,
-those that fail are left out of the answer. Following events is not possible here: follow each of
-`members` separately.
+Names include their host (`host/name`), so each request goes to one supervisor. If a request goes to
+all, those that fail are left out of the result. Following events is not possible here: follow each
+of `members` separately.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class JoinedClient:
         return self._client_of(name).screen(name, history)
 
     async def ask(self, verb: Verb) -> Done:
-        """Raises `BadUsage` for an unknown host."""
+        """Send a request to the host in its name. Raises `BadUsage` for an unknown host."""
         name = getattr(verb, "name", None) or getattr(verb, "tree", None) or ""
         return await self._client_of(name).ask(verb)
 
@@ -140,7 +140,7 @@ class JoinedClient:
         question: Callable[[str, Client], Awaitable[Answer]],
         hosts: Container[str] | None = None,
     ) -> dict[str, Answer]:
-        """Return the answers by host; hosts that fail are left out.
+        """Return the results by host; hosts that fail are left out.
 
         A host known to be unreachable is not waited for. If none answers, raises this machine's
         error.

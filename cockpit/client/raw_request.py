@@ -1,8 +1,8 @@
 """One raw request to the supervisor's socket, for commands that must start quickly.
 
 Uses only cheap parts of the standard library: `cockpit status` and attaching run this before click,
-pydantic or asyncio are imported. It knows no verbs or models; `http.py` does. It speaks HTTP/1.0,
-so that answers are never chunked.
+pydantic or asyncio are imported. It knows no verbs or models; `http.py` does. It uses HTTP/1.0, so
+that responses are never chunked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def fetch(
     body: dict[str, Any] | None = None,
     patience: float = 10.0,
 ) -> bytes:
-    """Return the body of the answer to `GET target`, or to `POST target` with a body.
+    """Return the body of the response to `GET target`, or to `POST target` with a body.
 
     `patience` limits each read, in seconds. Raises the supervisor's error, and `NoSupervisor` when
     nothing answers or the connection is lost.
@@ -56,7 +56,7 @@ def lines(
 ) -> Iterator[bytes]:
     """Yield each line of a stream from the supervisor; ends with `NoSupervisor` when it ends.
 
-    `patience` limits the start of the answer, in seconds; lines may take any time, or at most
+    `patience` limits the start of the response, in seconds; lines may take any time, or at most
     `silence`.
     """
     connection = connect_to(address, patience)
@@ -88,7 +88,7 @@ def connect(path: Path, patience: float = 10.0) -> socket.socket:
 def _begin(
     connection: Connection, target: str, body: dict[str, Any] | None, patience: float
 ) -> tuple[bytes, bytes]:
-    """Send the request; return the head of the answer, and the part of the body read with it."""
+    """Send the request; return the head of the response, and the part of the body read with it."""
     try:
         connection.channel.sendall(_request(target, body))
         return _head(connection)

@@ -1,4 +1,4 @@
-"""Turn the supervisor's answers back into errors.
+"""Convert the supervisor's responses back into errors.
 
 Standard library and `core` only: the fast path uses this module.
 """
@@ -19,10 +19,11 @@ from cockpit.core.errors import (
 
 
 def refusal(status: int, body: bytes) -> CockpitError:
-    """Return the error for an answer whose HTTP status is not 200.
+    """Return the error for a response whose HTTP status is not 200.
 
     A body that is not a `wire.verbs.Refusal` (from an older supervisor, or after a bug in it) also
-    becomes an error with a reason: 404, 405 and 501 mean that it does not know the verb.
+    becomes an error with a reason: 404, 405 and 501 mean that the supervisor does not know the
+    verb.
     """
     try:
         fields = json.loads(body)
@@ -38,18 +39,18 @@ def _unexplained(status: int) -> CockpitError:
     if status in (404, 405, 501):
         return NotNow(
             "The running supervisor does not support this",
-            f"It answered {status}.",
+            f"Its response has the status {status}.",
             "It may be an older version. Run: cockpit doctor",
         )
     return Failed(
         "The supervisor failed to handle this request",
-        f"It answered {status} without a reason.",
+        f"Its response has the status {status} and no reason.",
         "See its log, in the state folder that `cockpit doctor` prints.",
     )
 
 
 def not_running(socket: Path | str) -> NoSupervisor:
-    """The error when nothing listens on the socket."""
+    """Return the error when nothing listens on the socket."""
     return NoSupervisor(
         "No supervisor is running",
         f"Nothing listens on {socket}.",
@@ -58,7 +59,7 @@ def not_running(socket: Path | str) -> NoSupervisor:
 
 
 def unreachable(socket: Path | str, pid: int) -> Unreachable:
-    """The error when a supervisor holds the lock but does not listen on its socket."""
+    """Return the error when a supervisor holds the lock but does not listen on its socket."""
     return Unreachable(
         f"A supervisor runs (pid {pid}) but does not answer on its socket",
         f"It is starting or ending, or {socket} was removed and will be recreated in seconds.",
@@ -68,7 +69,7 @@ def unreachable(socket: Path | str, pid: int) -> Unreachable:
 
 
 def silent(socket: Path | str, seconds: float) -> NoSupervisor:
-    """The error when the supervisor accepts a connection but does not answer in time."""
+    """Return the error when the supervisor accepts a connection but does not respond in time."""
     return NoSupervisor(
         "The supervisor does not answer",
         f"No data from {socket} in {seconds:g} s.",
@@ -77,9 +78,9 @@ def silent(socket: Path | str, seconds: float) -> NoSupervisor:
 
 
 def lost(socket: Path | str) -> NoSupervisor:
-    """The error when the connection ends in the middle of an answer."""
+    """Return the error when the connection ends in the middle of a response."""
     return NoSupervisor(
         "Lost connection to the supervisor",
-        f"The connection to {socket} ended in the middle of an answer.",
+        f"The connection to {socket} ended in the middle of a response.",
         "Start it again with: cockpit up",
     )

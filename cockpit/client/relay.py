@@ -1,4 +1,4 @@
-"""Pass requests on to a supervisor without reading them: `cockpit serve` does."""
+"""Pass requests on to a supervisor without reading them, for `cockpit serve`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Relay:
     async def ask(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> AsyncIterator[RelayedAnswer]:
-        """Send a request; the answer is read inside the block.
+        """Send a request; the response is read inside the block.
 
-        Raises `NoSupervisor`, and `BadUsage` for what cannot be sent.
+        Raises `NoSupervisor`, and `BadUsage` for an invalid HTTP request.
         """
         exchange = await Exchange.open(self._address, STATE_SECONDS)
         try:

@@ -1,4 +1,4 @@
-"""Whether an agent has reached what `cockpit wait` waits for, judged by its row. Pure."""
+"""Decide from an agent's row whether a `cockpit wait` is over. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ANSWERS = {
     "resume": "cockpit start {name} --resume",
     "usage_limit": "cockpit handoff {name} --to CLI, or wait for the reset",
 }
-"""What answers each need; every other one is answered in the agent's pane."""
+"""The command that answers each kind of need; other kinds are answered in the agent's pane."""
 
 
 class Verdict(StrEnum):
-    """Why there is no more to wait for."""
+    """The reason that a wait is over."""
 
     REACHED = "reached"
     ENDED = "ended"
@@ -31,14 +31,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What is waited for, and where the agent stood when the wait began."""
+    """The state to wait for, and the agent's number of handoffs when the wait began."""
 
     goal: Goal
     handoffs: int = 0
     """Confirmed handoffs at the beginning; `handoff` waits for one more."""
 
     def verdict(self, row: AgentStatus) -> Verdict | None:
-        """None while the agent can still reach it."""
+        """Return why the wait is over; None while the agent can still reach the state."""
         if self._is_reached(row):
             return Verdict.REACHED
         return Verdict.ENDED if row.state in ("exited", "stopped") and not row.needs else None
@@ -56,7 +56,7 @@ class Wait:
 
 
 def answer_command(row: AgentStatus, needs: Needs) -> str:
-    """The command with which the user answers what an agent needs."""
+    """Return the command with which the user answers an agent's need."""
     command = ANSWERS.get(needs.kind, "cockpit attach {name}")
     handoff = row.handoff.id if row.handoff else row.name
     return command.format(name=row.name, handoff=handoff)

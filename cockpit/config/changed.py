@@ -69,7 +69,7 @@ def _checked(after: str, before: str, path: Path, value: Any) -> str:
     meant = _meant(tomllib.loads(before), path, value)
     if _without_empty(tomllib.loads(after)) != _without_empty(meant):
         raise Failed(
-            f"{dotted(path)} cannot be changed from here",
+            f"Cannot change {dotted(path)} from here",
             "Its formatting in the file would be lost.",
             "Edit the file by hand; to find the line: cockpit config show",
         )

@@ -79,7 +79,7 @@ def _check_runtimes_of(
         own = runtimes.get(name)
         if name == "command" or (own is not None and not own.record):
             raise refuse(
-                f"a job cannot be handed off to the runtime {name}",
+                f"cockpit cannot hand off a job to the runtime {name}",
                 'Name another CLI: successor = "codex"',
                 "" if own is None else "It has no record, so cockpit sees nothing of it.",
             )

@@ -1,4 +1,4 @@
-"""Remove from an untrusted project's file the settings that need your trust.
+"""Remove the settings that need your trust from the file of an untrusted project.
 
 `config.held_rules` says which settings those are. Removed settings are reported; the rest apply.
 """

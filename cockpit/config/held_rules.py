@@ -39,7 +39,7 @@ Wider = Callable[[Any, Any, AgentDefaults], bool]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a setting is held, and the reason shown."""
+    """A rule that holds a setting, and the reason shown."""
 
     reason: str
     wider: Wider

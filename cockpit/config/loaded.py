@@ -21,7 +21,7 @@ from cockpit.core.safetext import quoted
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a setting was written."""
+    """The file and line in which a setting is written."""
 
     where: str
     """A path, or `environment`."""

@@ -33,7 +33,7 @@ def _named(text: str) -> str:
 
 def _new_name(text: str) -> str:
     if text in BUILT_IN:
-        raise ValueError(f"{text} is a runtime of cockpit itself; choose another name")
+        raise ValueError(f"{text} is a built-in runtime; choose another name")
     if not NAME_PATTERN.fullmatch(text):
         raise ValueError("expected a name: 1 to 32 of a-z, 0-9, underscore, dash")
     return text
@@ -45,7 +45,7 @@ def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]
     def check(words: tuple[str, ...]) -> tuple[str, ...]:
         named = {name for word in words for name in _PLACEHOLDER.findall(word)}
         for name in sorted(named - set(known)):
-            raise ValueError(f"{{{name}}} cannot be used here; known are {_shown(known)}")
+            raise ValueError(f"{{{name}}} does not exist here; known are {_shown(known)}")
         if words and needs and not named & set(needs):
             raise ValueError(f"expected {_shown(needs)} in one of the arguments")
         return words
@@ -63,7 +63,7 @@ def _record(text: str) -> str:
     named = _PLACEHOLDER.findall(text)
     for name in named:
         if name not in ("session", *PLACES):
-            raise ValueError(f"{{{name}}} cannot be used here; known are {_shown(PLACES)}")
+            raise ValueError(f"{{{name}}} does not exist here; known are {_shown(PLACES)}")
     if not text.startswith(("/", "~/", *(f"{{{place}}}/" for place in PLACES))):
         raise ValueError(f"expected an absolute path, or one that begins with {_shown(PLACES)}")
     if ".." in text.split("/"):
@@ -125,7 +125,7 @@ class OwnRuntime(Section):
     record: Annotated[Line, AfterValidator(_record)] = Field(
         default="",
         description='Where a session\'s record is, such as "{directory}/.agent/{session}.jsonl"; '
-        "{state} is a folder of cockpit's. Empty: no context data.",
+        "{state} is one of cockpit's folders. Empty: no context data.",
     )
     reader: Annotated[Arguments, AfterValidator(_with("home"))] = Field(
         default=(),
@@ -137,8 +137,8 @@ class OwnRuntime(Section):
     )
     compacts_at: Tokens = Field(
         default=0,
-        description="Tokens at which the program compacts by itself, if the record does not say "
-        "it; 0: never.",
+        description="Tokens at which the program compacts automatically, if the record does not "
+        "say it; 0: never.",
     )
 
 

@@ -229,7 +229,7 @@ def _refusal(folder: Path, error: OSError) -> Failed:
             "Remove the link, or set COCKPIT_HOME to the real folder.",
         )
     return Failed(
-        f"{folder} cannot be used as a folder",
+        f"Cannot use {folder} as a folder",
         error.strerror or str(error),
         "Fix it, or choose another folder with COCKPIT_HOME.",
     )

@@ -306,7 +306,7 @@ class AgentDefaults(Section):
     )
     resume: Literal["ask", "always", "never"] = Field(
         default="ask",
-        description="Reopen sessions that were running when the machine restarted: "
+        description="Reopen sessions that were running when the machine or tmux ended: "
         "ask, always or never.",
     )
     on_warning: Literal["off", "tell"] = Field(

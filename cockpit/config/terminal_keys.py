@@ -1,4 +1,4 @@
-"""Which keys terminals can distinguish, and the name under which each key press arrives.
+"""The keys that terminals can distinguish, and the name under which each key press arrives.
 
 Tested in tmux, where the screen always runs. tmux passes on only what every terminal can send:
 Ctrl-Shift-X is Ctrl-X there, and Ctrl-Enter does not arrive.

@@ -59,4 +59,4 @@ def _remember(places: Places, known: dict[str, str]) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise Failed(f"{places.trusted} cannot be written", error.strerror or str(error)) from None
+        raise Failed(f"Cannot write {places.trusted}", error.strerror or str(error)) from None

@@ -181,7 +181,7 @@ def check_writable(path: Path) -> None:
 
 def _unwritten(path: Path, why: str) -> Failed:
     return Failed(
-        f"{shown_path(path)} cannot be written",
+        f"Cannot write {shown_path(path)}",
         f"{why}.",
         f"Check permissions and disk space: ls -ld {shown_path(path.resolve().parent)}",
     )

@@ -1,1 +1,1 @@
-"""What cockpit needs of the world, as protocols; `adapters/` holds the world itself."""
+"""Protocols for everything outside of cockpit that it uses; `adapters/` implements them."""

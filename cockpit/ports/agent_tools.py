@@ -46,7 +46,8 @@ class AgentTools(Protocol):
 
     @property
     def instructions(self) -> str:
-        """What the tools are for, in a few lines that every session pays for."""
+        """The purpose of the tools, in a few lines, because they use some of every session's
+        context."""
 
     @property
     def tools(self) -> Sequence[Tool]: ...

@@ -1,4 +1,4 @@
-"""Sessions that any live process of this user has open, by the notes of their CLI.
+"""Sessions that any live process of this user has open, from the status files of their CLI.
 
 cockpit started some of them; the others are shown as the group *elsewhere*.
 """
@@ -28,18 +28,18 @@ class LiveSession:
     """Where the session began; absolute."""
     activity: Activity
     kind: str = ""
-    """The CLI's word for how it runs, such as `interactive`; empty if unknown."""
+    """The CLI's name for the kind of session, such as `interactive`; empty if unknown."""
     waiting_for: str | None = None
     began: float | None = None
-    """When the CLI says that it started; unix seconds."""
+    """When the CLI started, as it reports; unix seconds."""
     changed: float | None = None
-    """When the CLI last changed what it says; unix seconds."""
+    """When the CLI last changed its status; unix seconds."""
     version: str = ""
     """The CLI's version; empty if unknown."""
 
 
 class LiveSessions(Protocol):
-    """Reads the notes of one kind of CLI. Writes nothing.
+    """Reads the status files of one kind of CLI. Writes nothing.
 
     All methods but `watch` read files and block.
     """
@@ -51,17 +51,19 @@ class LiveSessions(Protocol):
         """The path of a session's transcript; None if it is unknown."""
 
     def check_reopenable(self, session: LiveSession) -> None:
-        """Raise `BadUsage` if the session could not be reopened after its process has ended."""
+        """Raise `BadUsage` if it would be impossible to reopen the session after its process has
+        ended."""
 
     def by_hand(self, session: SessionId) -> Sequence[str]:
         """The command with which a user reopens the session, in its directory."""
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the running event loop when a note may have changed; returns a stop function."""
+        """Call on the running event loop when a status file may have changed; returns a stop
+        function."""
 
 
 class NoLiveSessions:
-    """No CLI keeps notes."""
+    """An implementation without any sessions."""
 
     def look(self) -> Sequence[LiveSession]:
         return ()

@@ -52,7 +52,7 @@ class Launch:
     by_cat: bool = False
     """With `by_file`: the model can open that file only with a command."""
     prompt_option: str = ""
-    """The option that takes the prompt, with its `=`, for a CLI that drops what stands after `--`.
+    """The option that takes the prompt, with its `=`, for a CLI that ignores arguments after `--`.
     Empty: the prompt is the last argument, after `--`."""
     literal: bool = False
     """The CLI understands this prompt only as an argument. It is still passed in files if it
@@ -84,7 +84,7 @@ class Pane:
     width: int = 0
     height: int = 0
     title: str = ""
-    """What its process wrote as the terminal's title."""
+    """The terminal's title, as the process set it."""
 
 
 @dataclass(frozen=True, slots=True)

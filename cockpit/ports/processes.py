@@ -36,7 +36,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a process was started, read from the process itself."""
+    """The start of a process: its marker and directory, read from the process itself."""
 
     marker: str
     """The `COCKPIT_RUN` in its environment."""
@@ -46,7 +46,8 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process or an ancestor of it, with values that show who started it. All text is foreign."""
+    """A process or an ancestor of it, with values that identify what started it. All text is
+    foreign."""
 
     process: ProcessId
     run: str = ""
@@ -123,7 +124,7 @@ class Processes(Protocol):
         """
 
     def origin(self, pid: int) -> Origin | None:
-        """How a process was started; None if that cannot be read."""
+        """Marker and directory of a process; None if they cannot be read."""
 
     def terminal(self, process: ProcessId) -> Terminal | None:
         """The controlling terminal of a process; None without one, or if it is not the user's."""

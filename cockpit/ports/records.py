@@ -1,4 +1,5 @@
-"""The rows that the supervisor stores: what it needs after a restart and cannot find elsewhere.
+"""The rows that the supervisor stores: data that it needs after a restart and cannot find
+elsewhere.
 
 Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
 boot that the row names.
@@ -20,7 +21,7 @@ class AgentRecord:
 
     name: AgentName
     settings: dict[str, Any]
-    """As resolved at its start; a later edit of the file applies to later starts."""
+    """The settings at its start; a later edit of the file applies to later starts."""
     config_file: str | None
     wanted: bool
     """Whether it should run; False after the user stopped it."""
@@ -36,16 +37,16 @@ class AgentRecord:
     started: int | None = None
     boot: str | None = None
     note: str | None = None
-    """Why it is in its state, if the process does not show it (`stopped by you`, …)."""
+    """The reason of its state, if the process does not show it (`stopped by you`, …)."""
     ending: str | None = None
     """How its last process ended, as text; None while one runs."""
     gave_up: str | None = None
-    """Why it was not started again, if the user has to act."""
+    """The reason that it was not started again, if the user has to act."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """What an agent was asked to do; can take several sessions."""
+    """A job: the request to an agent, which can take several sessions."""
 
     id: JobId
     agent: AgentName
@@ -74,7 +75,7 @@ class SessionRecord:
     """`live`, `handed_off`, `ended`, `undoing` (the previous one is being reopened), `undone`."""
     cost_usd: float | None = None
     tokens: int | None = None
-    """Tokens in context at the last reading."""
+    """Tokens in context when they were last counted."""
     compactions: int = 0
     ended: float | None = None
     """When it ended; None while it runs."""
@@ -101,7 +102,7 @@ class HandoffRecord:
     boot: str
     """The boot of its monotonic times."""
     record: dict[str, Any]
-    """The state, as `core.handoff.record` converts it."""
+    """The state, in the form of `core.handoff.record`."""
     details: HandoffDetails
     ended: float | None = None
     outcome: str | None = None

@@ -57,7 +57,7 @@ class SessionOrder:
 
 
 class Activity(StrEnum):
-    """What the CLI is doing, by its own note."""
+    """The activity of the CLI, from its own status file."""
 
     BUSY = "busy"
     IDLE = "idle"
@@ -68,15 +68,16 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """The CLI's note of a running process."""
+    """The status file that the CLI keeps for a running process, or the same from the pane's
+    title."""
 
     activity: Activity
     waiting_for: str | None = None
     session_id: SessionId | None = None
     shells: bool | None = None
-    """Whether shells run in the background; None if the note does not say."""
+    """Whether shells run in the background; None if unknown."""
     updated: float | None = None
-    """When the CLI wrote the note; unix seconds."""
+    """When the CLI wrote the status; unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Signal:
     at: float
     """Unix seconds when the reporter wrote it."""
     verdict: bool = False
-    """The reporter answered this event with a response of the supervisor."""
+    """The reporter answered this event with a response that the supervisor had prepared."""
 
     @property
     def session_id(self) -> str | None:
@@ -138,8 +139,8 @@ class Runtime(Protocol):
     name: str
     capabilities: Capabilities
     modes: Modes
-    """What its permission modes allow. Where the CLI's own configuration can add to a mode: at
-    least."""
+    """The rights of each permission mode; the least rights, if the CLI's own configuration can add
+    some."""
     tools: ToolNames
 
     def program(self, environment: Mapping[str, str]) -> Program:
@@ -166,16 +167,16 @@ class Runtime(Protocol):
         """The window of a model from the table, or an assumption."""
 
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        """Tokens at which the CLI compacts by itself, by its formula; None if it does not."""
+        """Tokens at which the CLI compacts automatically, by its formula; None if it does not."""
 
     def compaction_settings(self, environment: Mapping[str, str]) -> str:
         """The environment's settings that move that point; equal strings mean equal points."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """The CLI's note of this process; None if there is none."""
+        """The CLI's status of this process; None without a status file."""
 
     def presence_in(self, title: str) -> Presence | None:
-        """The CLI's note in the title of its pane; None if this is none, and without
+        """The CLI's status in the title of its pane; None for any other title, and without
         `Source.TITLE`."""
 
     def report(self, signal: Signal) -> Report | None:
@@ -185,8 +186,7 @@ class Runtime(Protocol):
         """The hook events in a signal; empty for a subagent's signal."""
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
-        """What a working CLI tells on its screen and nowhere else; nothing without
-        `Source.SCREEN`."""
+        """Events that a working CLI shows only on its screen; empty without `Source.SCREEN`."""
 
     def permission_mode(self, signal: Signal) -> str | None:
         """The permission mode that a hook reports; None if it reports none, or one that is not
@@ -202,8 +202,8 @@ class Runtime(Protocol):
         """The question of a dialog before the session starts, with the next step; None if none."""
 
     def lacks(self, agent: AgentName) -> str | None:
-        """What keeps cockpit from doing all that it could do with this CLI, with the next step; for
-        the agent's row. None if nothing."""
+        """Missing setup that limits cockpit's functions with this CLI, with the next step; for the
+        agent's row. None if nothing is missing."""
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Give the agent a text at its next tool boundary, or at the end of its turn.

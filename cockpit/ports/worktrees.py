@@ -71,7 +71,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What cockpit stores about a worktree that it creates."""
+    """The data that cockpit stores about a worktree that it creates."""
 
     agent: str
     job: str = ""
@@ -114,7 +114,7 @@ class Tree:
     made: Made | None = None
     """None if cockpit did not create it."""
     lock: str | None = None
-    """Why it is locked, if not by cockpit; None if it is not."""
+    """The reason of a lock that is not cockpit's; None without one."""
     missing: bool = False
     """Its folder does not exist."""
     changed: int | None = 0
@@ -131,7 +131,7 @@ class Tree:
     modules: tuple[str, ...] = ()
     """Git folders of submodules of this worktree only, with commits that are on no remote."""
     busy: str | None = None
-    """As `GitFacts.busy`."""
+    """Like `GitFacts.busy`."""
     alone: int | None = 0
     """Commits on no remote and not in its base; None if unknown."""
     behind: int | None = None
@@ -146,7 +146,7 @@ class Removed:
     """The result of removing a worktree."""
 
     salvage: str | None
-    """The reference that keeps its content; None if there was nothing to keep."""
+    """The reference that keeps its content; None if there was nothing to save."""
 
 
 Objection = Callable[[Path], Awaitable[str | None]]
@@ -162,7 +162,7 @@ class Worktrees(Protocol):
         """The state of a directory. Does not raise outside a repository; then `root` is None."""
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """The changes since the commit; if they are unknown, `Diff.unknown` says why."""
+        """The changes since the commit; if they are unknown, `Diff.unknown` has the reason."""
 
     async def home(self, directory: Path) -> Path | None:
         """The main checkout of a directory's repository, or the folder of a bare one.
@@ -196,18 +196,18 @@ class Worktrees(Protocol):
         """
 
     async def set_ready(self, directory: Path) -> None:
-        """Store that the worktree's setup succeeded. Idempotent."""
+        """Record that the worktree's setup succeeded. Idempotent."""
 
     async def trees(self, repository: Path) -> list[Tree]:
         """All linked worktrees; empty without a repository."""
 
     async def examine(self, tree: Tree) -> Tree:
-        """The same with the slow fields: `inner` and the ignored files."""
+        """The same worktree with the slow fields: `inner` and the ignored files."""
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
-        """Keep its commit and all uncommitted changes as one reference; changes nothing else.
+        """Save its commit and all uncommitted changes as one reference; changes nothing else.
 
-        Ignored files are kept too, except those in `left_out`. Raises `CockpitError`.
+        Ignored files are saved too, except those in `left_out`. Raises `CockpitError`.
         """
 
     async def remove(
@@ -216,7 +216,7 @@ class Worktrees(Protocol):
         """Salvage the worktree, then remove it; its branch stays.
 
         The caller decides which worktrees may be removed. Raises `NotNow`, with the worktree still
-        in place, if it changed meanwhile or there is an objection.
+        in place, if it changed during the removal or there is an objection.
         """
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
@@ -242,7 +242,7 @@ class Worktrees(Protocol):
         """The shell command that opens the pull request; empty if there is nothing to propose."""
 
     async def busy(self, directory: Path) -> str | None:
-        """A git operation in progress, as `GitFacts.busy`. Runs one process."""
+        """A git operation in progress, like `GitFacts.busy`. Runs one process."""
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern, relative to the directory, to the repository's `info/exclude`.

@@ -1,4 +1,4 @@
-"""`GET /v1/caller`: as whom the supervisor sees the process that asks."""
+"""`GET /v1/caller`: the caller, as the supervisor identifies it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from cockpit.wire.status import Wire
 
 
 class CallerStatus(Wire):
-    """The process at the other end of the connection; it cannot choose this by itself."""
+    """The process at the other end of the connection. The supervisor finds these values; a caller
+    cannot set them."""
 
     kind: Literal["user", "agent", "hook", "unknown"]
     name: str | None = None

@@ -1,6 +1,6 @@
 """`GET /v1/course/NAME`: an agent's context history, over all sessions of its job.
 
-Readings come from the sessions' transcripts. A session without readings says why.
+The token counts come from the sessions' transcripts. A session without any has the reason.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cockpit.wire.status import MarksStatus, Wire
 
 
 class CoursePoint(NamedTuple):
-    """One reading; a list of four on the wire."""
+    """The token count at one reply; a list of four on the wire."""
 
     call: int
     """Number of the reply in the session."""
@@ -30,16 +30,16 @@ class Stretch(Wire):
     session: str
     number: int
     state: str
-    """As in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
+    """Like in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
     window: int | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None
-    """As in `ContextStatus`."""
+    """Like in `ContextStatus`."""
     marks: MarksStatus = Field(default_factory=MarksStatus)
     points: list[CoursePoint] = Field(default_factory=list)
-    """In order; at most 512, thinned out evenly over the replies."""
+    """In order; at most 512, spread evenly over the replies."""
     unknown: str | None = None
-    """Why there are no points, if the transcript should have had some."""
+    """The reason if there are no points although the transcript should have some."""
 
 
 class Course(Wire):

@@ -18,15 +18,15 @@ class DiffFile(Wire):
 class WorktreeDiff(Wire):
     directory: str
     since: str | None = None
-    """The commit that it is compared with; null before the first commit."""
+    """The commit that the worktree is compared with; null before the first commit."""
     of_job: bool = False
-    """That commit is the one where the job began; otherwise it is HEAD."""
+    """True if that commit is the one where the job began; otherwise it is HEAD."""
     files: list[DiffFile] = Field(default_factory=list)
     untracked: list[str] = Field(default_factory=list)
     """Safe to show; a folder with only untracked files is one entry."""
     text: str = ""
-    """The output of git, with foreign text; the client must make it safe to show."""
+    """Git's output, with foreign text; the client must make it safe to show."""
     cut: bool = False
     """The diff is incomplete."""
     unknown: str | None = None
-    """Why there is no diff; then everything else is empty."""
+    """The reason if there is no diff; all other fields are then empty."""

@@ -50,7 +50,7 @@ class UsageContext(Wire):
 
 
 class UsageTotals(Wire):
-    """Each reply counted once."""
+    """Totals in which each reply is counted once."""
 
     input: int
     cache_creation: int
@@ -70,11 +70,11 @@ class Usage(Wire):
     totals: UsageTotals | None = None
     skipped_lines: int | None = None
     error: str | None = None
-    """Why the transcript could not be read."""
+    """The reason if the transcript could not be read."""
 
 
 class SessionFacts(Wire):
-    """What a session did, from its transcript and git."""
+    """The facts of a session, from its transcript and git."""
 
     goal: str | None = None
     todos: list[Todo] = Field(default_factory=list)

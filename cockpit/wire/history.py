@@ -1,6 +1,6 @@
 """`GET /v1/history` and `cockpit history --json`: jobs with their sessions and handoffs.
 
-An unknown value is null. A field that an answer does not have is left out, as `to_json` writes it.
+An unknown value is null. A field that a response does not have is left out, as `to_json` writes it.
 Fields may be added; none is renamed.
 """
 
@@ -17,7 +17,7 @@ class HistoryDocument(Wire):
     """A document that a session left."""
 
     id: str
-    """Of its handoff."""
+    """The outcome of the document's handoff."""
     path: str | None = None
     outcome: str | None = None
     writer: str | None = None
@@ -33,7 +33,7 @@ class HistoryHandoff(Wire):
     created: str = ""
     ended: str | None = None
     outcome: str | None = None
-    """Null while it is under way."""
+    """Null while the handoff is in progress."""
     why: str | None = None
     document: str | None = None
     own_copy: str | None = Field(default=None, validation_alias="copy", serialization_alias="copy")
@@ -41,18 +41,18 @@ class HistoryHandoff(Wire):
     tokens_after: int | None = None
     """Tokens in the new session's context at its first reply."""
     found: str | None = None
-    """The line of its document that matches the search; left out without one."""
+    """The line of the document that matches the search; left out without a search."""
 
 
 class HistorySession(Wire):
     id: str
     number: int = 1
     runtime: str = ""
-    """The CLI that it ran in; empty in records of earlier versions."""
+    """The CLI that the session ran in; empty in records of earlier versions."""
     state: str = ""
     """`live`, `handed_off`, `ended`, `undoing`, `undone`, `failed`."""
     document: str | None = None
-    """The newest one; `handoff`, `writer` and `outcome` are of its handoff."""
+    """The newest document; `handoff`, `writer` and `outcome` belong to its handoff."""
     documents: list[HistoryDocument] = Field(default_factory=list)
     handoffs: list[HistoryHandoff] = Field(default_factory=list)
     handoff: str | None = None
@@ -62,12 +62,12 @@ class HistorySession(Wire):
     tokens: int | None = None
     compactions: int = 0
     began_with: str | None = None
-    """The document that it was started with."""
+    """The document that the session was started with."""
     started_at: str | None = None
     ended_at: str | None = None
     transcript: str | None = None
     tokens_at_start: int | None = None
-    """Left out where only some handoffs of the job are listed, as is `rebuilt`."""
+    """Left out if only some handoffs of the job are listed, as is `rebuilt`."""
     rebuilt: bool = False
 
 
@@ -79,27 +79,27 @@ class HistoryChain(Wire):
     goal: str | None = None
     started_at: str | None = None
     handoffs: int = 0
-    """Confirmed ones. Left out where only some are listed, as is `rebuilt`."""
+    """Number of confirmed handoffs. Left out if only some are listed, as is `rebuilt`."""
     rebuilt: bool = False
     """Restored from its documents after the database was lost."""
     sessions: list[HistorySession] = Field(default_factory=list)
     host: str | None = None
-    """The host of the job; left out in the answer of that host itself."""
+    """The host of the job; left out in the response of that host itself."""
 
 
 class HistoryPage(Wire):
-    """The answer to `/v1/history?handoffs=N` and to `/v1/history?limit=N`."""
+    """The response to `/v1/history?handoffs=N` and to `/v1/history?limit=N`."""
 
     chains: list[HistoryChain]
-    """With `handoffs=N`, each has only the handoffs of this page."""
+    """With `handoffs=N`, each job has only the handoffs of this page."""
     next: str | None = None
     """The `before` of the next page, with older handoffs. Opaque; None on the last page."""
     total: int = 0
-    """Handoffs of all pages together."""
+    """Number of handoffs on all pages."""
 
 
 def to_json(part: HistoryChain | HistorySession, *, without: str = "") -> dict[str, Any]:
-    """JSON data, with the fields that the answer has but `without`."""
+    """Return JSON data with the fields that the response has, except `without`."""
     return part.model_dump(
         by_alias=True, exclude_unset=True, exclude={without} if without else None
     )

@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 description of the API, made from the models of `wire`.
+"""Build the OpenAPI 3.1 description of the API from the models of `wire`.
 
-`GET /openapi.json` and `cockpit api schema` return it. What fields mean comes from the docstrings
-under them, which are read from the source: only this module needs them.
+`GET /openapi.json` and `cockpit api schema` return it. The descriptions of fields are the
+docstrings below them, which are read from the source, because only this module needs them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from cockpit.wire.verbs import VERBS, Done, Refusal, Verb
 from cockpit.wire.views import OPENAPI_PATH, VIEWS, Form, View
 
 API_VERSION = "1.0"
-"""The first number is that of the addresses; the second grows whenever something is added."""
+"""The first number is the one in the addresses; the second grows whenever something is added."""
 
 _REFERENCE = "#/components/schemas/{model}"
 _SSE = "text/event-stream"
 _SPARSE = (HistoryChain, HistoryPage)
-"""Answers in which fields can be left out; all others have every field."""
+"""Responses in which fields can be left out; all others have every field."""
 
 _DESCRIPTION = """\
-Asks the supervisor of cockpit: what its agents do, and what to do with them.
+The API of cockpit's supervisor: read the state of its agents, and control them.
 
 - Within `/v1` names are added, never changed or removed. Ignore members that you do not know.
 - An unknown value is null, never a made-up zero. Times are UTC, as in RFC 3339.
@@ -41,20 +41,20 @@ _OF_SERVE = "`cockpit serve`, with the token that it prints. Changes need `--wri
 _FAILURES = {
     "400": "The request is not valid.",
     "404": "No agent, handoff or document of that name.",
-    "408": "The request did not arrive in time.",
-    "409": "Not possible in the present state, or not allowed to the agent that asked.",
-    "424": "A program that is needed is not installed.",
-    "500": "It failed.",
+    "408": "The whole request did not arrive in time.",
+    "409": "Not possible in the present state, or not allowed for the agent that asked.",
+    "424": "A required program is not installed.",
+    "500": "The request failed.",
     "503": "Too many connections, or no supervisor.",
 }
 _FAILURES_OF_SERVE = {
     "401": "The token is missing or wrong.",
-    "403": "From a page of another site, or a change without `--write`.",
+    "403": "From a page of another site, or a request for a change without `--write`.",
 }
 
 
 def document(*, served: bool = False) -> dict[str, Any]:
-    """The description, as data; `served` is for `cockpit serve` instead of the socket."""
+    """Return the description as data; `served` describes `cockpit serve` instead of the socket."""
     references, definitions = _schemas()
     responses = _FAILURES | (_FAILURES_OF_SERVE if served else {})
     failures = {status: {"$ref": f"#/components/responses/{status}"} for status in responses}
@@ -68,7 +68,7 @@ def document(*, served: bool = False) -> dict[str, Any]:
         ],
         "tags": [
             {"name": "read", "description": "Changes nothing."},
-            {"name": "act", "description": "Asks for a change."},
+            {"name": "act", "description": "Can change something."},
         ],
         "paths": {
             **{view.path: {"get": _view(view, references, failures)} for view in VIEWS},
@@ -104,9 +104,9 @@ def _view(
     }
     if view.form is Form.LINES:
         found["description"] = (
-            "One JSON value a line. With `Accept: text/event-stream` each is a server-sent event, "
-            "and the answer stays open. `cockpit serve` sends each as a WebSocket message to a "
-            "client that upgrades the connection."
+            "One JSON value per line. With `Accept: text/event-stream` each is a server-sent "
+            "event, and the response stays open. `cockpit serve` sends each as a WebSocket "
+            "message to a client that upgrades the connection."
         )
     return found
 
@@ -124,7 +124,7 @@ def _verb(
             "content": {"application/json": {"schema": references[kind]}},
         },
         "responses": {
-            "200": _answer("Done, or under way.", _json(references[Done])),
+            "200": _answer("Done, or in progress.", _json(references[Done])),
             **failures,
         },
     }
@@ -168,7 +168,7 @@ def _schema_of(answer: Any, references: Mapping[Any, dict[str, Any]]) -> dict[st
 
 
 def _of_path(view: View) -> Iterator[dict[str, Any]]:
-    for name, text in {"name": "An agent.", "ident": "Of a handoff."}.items():
+    for name, text in {"name": "An agent's name.", "ident": "A handoff's id."}.items():
         if f"{{{name}}}" in view.path:
             yield {
                 "name": name,
@@ -197,12 +197,12 @@ class _Schema(GenerateJsonSchema):
         return False
 
     def field_is_required(self, field: Any, total: bool) -> bool:
-        """Answers have every field, also where a request could leave it out."""
+        """Mark every field of a response as required, also those that a request may leave out."""
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 
 def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
-    """References by model, and the schemas that they refer to."""
+    """Return a reference for each model, and the schemas that they refer to."""
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(verb, "validation") for verb in VERBS]
     models += [(Done, "serialization"), (Refusal, "validation")]
     for model in {one: None for view in VIEWS for one in _models(view.answer)}:
@@ -225,14 +225,14 @@ def _name_kinds(schema: dict[str, Any]) -> None:
 
 
 def _models(answer: Any) -> list[type[BaseModel]]:
-    """The models in the type of an answer."""
+    """Return the models in the type of a response."""
     if inspect.isclass(answer) and issubclass(answer, BaseModel):
         return [answer]
     return [model for one in get_args(answer) for model in _models(one)]
 
 
 def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
-    """The models, and those of their fields."""
+    """Return the models, and those of their fields."""
     found: set[type[BaseModel]] = set()
     left = list(models)
     while left:
@@ -245,7 +245,7 @@ def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
 
 
 def _docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Field -> the docstring under it, inherited ones included."""
+    """Return field -> the docstring below it, also for inherited fields."""
     found: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         if kind.__module__.startswith("cockpit.wire."):
@@ -255,7 +255,7 @@ def _docstrings(model: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _of_module(name: str) -> dict[str, dict[str, str]]:
-    """Class -> field -> docstring."""
+    """Return class -> field -> docstring."""
     tree = ast.parse(inspect.getsource(sys.modules[name]))
     found: dict[str, dict[str, str]] = {}
     for kind in ast.walk(tree):

@@ -52,15 +52,15 @@ class Needs(Wire):
     detail: str
     """A sentence for the user, with the next step."""
     since: str | None = None
-    """When it began to wait, if known."""
+    """When the agent began to wait, if known."""
     tool: str | None = None
     """For a permission: the tool that needs it."""
     command: str | None = None
-    """For a permission: what the tool is to do; can have several lines, without secrets."""
+    """For a permission: the input of the tool, without secrets; can have several lines."""
     resets_at: str | None = None
     """For a usage limit: when it resets, if known."""
     due: str | None = None
-    """For a question about a handoff: why the handoff is due, without the question."""
+    """For a question about a handoff: the reason of the handoff, without the question."""
 
 
 class MarksStatus(Wire):
@@ -88,9 +88,9 @@ class ContextStatus(Wire):
     turns_left: int | None = None
     marks: MarksStatus = Field(default_factory=MarksStatus)
     tool_calls: int | None = None
-    """Counted only without a reading; then the band can come from this number."""
+    """Set only if the token count is unknown; the band can then come from this number."""
     trend: list[int] = Field(default_factory=list)
-    """The whole session as a few readings, oldest first; `GET /v1/course/NAME` has more."""
+    """The whole session as a few token counts, oldest first; `GET /v1/course/NAME` has more."""
 
 
 class HandoffStatus(Wire):
@@ -99,16 +99,16 @@ class HandoffStatus(Wire):
     phase: PhaseName
     since: str
     detail: str | None = None
-    """What it waits for, as text."""
+    """The reason that the handoff waits, as text."""
     document: str | None = None
-    """Absolute path, once there is one (in `asked`: a draft from facts)."""
+    """Absolute path of the document, once there is one (in `asked`: a draft from facts)."""
     writer: Literal["agent", "sdk", "facts"] | None = None
     to: str | None = None
-    """The runtime of the new session, if it is another one."""
+    """The runtime of the new session, if it is another one than that of the old session."""
 
 
 class BackgroundStatus(Wire):
-    """A background task of the agent; it ends with the session."""
+    """A background task of the agent; tasks end with the session."""
 
     id: str
     type: str
@@ -123,9 +123,9 @@ class BackgroundStatus(Wire):
 class AgentStatus(Wire):
     name: str
     runtime: str
-    """Of its session."""
+    """The runtime of the current session."""
     configured_runtime: str | None = None
-    """Of its settings: a handoff can continue the job in another one."""
+    """The runtime in the agent's settings; a handoff can continue the job in another one."""
     job: str | None = None
     state: State
     needs: Needs | None = None
@@ -158,7 +158,7 @@ class AgentStatus(Wire):
     activity: str | None = None
     last_activity_at: str | None = None
     note: str | None = None
-    """Why the agent is in its state, if the state alone does not say."""
+    """The reason of the state, if the state alone is not clear."""
     warning: str | None = None
     """A hook that failed, until it succeeds again."""
 
@@ -168,11 +168,12 @@ class SupervisorStatus(Wire):
     started_at: str | None = None
     version: str | None = None
     config: str | None = None
-    """The configuration file that it read last, besides the user's own; null for none."""
+    """The configuration file that the supervisor read last, besides the user's own; null for
+    none."""
     config_named: bool = False
     """The file was named on a command line, so all of its settings apply."""
     trouble: str | None = None
-    """Why the supervisor cannot write its state, and how to fix it; null while it can."""
+    """The reason that the supervisor cannot write its state, with the remedy; null while it can."""
 
 
 class HeldSetting(Wire):
@@ -183,39 +184,40 @@ class HeldSetting(Wire):
     key: str
     reason: str
     agent: str | None = None
-    """The agent that it is for; null for a setting of all agents of the file."""
+    """The agent of the setting; null for a setting of all agents of the file."""
     host: str | None = None
-    """The host of the file; null in the answer of that host itself."""
+    """The host of the file; null in the response of that host itself."""
 
 
 class ElsewhereSession(Wire):
     """A session of a coding CLI on this machine that no cockpit started.
 
-    What the CLI's own note does not say is null; only model and context come from the transcript.
+    Model and context come from the transcript, everything else from the CLI's status file. Null if
+    the file does not have it.
     """
 
     session_id: str
     runtime: str
     pid: int
-    """The process that has it open."""
+    """The process that has the session open."""
     directory: str
     """Where the session began."""
     kind: str | None = None
-    """The CLI's word for how it runs, such as `interactive`."""
+    """The CLI's name for the kind of session, such as `interactive`."""
     status: Literal["busy", "idle", "waiting", "unknown"] = "unknown"
-    """By the CLI's note."""
+    """From the CLI's status file."""
     waiting_for: str | None = None
-    """Such as `permission prompt`; the CLI's words."""
+    """The reason that the session waits, in the CLI's words, such as `permission prompt`."""
     started_at: str | None = None
     changed_at: str | None = None
     """When the CLI last changed its status."""
     version: str | None = None
-    """The CLI's."""
+    """The version of the CLI."""
     transcript: str | None = None
-    """Null if there is no such file yet."""
+    """Path of the transcript; null if the file does not exist yet."""
     model: str | None = None
     context: ContextStatus = Field(default_factory=ContextStatus)
-    """With the bands of your defaults."""
+    """The context use, with the bands of your defaults."""
 
 
 class Status(Wire):
@@ -225,4 +227,4 @@ class Status(Wire):
     agents: list[AgentStatus] = Field(default_factory=list)
     held: list[HeldSetting] = Field(default_factory=list)
     elsewhere: list[ElsewhereSession] | None = None
-    """Only with `?elsewhere=1`; null also if the user switched the group off."""
+    """Only with `?elsewhere=1`; also null if the user switched these sessions off."""

@@ -32,7 +32,7 @@ class Event(Wire):
     text: str
     """A sentence for the user."""
     data: dict[str, Any] = Field(default_factory=dict)
-    """As the kind's type in `core.events` has it; another version can send more or less."""
+    """The data of the kind, as in `core.events`; another version can send more or fewer keys."""
 
 
 class Snapshot(Wire):
@@ -41,7 +41,7 @@ class Snapshot(Wire):
 
 
 class AgentChanged(Wire):
-    """One row that differs from the last one sent to this client."""
+    """A row that changed since it was last sent to this client."""
 
     type: Literal["agent"] = "agent"
     agent: AgentStatus

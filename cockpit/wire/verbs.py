@@ -1,7 +1,7 @@
 """The requests of clients to the supervisor: one model for each verb, sent as `POST /v1/<verb>`.
 
-A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the tests. What is read
-with GET is in `wire.views`.
+A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the tests. Requests that
+only read (GET) are in `wire.views`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Start(Verb):
 
     verb: ClassVar[str] = "start"
     name: str
-    """Begins with a letter or digit; then at most 31 of `a-z`, `0-9`, `.`, `_` and `-`."""
+    """A letter or digit, then at most 31 of `a-z`, `0-9`, `.`, `_` and `-`."""
     prompt: str | None = None
     directory: str | None = None
     """Absolute; the client resolves it against its own directory."""
@@ -35,12 +35,12 @@ class Start(Verb):
     config: str | None = None
     """The project or `--config` file to read first, absolute."""
     named: bool = False
-    """The user named that file on the command line, and so trusts it."""
+    """True if the user named that file on the command line, and so trusts it."""
     mode: Literal["observe", "prompt", "auto"] | None = None
 
 
 class Resume(Verb):
-    """Reopen every agent that was running when the machine, or the tmux server, ended."""
+    """Reopen every agent that was running when the machine or the tmux server ended."""
 
     verb: ClassVar[str] = "resume"
     name: str | None = None
@@ -52,7 +52,8 @@ class Resume(Verb):
 
 
 class Plan(Start):
-    """Say what `Start` would do with the same arguments, or why it would fail; do nothing."""
+    """Describe what `Start` would do with the same arguments, or why it would fail; change
+    nothing."""
 
     verb: ClassVar[str] = "plan"
 
@@ -78,19 +79,19 @@ class Handoff(Verb):
     verb: ClassVar[str] = "handoff"
     name: str
     document: str | None = None
-    """A document that is already written, absolute."""
+    """Absolute path of a document that is already written."""
     now: bool = False
     """Do not wait for the end of the turn; the review stays."""
     to: str | None = None
-    """The runtime of the new session; None for the one that the settings say."""
+    """The runtime of the new session; None for the one in the settings."""
     model: str | None = None
     """The model of the new session; None for its CLI's usual one."""
     handoff: str | None = None
-    """Only to approve this open question: the one that the user saw."""
+    """If given, only approve the open question with this id: the one that the user saw."""
     by_agent: bool = False
-    """The request comes from the agent's own pane."""
+    """True if the request comes from the agent's own pane."""
     dry_run: bool = False
-    """Only say what would be done, with which facts."""
+    """Only describe what would be done, and with which facts."""
 
 
 class Approve(Verb):
@@ -101,9 +102,9 @@ class Approve(Verb):
     straight: bool = False
     """Approve and skip the review."""
     handoff: str | None = None
-    """Only if this is still the handoff that is asked about: the one that the user saw."""
+    """If given, only approve the handoff with this id: the one that the user saw."""
     sha256: str | None = None
-    """Only if the document under review has this SHA-256, in hexadecimal."""
+    """If given, only approve a document with this SHA-256, in hexadecimal."""
 
 
 class Refuse(Verb):
@@ -113,7 +114,7 @@ class Refuse(Verb):
     name: str
     handoff: str | None = None
     compact: bool = False
-    """Let the CLI compact: do not ask again before it did."""
+    """Let the CLI compact, and do not ask again before it has."""
 
 
 class Snooze(Verb):
@@ -123,7 +124,8 @@ class Snooze(Verb):
     name: str
     seconds: float = Field(default=600, gt=0)
     percent: float | None = Field(default=None, gt=0, le=100)
-    """Instead of a time: ask again at so much more of the window, or at the force mark."""
+    """Instead of a time: ask again when this percentage of the window is used in addition, or at
+    the force threshold."""
     handoff: str | None = None
 
 
@@ -146,13 +148,14 @@ class Continue(Verb):
 
     verb: ClassVar[str] = "continue"
     document: str
-    """Absolute."""
+    """Path of the document, absolute."""
     name: str | None = None
-    """None: the name of the document's agent, with a number if that is taken."""
+    """Name of the new agent; None for the name of the document's agent, with a number if it is
+    taken."""
     directory: str | None = None
-    """Absolute; None: the directory that the document names."""
+    """Absolute; None for the directory that the document names."""
     config: str | None = None
-    """As for `Start`."""
+    """Like `config` of `Start`."""
     named: bool = False
 
 
@@ -161,13 +164,13 @@ class Adopt(Verb):
 
     verb: ClassVar[str] = "adopt"
     session: str
-    """Its id, or the first characters of it."""
+    """The id of the session, or its first characters."""
     pid: int | None = None
-    """Only if this process has it open: the one that the user saw."""
+    """If given, only if this process has the session open: the one that the user saw."""
     name: str | None = None
-    """Of the new agent; None: the name of the directory, with a number if that is taken."""
+    """Name of the new agent; None for the name of the directory, with a number if it is taken."""
     asker: int | None = None
-    """Set by the supervisor: the process that asks, which must not run inside the session."""
+    """Set by the supervisor: the calling process, which must not run inside the session."""
 
 
 class Down(Verb):
@@ -183,11 +186,11 @@ class Load(Verb):
     verb: ClassVar[str] = "load"
     config: str | None = None
     named: bool = False
-    """As for `Start`."""
+    """Like `config` of `Start`."""
 
 
 class Attach(Verb):
-    """Return the agent's pane, for a client that shows it."""
+    """Return the agent's pane, so that the client can show it."""
 
     verb: ClassVar[str] = "attach"
     name: str
@@ -202,13 +205,14 @@ class RemoveWorktree(Verb):
     cwd: str | None = None
     """The client's own directory: its repository is searched too."""
     salvage: bool = False
-    """Remove it even if it has unsaved work, which is kept under the reference."""
+    """Remove the worktree even if it has unsaved work, which is saved under the reference."""
     salvage_only: bool = False
-    """Keep its content under a reference, and do not remove it."""
+    """Save its content under a reference, and do not remove it."""
     leave_out: list[str] = Field(default_factory=list)
     """Ignored files and folders that are not kept."""
     pid: int | None = None
-    """The client's pid, on the supervisor's machine: that process does not block the removal."""
+    """The client's pid, if it runs on the supervisor's machine; this process does not block the
+    removal."""
 
 
 VERBS: tuple[type[Verb], ...] = (
@@ -218,47 +222,47 @@ VERBS: tuple[type[Verb], ...] = (
 
 
 class Done(Wire):
-    """The answer of a verb on success."""
+    """The response to a verb on success."""
 
     message: str
     """One line for the user."""
     name: str | None = None
     pane: str | None = None
     socket: str | None = None
-    """The tmux server's socket, if the answer is about a pane."""
+    """The tmux server's socket, if the response is about a pane."""
     document: str | None = None
     text: str | None = None
     """A longer text, for `--dry-run`."""
 
 
 class InvalidValue(Wire):
-    """A value of a request that is not valid."""
+    """An invalid value in a request."""
 
     pointer: str | None = None
-    """A value of the body, as a JSON pointer: `#/name`."""
+    """The place of an invalid value in the body, as a JSON pointer: `#/name`."""
     parameter: str | None = None
-    """Or a parameter of the address."""
+    """The name of an invalid parameter of the address."""
     detail: str
 
 
 class Refusal(Wire):
-    """Why a request failed: a problem document (RFC 9457).
+    """The reason that a request failed, as a problem document (RFC 9457).
 
     The first version sent `exit_code`, `title`, `detail` and `hint` only.
     """
 
     type: str = "about:blank"
-    """The kind of problem; it never changes, unlike the sentences."""
+    """The kind of problem. Compare this value: unlike the sentences, it never changes."""
     status: int | None = None
-    """The HTTP status of the answer."""
+    """The HTTP status of the response."""
     title: str
     detail: str = ""
     hint: str = ""
-    """What to do about it."""
+    """The next step for the user."""
     exit_code: int
-    """Of the command line for the same error: 1 failed, 2 bad usage, 3 no such agent, 4 no
-    supervisor, 5 not now, 6 a program is missing."""
+    """The exit code of the command line for the same error: 1 failed, 2 bad usage, 3 no such agent,
+    4 no supervisor, 5 not now, 6 a program is missing."""
     instance: str | None = None
-    """Names this one occurrence in the log, if it is an error of cockpit itself."""
+    """For a bug in cockpit: the name of this occurrence in the log."""
     errors: list[InvalidValue] = Field(default_factory=list)
-    """The values that are not valid, if the request can be read at all."""
+    """The invalid values, if the request could be parsed."""

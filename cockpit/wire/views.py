@@ -1,7 +1,7 @@
-"""What clients read with GET: addresses, queries and answers.
+"""The requests that only read (GET): addresses, queries and responses.
 
-The supervisor makes its routes and `wire.openapi` its description from `VIEWS`. A view has the same
-name as its handler in `supervisor/api/server.py`.
+The supervisor builds its routes from `VIEWS`, and `wire.openapi` its description. A view has the
+same name as its handler in `supervisor/api/server.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Flag = Literal["0", "1", "false", "true"]
 
 
 class Query(Wire):
-    """The parameters of an address; unknown ones are ignored."""
+    """The parameters of an address. Unknown parameters are ignored."""
 
 
 class NoQuery(Query):
@@ -35,71 +35,72 @@ class NoQuery(Query):
 
 class StatusQuery(Query):
     elsewhere: Flag = "0"
-    """`1` adds the sessions that no cockpit started."""
+    """`1`: include the sessions that no cockpit started."""
 
 
 class EventsQuery(Query):
     after: Count = 0
-    """Only events with a greater id."""
+    """Only events with a greater id than this."""
     limit: Count = 200
-    """At most so many, up to 5000: the oldest after `after`, or the newest without it."""
+    """The maximum number of events, up to 5000: the oldest after `after`, or the newest without
+    it."""
     follow: Flag = "0"
-    """`1` keeps the answer open: first the events after `after`, if that is given, then each new
-    one when it happens."""
+    """`1`: keep the response open, and send each new event when it happens. With `after`, events
+    after that id come first."""
     beat: Count = 0
-    """With `follow`: send an empty line after so many seconds without another one."""
+    """With `follow`: send an empty line after this many seconds without an event."""
 
 
 class WatchQuery(Query):
     beat: Count = 0
-    """Send an empty line after so many seconds without another one, which shows that the
-    connection lives."""
+    """Send an empty line after this many seconds of silence, to show that the connection is
+    alive."""
 
 
 class ElsewhereQuery(Query):
     beat: Count = 0
-    """As for `watch`."""
+    """Like `beat` of `watch`."""
 
 
 class ScreenQuery(Query):
     history: Count = 0
-    """Lines of scrollback to send too, up to 5000."""
+    """Lines of scrollback to include, up to 5000."""
 
 
 class HistoryQuery(Query):
     name: str | None = None
     """Only this agent's jobs."""
     search: str | None = None
-    """Only sessions whose document has all of these words; without pages."""
+    """Only sessions whose document contains all of these words. Not combined with pages."""
     handoffs: Count = 0
-    """A page of so many of the newest handoffs, up to 500, and a `HistoryPage` as answer."""
+    """Page size in handoffs, newest first, up to 500. The response is then a `HistoryPage`."""
     limit: Count = 0
-    """A page of so many of the newest jobs, up to 500, and a `HistoryPage` as answer."""
+    """Page size in jobs, newest first, up to 500. The response is then a `HistoryPage`."""
     before: str | None = None
-    """The `next` of the page before."""
+    """The `next` value of the previous page."""
 
 
 class FactsQuery(Query):
     session: str | None = None
-    """An earlier session of the agent's job; the current one without it."""
+    """The id of an earlier session of the agent's job; without it, the current session."""
 
 
 class WorktreesQuery(Query):
     directory: str | None = None
-    """Also the repository at this directory, absolute."""
+    """Also include the repository at this absolute path."""
 
 
 class DiffQuery(Query):
     since: Literal["job"] | None = None
-    """Compare with the commit where the job began, instead of HEAD."""
+    """`job`: compare with the commit where the job began, instead of HEAD."""
 
 
 class Form(Enum):
-    """How an answer is written."""
+    """The format of a response."""
 
     JSON = "application/json"
     LINES = "application/x-ndjson"
-    """One JSON value a line; as server-sent events for a client that asks for them."""
+    """One JSON value per line; server-sent events for a client that accepts them."""
     TEXT = "text/plain"
 
 
@@ -109,32 +110,33 @@ class View:
     path: str
     summary: str
     answer: Any
-    """The type of the answer, or of each line; `str` for a text."""
+    """The type of the response, or of each line; `str` for plain text."""
     form: Form = Form.JSON
     query: type[Query] = NoQuery
     endless: bool = False
-    """It is sent until the client, or what it is about, goes away."""
+    """Sent until the client disconnects, or the agent's pane no longer exists."""
 
 
 VIEWS: tuple[View, ...] = (
     View(
-        "status", "/v1/status", "Every agent with its reading and its handoff.", Status,
+        "status", "/v1/status", "Every agent with its context use and handoff.", Status,
         query=StatusQuery,
     ),
-    View("caller", "/v1/caller", "As whom the supervisor sees who asks.", CallerStatus),
+    View("caller", "/v1/caller", "The caller, as the supervisor identifies it.", CallerStatus),
     View(
-        "events", "/v1/events", "What happened, oldest first.", Event, Form.LINES, EventsQuery,
+        "events", "/v1/events", "Events, oldest first.", Event, Form.LINES, EventsQuery,
     ),
     View(
-        "watch", "/v1/watch", "A snapshot, then each change.", WatchLine, Form.LINES, WatchQuery,
+        "watch", "/v1/watch", "All agents, then each change.", WatchLine, Form.LINES, WatchQuery,
         endless=True,
     ),
     View(
-        "elsewhere", "/v1/elsewhere", "All sessions that no cockpit started, at each change.",
+        "elsewhere", "/v1/elsewhere",
+        "All sessions that no cockpit started, again after each change.",
         Elsewhere, Form.LINES, ElsewhereQuery, endless=True,
     ),
     View(
-        "screen", "/v1/screen/{name}", "An agent's pane, each time that it changes.", ScreenShot,
+        "screen", "/v1/screen/{name}", "An agent's pane, again after each change.", ScreenShot,
         Form.LINES, ScreenQuery, endless=True,
     ),
     View(
@@ -150,7 +152,7 @@ VIEWS: tuple[View, ...] = (
         Form.TEXT,
     ),
     View(
-        "facts", "/v1/facts/{name}", "What the agent's session did, or an earlier one.",
+        "facts", "/v1/facts/{name}", "Facts about the agent's session, or about an earlier one.",
         SessionFacts, query=FactsQuery,
     ),
     View(
@@ -158,10 +160,11 @@ VIEWS: tuple[View, ...] = (
         list[WorktreeStatus], query=WorktreesQuery,
     ),
     View(
-        "course", "/v1/course/{name}", "The agent's context over every session of its job.", Course
+        "course", "/v1/course/{name}", "The agent's context use over all sessions of its job.",
+        Course,
     ),
     View(
-        "diff", "/v1/diff/{name}", "The changes of the agent's worktree.", WorktreeDiff,
+        "diff", "/v1/diff/{name}", "The diff of the agent's worktree.", WorktreeDiff,
         query=DiffQuery,
     ),
 )  # fmt: skip

@@ -11,19 +11,19 @@ from cockpit.wire.status import State, Wire
 
 
 class Obstacle(Wire):
-    """Why a worktree would not be removed."""
+    """A reason that a worktree would not be removed."""
 
     why: str
     next: str
-    """What the user can do about it."""
+    """The user's next step."""
     salvageable: bool = False
-    """`--salvage` keeps the content, so that this no longer blocks the removal."""
+    """True if `--salvage` saves the content, so that this no longer blocks the removal."""
 
 
 class WorktreeStatus(Wire):
     directory: str
     host: str | None = None
-    """The host of the worktree; null in the answer of that host itself."""
+    """The host of the worktree; null in the response of that host itself."""
     repository: str
     branch: str | None = None
     """Null if HEAD is detached."""
@@ -33,7 +33,7 @@ class WorktreeStatus(Wire):
     state: State | None = None
     """The state of that agent, if it has a row."""
     made: bool
-    """cockpit created it. It never removes others."""
+    """True if cockpit created the worktree. cockpit never removes others."""
     made_at: str | None = None
     missing: bool = False
     changed: int | None = None
@@ -45,13 +45,15 @@ class WorktreeStatus(Wire):
     alone: int | None = None
     """Commits on no remote and not in its base."""
     behind: int | None = None
-    """Commits of its base that it does not have."""
+    """Commits of the base that the worktree does not have."""
     only_here: int | None = 0
-    """Commits that only its own log and references refer to; they would be lost with it."""
+    """Commits that only the worktree's own reflog and references refer to; they would be lost with
+    it."""
     busy: str | None = None
     lock: str | None = None
-    """Why it is locked, if not by cockpit."""
+    """The reason of a lock that is not cockpit's."""
     obstacles: list[Obstacle] = Field(default_factory=list)
-    """Why `remove` would refuse, from a quick check."""
+    """The reasons that `remove` would refuse, from a quick check."""
     unlisted: str | None = None
-    """Why git cannot list the worktrees of this repository; then this is the only entry for it."""
+    """The reason if git cannot list the worktrees of this repository; this is then its only
+    entry."""

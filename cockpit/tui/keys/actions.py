@@ -118,7 +118,7 @@ ACTIONS: tuple[Action, ...] = (
         ("n",), why_not=reasons.needs_any_supervisor, shown=True,
     ),
     Action(
-        "resume", "reopen all", "Reopen every agent that was running when the machine restarted.",
+        "resume", "reopen all", "Reopen every agent that ran when the machine or tmux ended.",
         ("R",), why_not=reasons.cannot_resume, shown=True, is_destructive=True,
     ),
     Action(
