@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class CockpitApp(App[bool]):
     """Shows the fleet of one or more supervisors. Closing it stops no agent.
 
-    Returns True only if the user quit.
+    The run returns True only if the user quit.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
@@ -67,11 +67,11 @@ class CockpitApp(App[bool]):
         bell: Bell | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """`settings` are those in force at start."""
+        """`settings` are those that apply at start."""
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
-        """The burst of the key being handled; bindings do not get the key event."""
+        """The burst of the key that is being handled; bindings do not get the key event."""
         self._client = client
         self._ui = ui
         self._drawn_through = tuple(filters)
@@ -136,7 +136,8 @@ class CockpitApp(App[bool]):
             self.action_command_palette()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The current screen's actions, each with why it is unavailable, and the theme."""
+        """Yield the current screen's actions, each with the reason if it is unavailable, and the
+        theme."""
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)
         for action in ACTIONS:
@@ -191,5 +192,5 @@ class CockpitApp(App[bool]):
 
 
 def followed(client: Supervisor | JoinedClient, host: str) -> dict[str, Supervisor]:
-    """The supervisors to follow, by host; this machine first."""
+    """Return the supervisors to follow, by host; this machine first."""
     return client.members if isinstance(client, JoinedClient) else {host: client}

@@ -20,27 +20,28 @@ Context = Literal[
     "fleet", "review", "inbox", "history", "reading", "comparing", "worktrees", "agent"
 ]
 Handlers = Mapping[str, Callable[[], None]]
-"""What a screen does for each action, by the action's id."""
+"""The functions of a screen's actions, by the action's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing the user can do by key, mouse or command palette."""
+    """An action that the user can run by key, mouse or command palette."""
 
     id: str
     title: str
     """One to three words, for the key line and the palette."""
     sentence: str
-    """What it does, for the help and the key tables."""
+    """A sentence that describes the action, for the help and the key tables."""
     keys: tuple[str, ...]
     """Textual's key names; the first one is shown."""
     context: Context = "fleet"
     why_not: reasons.WhyNot = reasons.always_available
-    """Returns why it is unavailable now; None when it is available."""
+    """Returns why the action is unavailable now; None if it is available."""
     shown: bool = False
     """Shown on the key line while available."""
     stays: bool = False
-    """Shown on the key line of every reachable agent; when unavailable, pressing it says why."""
+    """Shown on the key line of every reachable agent; if it is unavailable, pressing it shows the
+    reason."""
     is_destructive: bool = False
     """Affects an agent or leaves the screen, so it is refused when keys look pasted."""
 
@@ -86,7 +87,7 @@ ACTIONS: tuple[Action, ...] = (
         ("z",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "snooze-more", "snooze more", "Ask again when 10 % more of the window is used.",
+        "snooze-more", "snooze more", "Ask again when 10 % more of the context is used.",
         ("Z",), why_not=reasons.cannot_answer, is_destructive=True,
     ),
     Action(
@@ -251,7 +252,7 @@ ACTIONS: tuple[Action, ...] = (
         ("z",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "review.snooze-more", "snooze more", "Ask again when 10 % more of the window is used.",
+        "review.snooze-more", "snooze more", "Ask again when 10 % more of the context is used.",
         ("Z",), "review", reasons.cannot_answer, is_destructive=True,
     ),
     Action(
@@ -348,7 +349,7 @@ ACTIONS: tuple[Action, ...] = (
         ("x",), "worktrees", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
-        "worktrees.salvage", "keep and remove",
+        "worktrees.salvage", "save and remove",
         "Save all its work in git, then remove it. Asks to confirm.",
         ("X",), "worktrees", reasons.needs_any_supervisor, shown=True,
     ),

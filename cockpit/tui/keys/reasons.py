@@ -1,6 +1,7 @@
-"""Why an action is unavailable now: a sentence with the next step, or None if it is available.
+"""Return why an action is unavailable now, as a sentence with the next step; None if it is
+available.
 
-Based on what the screen knows. The supervisor checks again.
+Based on the screen's model. The supervisor checks again.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def needs_running(model: Model) -> str | None:
 
 
 def has_ended(agent: AgentStatus) -> bool:
-    """Whether its process has ended; its pane may still show the last output."""
+    """Whether the agent's process has ended; its pane may still show the last output."""
     return agent.pid is None and agent.handoff is None
 
 
@@ -71,7 +72,8 @@ def cannot_hand_off(model: Model) -> str | None:
 
 
 def cannot_choose_cli(model: Model) -> str | None:
-    """Why the CLI of the next session cannot be chosen: before a handoff, or at its question."""
+    """Return why the user cannot choose the CLI of the next session, before a handoff or at its
+    question."""
     agent = model.agent
     if agent is not None and agent.handoff and agent.handoff.phase == "asked":
         return needs_supervisor(model)
@@ -86,7 +88,7 @@ def cannot_answer(model: Model) -> str | None:
         return f"{agent.name} isn't waiting for you."
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
         if agent.needs.kind == "resume":
-            return f"{agent.name} was interrupted by a restart. Press R to reopen it."
+            return f"{agent.name} ran when the machine or tmux ended. Press R to reopen it."
         return f"{agent.name} asks in its own pane. Press Enter to go there."
     return None
 
@@ -159,7 +161,7 @@ def cannot_resume(model: Model) -> str | None:
     if reason := needs_any_supervisor(model):
         return reason
     if not interrupted(model):
-        return "No agents to reopen after a restart."
+        return "No agents to reopen: none ran when the machine or tmux last ended."
     return None
 
 

@@ -128,7 +128,7 @@ def after(here: str, steps: int) -> str:
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
     """Whether the agent may have changed files: it ran a writing tool, or its turn ended.
 
-    The current tool may still be running, so the activity after it counts too.
+    The current tool may still be running, so a change to the next activity counts too.
     """
     if before is None or now is None:
         return before is not now

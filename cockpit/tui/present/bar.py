@@ -1,7 +1,7 @@
 """The context bar as text: fill, a notch at each threshold, and where the CLI compacts.
 
-Without a reading it is a dashed line, neither empty nor full; with an assumed window it is
-hatched; with an old reading it has the stale colour.
+If the token count is unknown it is a dashed line, neither empty nor full; with an assumed window it
+is hatched; with an old token count it has the stale colour.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def layout(rows: Sequence[Row], width: int) -> Layout:
 
 
 def _drop_column(present: list[str], key: str, needs: dict[str, int]) -> None:
-    """Drop a column. The band's word is replaced by its mark, beside the percentage."""
+    """Drop a column. The band's word is replaced by its short form, beside the percentage."""
     if key == "band" and needs["mark"]:
         present[present.index(key)] = "mark"
     else:

@@ -51,7 +51,7 @@ class Link:
     outcome: str
     role: str
     handoff: str | None
-    """The handoff whose document it left; None if it left none."""
+    """The handoff of the document that the session left; None without a document."""
 
 
 def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list[HistorySession]:

@@ -1,7 +1,8 @@
 """Plot the context over time, filled in the colour of its band.
 
 One segment per session, in chain order. The x axis counts replies, not time, so that idle hours
-take no room. Unknown stretches are left open. Each segment shows its own session's thresholds.
+take no room. Replies without a token count leave a gap. Each segment shows its own session's
+thresholds.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ BELOW = 1
 
 _BANDS = ("force", "act", "warn", "notice")
 _LABEL_PRIORITY = ("act", "force", "compacts", "warn", "notice")
-"""Which name is shown if two thresholds fall into one line."""
+"""The names of thresholds by priority: if two fall into one line, the first one here is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column of the plot: tokens, or a sign instead."""
+    """One column of the plot: a token count, or a sign."""
 
     tokens: int | None = None
     stretch: Stretch | None = None
@@ -66,7 +67,7 @@ def plot(course: Course, width: int, height: int) -> list[list[Span]]:
 
 def _nothing(stretches: Sequence[Stretch], width: int, height: int) -> list[list[Span]]:
     why = next((each.unknown for each in reversed(stretches) if each.unknown), None)
-    said = f"  {safe_line(why or 'No reading yet.', 200)}"
+    said = f"  {safe_line(why or 'No token count yet.', 200)}"
     middle = height // 2
     return [
         [Span(fit(said, width), "muted")] if line == middle else [Span(" " * width)]
@@ -88,7 +89,7 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
-    """Tokens at the upper edge: slightly above everything drawn, at most the window."""
+    """Return the tokens at the upper edge: slightly above everything drawn, at most the window."""
     peak = max(point.tokens for each in stretches for point in each.points)
     last = next(each for each in reversed(stretches) if each.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]
@@ -98,7 +99,8 @@ def _top(stretches: Sequence[Stretch]) -> int:
 
 
 def _columns(stretch: Stretch, cells: int) -> list[_Column]:
-    """The columns of a segment: the highest reading of each, or the last one before it."""
+    """Return the columns of a segment. Each has the highest token count of its replies, or the
+    count of the column before it if it has no reply."""
     if not stretch.points:
         return [_Column(stretch=stretch, sign=UNKNOWN)] * cells
     calls = _length(stretch)
@@ -118,7 +120,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """The column of a reading; a compaction comes after the reply reported with it."""
+    """Return the column of a point; a compaction comes after the reply reported with it."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 

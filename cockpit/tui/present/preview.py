@@ -19,7 +19,7 @@ NUMBERS = 12
 
 
 def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus:
-    """The reading with other thresholds; unknown stays unknown."""
+    """Return the context use with other thresholds; an unknown band stays unknown."""
     window = wanted.override or context.window
     if window is None:
         return context
@@ -60,7 +60,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Which of these thresholds are lowered below the configured value; empty for none."""
+    """Describe the thresholds that are lowered below the configured value; empty for none."""
     window = wanted.override or DEFAULT_WINDOW
     found = marks(thresholds(wanted), window, None)
     lowered = [

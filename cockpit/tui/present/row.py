@@ -13,7 +13,7 @@ from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs
 
 STALE_AFTER = 120.0
-"""Seconds after which the reading of a working agent is shown as stale."""
+"""Seconds after which the token count of a working agent is shown as stale."""
 
 _MARKS = {"notice": "·", "warn": "!", "act": "!!", "force": "!!!"}
 
@@ -27,7 +27,7 @@ class Row:
     context: ContextStatus
     stale: bool
     absent: bool
-    """There is no session, so no context; an unknown context is something else."""
+    """There is no session, and so no context. Not used for a session whose context is unknown."""
     tokens: str
     percent: str
     band: str
@@ -35,7 +35,7 @@ class Row:
     mark: str
     """The band in at most three characters, for narrow screens."""
     trend: str
-    """A sparkline of the session's readings; empty with fewer than two."""
+    """A sparkline of the session's token counts; empty with fewer than two."""
     turns: str
     chain: str
     activity: str
@@ -78,7 +78,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
 
 
 def _doing(agent: AgentStatus, now: datetime) -> str:
-    """What the agent waits for, or its activity after any warning, or its note."""
+    """Return what the agent waits for, or its activity after any warning, or its note."""
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
     if agent.activity:

@@ -8,7 +8,8 @@ STEPS = "▁▂▃▄▅▆▇█"
 
 
 def trend(readings: Sequence[int], window: int | None) -> str:
-    """One cell per reading, oldest first; empty with fewer than two readings or no window."""
+    """Return one cell per token count, oldest first; empty with fewer than two counts or no
+    window."""
     if len(readings) < 2 or not window:
         return ""
     return "".join(STEPS[min(max(each * len(STEPS) // window, 0), 7)] for each in readings)

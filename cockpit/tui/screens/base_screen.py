@@ -1,4 +1,5 @@
-"""The base of the full screens: footer, key line, and running actions or saying why not."""
+"""The base of the full screens: footer, key line, and actions or the reason that one is
+unavailable."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LEGEND = (
     ),
     (Span("  ┃  ", "bar-end"), Span("where the CLI compacts automatically")),
     (Span("  ▒  ", "bar-calm"), Span("the window size is assumed")),
-    (Span("  ╌  ", "bar-unknown"), Span("no reading yet")),
+    (Span("  ╌  ", "bar-unknown"), Span("no token count yet")),
 )
 
 

@@ -35,7 +35,7 @@ async def look(
         shots = client.screen(agent.name, history)
         async with aclosing(cast("_Closing", shots)):
             await _show_each(agent.name, shots, view, pace)
-        # The pane is gone, and the row will say why. Keep the last capture until then.
+        # The pane no longer exists, and the row will say why. Keep the last capture until then.
         if view.whose != agent.name:
             view.show_message("No pane to show.")
     except NoSupervisor:

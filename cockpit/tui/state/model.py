@@ -127,7 +127,7 @@ class Model:
         self.agents: dict[str, AgentStatus] = {}
         """By name, in each supervisor's order."""
         self.received_at: dict[str, float] = {}
-        """When each agent's row last arrived, so that its age keeps growing."""
+        """When each agent's row last arrived, to which the age in the row is added."""
         self.selected = selected
         """The selected name; kept while that agent is missing."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)

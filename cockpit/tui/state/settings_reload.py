@@ -1,4 +1,5 @@
-"""What the screen needs to apply changed settings: drawing filters, hosts and file watching."""
+"""The functions for applying changed settings to the screen: drawing filters, hosts, file
+watching."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Attaching to an agent's pane.
 
 Inside cockpit's own tmux server the pane is another window, and the screen keeps running. In a
-terminal of its own the screen is suspended meanwhile. Starts no process itself.
+terminal of its own the screen is suspended until the user detaches. Starts no process itself.
 """
 
 from __future__ import annotations

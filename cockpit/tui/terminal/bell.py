@@ -1,6 +1,6 @@
 """Notify the user through the terminal: a bell, or a desktop message (OSC 9 or OSC 777).
 
-Events close together become one message; quiet hours send none; past events are not reported.
+Events close together become one message. No message is sent in quiet hours, or for past events.
 Inside tmux the sequence is wrapped for the outer terminal, with a bell in addition, because tmux
 may not pass it through.
 """

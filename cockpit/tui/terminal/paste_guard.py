@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
 TOGETHER = 0.02
-"""Seconds between keys of one burst, at most. Fingers take 40 ms."""
+"""Seconds between keys of one burst, at most. Typing takes 40 ms per key."""
 PASTE = 4
 """Distinct characters from which a burst looks pasted. A held key is one character."""
 _MARK = "cockpit_burst"

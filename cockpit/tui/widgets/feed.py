@@ -19,7 +19,7 @@ WIDEST = 24
 
 
 class Feed(Lines, can_focus=False):
-    """Shows the last events; follows the end unless scrolled up."""
+    """Shows the last events, and stays at the end unless scrolled up."""
 
     DEFAULT_CSS = """
     Feed { height: 8; display: none; }

@@ -1,7 +1,7 @@
-"""Data about one agent for its screen, and which of it may be outdated.
+"""Load the data of one agent for its screen, and track which parts may be outdated.
 
-Readings in the agent's row are appended to the context history, so that a working agent costs no
-requests; the rest is read again only after an event that may have changed it.
+Token counts in the agent's row are appended to the context history, so that a working agent costs
+no requests; all other data is read again only after an event that may have changed it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cockpit.wire.history import HistorySession
 from cockpit.wire.status import AgentStatus
 
 READ = ("course", "facts", "diff")
-"""What can be read; the screen's sections that show it have the same names."""
+"""The names of all data; the screen's sections that show them have the same names."""
 
 
 class Lookups:
@@ -104,7 +104,8 @@ class Lookups:
 
 
 def grown(course: Course | None, agent: AgentStatus) -> Course | None:
-    """The context history with the row's reading appended, until it is next read in full."""
+    """Return the context history with the row's token count appended, until it is next read in
+    full."""
     tokens = agent.context.tokens
     if course is None or not course.stretches or tokens is None:
         return course

@@ -81,7 +81,7 @@ class ComparingScreen(TextScreen):
 
     def _say(self, width: int, _height: int) -> list[list[Any]]:
         if self._lines is None:
-            said = "Cannot compare: one of the documents could not be read."
+            said = "Cannot read one of the documents."
             return [[Span(f"  {said if self._failed else 'comparing …'}", "muted")]]
         return list(drawn(self._lines, width))
 

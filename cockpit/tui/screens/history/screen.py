@@ -363,7 +363,7 @@ class HistoryScreen(BaseScreen):
         in_background(self, self._follow, group="older", exclusive=True)
 
     async def _follow(self) -> None:
-        """Load older pages; give up if the list is reloaded meanwhile."""
+        """Load older pages; stop if the list is reloaded before they arrive."""
         begun, chains, older = self._loads, self._chains, self._older
         agent, total, added = self._loaded_of, self._total, True
         try:

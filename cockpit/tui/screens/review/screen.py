@@ -119,7 +119,8 @@ class ReviewScreen(TextScreen):
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
-        """Check again: the question may have been answered while another screen was shown."""
+        """Check again, because the question may have been answered while another screen was
+        shown."""
         if self.is_mounted:
             self._show()
 

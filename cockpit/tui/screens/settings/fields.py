@@ -21,7 +21,7 @@ MODE = ("defaults", "mode")
 
 MEANINGS = {
     "notice": "the bar changes colour",
-    "warn": "the row says so",
+    "warn": "the row shows a warning",
     "act": "hands off",
     "force": "hands off at once",
 }
