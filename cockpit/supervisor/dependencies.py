@@ -1,4 +1,4 @@
-"""What the parts of the supervisor use from outside: ports, folders and the database."""
+"""The dependencies of the supervisor's parts: ports, folders and the database."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Dependencies:
     environment: Mapping[str, str]
     """The supervisor's environment, as it was at `up`."""
     own_runtimes: Definitions = field(default_factory=Definitions)
-    """What users defined; `runtimes` makes runtimes of them."""
+    """The runtimes that users defined; `runtimes` creates them."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
     """For every access to a path that an agent can name, because its file system may hang."""
 
     live_sessions: LiveSessions = field(default_factory=NoLiveSessions)
-    """Sessions of all processes of this user, by the CLIs' notes."""
+    """Sessions of all processes of this user, from the CLIs' status files."""
 
     @property
     def prompts(self) -> KeptPrompts:

@@ -1,4 +1,4 @@
-"""Whether the supervisor is ending or has ended."""
+"""The flags that the supervisor is ending or has ended."""
 
 from __future__ import annotations
 

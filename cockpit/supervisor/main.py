@@ -179,7 +179,7 @@ async def _serve(
     if parts.store.put_aside is not None:
         parts.event_log.record(
             Plain("store.put_aside"),
-            f"The database could not be read; it was moved to {parts.store.put_aside}",
+            f"Cannot read the database; it was moved to {parts.store.put_aside}",
         )
     try:
         await supervisor.restore(config, named=named and config is not None, again=again)
@@ -240,7 +240,7 @@ def _log_to(path: Path) -> None:
         handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
     except OSError as refused:
         handler = logging.StreamHandler()
-        handler.emit(_record(f"{path} cannot be written: {refused.strerror}"))
+        handler.emit(_record(f"Cannot write {path}: {refused.strerror}"))
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

@@ -1,4 +1,4 @@
-"""Build the API: which part performs which verb, and what answers requests."""
+"""Build the API: the handler of each verb, and the parts that answer requests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from cockpit.wire.verbs import (
 
 
 def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
-    """Verb -> what performs it, for every verb of `wire.verbs`."""
+    """Return verb -> its handler, for every verb of `wire.verbs`."""
     parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
     locked = UnderAgentLock(fleet, of.locks, of.life)
     answers = Answers(

@@ -315,7 +315,7 @@ class Supervisor:
         except ValueError as wrong:
             self.event_log.record(
                 Plain("handoff.not_understood"),
-                f"A handoff of {agent.name} cannot be restored: {wrong}",
+                f"Cannot restore a handoff of {agent.name}: {wrong}",
                 agent.name,
             )
             ended = replace(record, ended=self._now(), outcome="failed", why=str(wrong))
@@ -473,7 +473,7 @@ class Supervisor:
             self.publisher.changed(agent)
 
     async def _look_for_due(self) -> None:
-        """Check what changes with time alone: cooldowns, limits, and free disk space."""
+        """Check conditions that depend on time: cooldowns, limits, and free disk space."""
         while True:
             await asyncio.sleep(DUE_LOOK)
             self.stopper.write_late()

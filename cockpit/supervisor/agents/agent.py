@@ -37,7 +37,7 @@ from cockpit.supervisor.agents.troubles import Troubles
 
 
 class LostPane(StrEnum):
-    """Why the pane of an ended process has no last lines."""
+    """The reason that the pane of an ended process has no last lines."""
 
     CLOSED = "closed"
     SERVER_ENDED = "server_ended"
@@ -52,7 +52,7 @@ LOST_PANE = {
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How an agent's process ended, as far as is known."""
+    """The end of an agent's process, as far as is known."""
 
     at: float
     """Unix seconds."""
@@ -61,7 +61,7 @@ class Exit:
     last_lines: str = ""
     """The last lines of its pane."""
     lost: LostPane | None = None
-    """None also where tmux cannot say."""
+    """The exit status; None also if tmux does not know it."""
     recorded: str | None = None
     """The description that an earlier supervisor stored."""
 
@@ -123,17 +123,17 @@ class Agent:
 
     @property
     def handoff(self) -> Handoff | None:
-        """The handoff that is under way; None if there is none."""
+        """The handoff that is in progress; None if there is none."""
         return self.progress.handoff
 
     @property
     def handoff_record(self) -> HandoffRecord | None:
-        """The stored record of the handoff that is under way."""
+        """The stored record of the handoff that is in progress."""
         return self.progress.record
 
     @property
     def gave_up(self) -> str | None:
-        """Why no session was started, where the user has to act."""
+        """Why no session was started, if the user has to act."""
         return self.record.gave_up
 
     @property
@@ -143,7 +143,7 @@ class Agent:
 
     @property
     def has_readings(self) -> bool:
-        """Whether cockpit reads what the agent's CLI writes, and so knows its context."""
+        """Whether cockpit reads the CLI's transcript, and so knows the agent's context use."""
         return bool(self.runtime.capabilities.readings)
 
     @property
@@ -155,7 +155,7 @@ class Agent:
 
     @property
     def runs_configured_cli(self) -> bool:
-        """Whether its session runs in the CLI of the settings; a handoff can have changed it."""
+        """Whether its session runs in the configured CLI; a handoff can have changed the CLI."""
         return self.runtime.name == self.settings.runtime
 
     @property
@@ -203,7 +203,7 @@ class Agent:
 
     @property
     def compaction_formula(self) -> int | None:
-        """Tokens at which the CLI compacts according to its formula; None where it does not."""
+        """Tokens at which the CLI compacts according to its formula; None if it does not."""
         if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -213,7 +213,7 @@ class Agent:
 
     @property
     def compaction_point(self) -> tuple[int | None, PointSource | None]:
-        """Tokens at which the CLI compacts automatically, and where that number comes from."""
+        """Tokens at which the CLI compacts automatically, and the source of that number."""
         window = self.session_state.gauge.window.tokens
         if not self.has_readings or not window:
             return None, None
@@ -227,7 +227,7 @@ class Agent:
 
     @property
     def marks(self) -> Marks | None:
-        """Thresholds of the bands, in tokens; None for a runtime without readings."""
+        """Thresholds of the bands, in tokens; None for a runtime without token counts."""
         if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -242,7 +242,7 @@ class Agent:
 
     @property
     def band(self) -> Band:
-        """The current band. Without a reading, the number of tool calls decides."""
+        """The current band. Without a token count, the number of tool calls decides."""
         tokens = self.session_state.gauge.tokens
         if self.catching_up:
             return Band.UNKNOWN
@@ -274,7 +274,7 @@ class Agent:
         return own if not copies else round((own or 0.0) + copies, 6)
 
     def add_copy_cost(self, session: str, cost: float) -> None:
-        """Add the cost of a copy of this session, also to the handoff that it wrote for."""
+        """Add the cost of a copy of this session, also to the handoff for which it wrote."""
         self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
         if self.handoff_record is not None:
             details = self.progress.details

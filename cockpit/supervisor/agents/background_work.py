@@ -1,8 +1,8 @@
 """Background work of an agent, from its transcript and its hooks.
 
-The transcript has the command and the log of a shell, and how most tasks ended. The hooks have what
-still runs when a turn ends. Each task is listed once, by its id. Only `update` changes anything: it
-stores the result on the session's state.
+The transcript has the command and the log of a shell, and the end of most tasks. The hooks have the
+tasks that still run when a turn ends. Each task is listed once, by its id. Only `update` changes
+anything: it stores the result on the session's state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A handoff that cannot continue for now: since when, why, and when it is retried.
+"""A handoff that cannot continue for now: since when, the reason, and the next retry.
 
 It is not cancelled, because the cause may pass: the disk gets space, tmux answers again. A retry
 repeats the commands of the current state, as after a restart.
@@ -18,7 +18,7 @@ SHOWN_AFTER = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Why a handoff is blocked. Times are monotonic seconds."""
+    """The cause and times of a blocked handoff. Times are monotonic seconds."""
 
     since: float
     why: str

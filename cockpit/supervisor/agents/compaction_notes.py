@@ -1,4 +1,4 @@
-"""What is known about a session's compactions. Written by `observe/compaction.py` and `agents/`."""
+"""Facts about a session's compactions. Written by `observe/compaction.py` and `agents/`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from cockpit.core.compaction_point import SeenPoint
 
 @dataclass(slots=True)
 class CompactionNotes:
-    """Where this session's CLI compacts, and what was saved before it did."""
+    """The point at which this session's CLI compacts, and the facts that were saved before it
+    did."""
 
     point_key: str | None = None
     """The key of `seen_point` in the database; see `compaction_points.key_of`."""
@@ -20,10 +21,10 @@ class CompactionNotes:
     by_itself_at: int | None = None
     """Tokens at which the CLI compacted automatically; None once stored."""
     unexplained_at: int | None = None
-    """Tokens at the last compaction if nothing said yet what started it."""
+    """Tokens at the last compaction, while it is unknown whether it was automatic."""
     last_trigger: str = "auto"
-    """What started the last compaction: `auto`, or `manual` where you typed it; empty if no line
-    says it."""
+    """The start of the last compaction: `auto`, or `manual` if the user asked for it; empty if
+    unknown."""
     held: bool = False
     """The session's next compaction waits until its facts are saved."""
     kept_before: str | None = None

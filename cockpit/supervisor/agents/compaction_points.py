@@ -14,7 +14,7 @@ class CompactionPoints:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store what the session showed, and load what other sessions showed. Idempotent."""
+        """Store the session's observations, and load those of other sessions. Idempotent."""
         session_state, key = agent.session_state, key_of(agent)
         if key is None:
             return
@@ -42,7 +42,8 @@ class CompactionPoints:
 
 
 def new_pass(known: SeenPoint, tokens: int) -> bool:
-    """Whether a pass is news: 1000 tokens above the last one, or above a known compaction."""
+    """Whether a pass must be stored: 1000 tokens above the last one, or above a known
+    compaction."""
     against = known.compacted is not None and tokens >= known.compacted
     return against or known.passed is None or tokens >= known.passed + 1000
 

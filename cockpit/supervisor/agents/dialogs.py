@@ -1,4 +1,4 @@
-"""Store what an agent's open dialog asks, so that it survives a restart of the supervisor.
+"""Store the question of an agent's open dialog, so that it survives a restart of the supervisor.
 
 `Conduct` decides whether the dialog is still open.
 """

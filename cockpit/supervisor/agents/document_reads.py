@@ -19,7 +19,7 @@ PATIENCE = 5.0
 
 
 async def read_document(dependencies: Dependencies, path: Path, read: Callable[[], T]) -> T:
-    """Return what `read` returns for the document. Raises its errors, and `NoAnswer`.
+    """Return the result of `read` for the document. Raises its errors, and `NoAnswer`.
 
     After a timeout, another read starts only when the earlier one has returned.
     """

@@ -19,7 +19,8 @@ LINES_SHOWN = 3
 
 
 async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
-    """The exit status or signal, and the last lines of the pane; empty where tmux cannot say."""
+    """Return the exit status or signal, and the last lines of the pane; empty if tmux does not
+    know."""
     status = signal = lost = None
     text = ""
     pane = agent.record.pane
@@ -52,7 +53,8 @@ async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> 
 
 
 async def _server_has_ended(dependencies: Dependencies) -> bool:
-    """Ask again for a moment while tmux does not answer. False where that cannot be found out."""
+    """Ask again for a moment while tmux does not answer. False if that is impossible to find
+    out."""
     clock = dependencies.clock
     until = clock.monotonic() + SERVER_ENDS
     while True:

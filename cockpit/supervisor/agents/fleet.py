@@ -96,7 +96,7 @@ class Fleet:
         """Like `load`, with reading and checking on another thread; reads of one file take turns.
 
         With `again` the user named the file earlier: changes since then are not trusted. Also
-        raises `NoAnswer` where the file system does not answer.
+        raises `NoAnswer` if the file system does not answer.
         """
         async with self._reading.setdefault(config, asyncio.Lock()):
             read = partial(self._read, config, named=named, again=again)
@@ -152,7 +152,7 @@ class Fleet:
         if agent is not None and not agent.alive and agent.record.session is None:
             return  # never started: the newer file may have the name
         raise NotNow(
-            f"There is an agent {name} already, from another file",
+            f"Another file already has an agent {name}",
             f"{owner} names it, and so does {file}.",
             "Give one of the two another name.",
         )
@@ -195,7 +195,7 @@ class Fleet:
         return plain(settings, self._dependencies.environment)
 
     def _is_taken(self, agent: Agent) -> bool:
-        """Whether it runs, is being started or handed off, or is being changed by a task."""
+        """Whether the agent runs, is being started or handed off, or is being changed by a task."""
         return agent.in_use or self.is_busy(agent.name)
 
     def _add(self, record: AgentRecord, settings: AgentSettings) -> Agent:
@@ -215,7 +215,7 @@ class Fleet:
             self._hooks.keep(agent.name, _hooks_of(agent.settings))
         except OSError as refused:
             raise Hindered(
-                f"The environment of {agent.name} cannot be saved",
+                f"Cannot save the environment of {agent.name}",
                 f"{self._dependencies.places.state}: {refused.strerror or refused}.",
                 "Is the disk full?",
             ) from refused
@@ -266,7 +266,7 @@ class Fleet:
             except (ValueError, CockpitError) as wrong:
                 self._dependencies.event_log.record(
                     Plain("agent.not_understood"),
-                    f"{record.name} cannot be restored: its settings are not valid ({wrong})",
+                    f"Cannot restore {record.name}: its settings are not valid ({wrong})",
                     record.name,
                 )
                 continue

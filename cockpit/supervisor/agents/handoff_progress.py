@@ -26,11 +26,11 @@ class HandoffProgress:
     handoff: Handoff | None = None
     record: HandoffRecord | None = None
     blocked: Blocked | None = None
-    """Why it cannot continue for now; it is retried."""
+    """Why the handoff cannot continue for now; it is retried."""
     waits: str | None = None
     """Why an automatic handoff that is due does not begin."""
     deciding: bool = False
-    """Hooks are deciding what happens at the act threshold. Until then nothing begins."""
+    """Hooks at the act threshold are running. No handoff begins until they have decided."""
     given: str | None = None
     """Path of the document that a hook wrote for the handoff that is due."""
     hurried_by: str | None = None
@@ -59,12 +59,12 @@ class HandoffProgress:
         self.failed = None
 
     def forget_decision(self) -> None:
-        """Clear what a hook decided: the handoff is not due any more. Idempotent."""
+        """Clear a hook's decision, because the handoff is not due any more. Idempotent."""
         self.given = self.hurried_by = None
 
     @property
     def details(self) -> HandoffDetails:
-        """The details of the handoff that is under way; empty without one."""
+        """The details of the handoff that is in progress; empty without one."""
         return self.record.details if self.record else HandoffDetails()
 
     def note(self, details: HandoffDetails) -> None:

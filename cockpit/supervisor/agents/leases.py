@@ -32,7 +32,8 @@ class Leases:
         return replace(launch, lease=self._lease(agent), claim=claim(agent))
 
     async def ensure_free(self, agent: Agent) -> None:
-        """Make sure that the agent's locks are free; ends what an earlier session left running.
+        """Make sure that the agent's locks are free; ends processes that an earlier session left
+        running.
 
         Raises `NotNow` that names the holder. The agent must not be running.
         """
@@ -41,7 +42,7 @@ class Leases:
             await self._ensure_free(agent, worktree.path, shared=worktree.shared)
 
     async def check_not_owned(self, root: Path) -> None:
-        """Raise `NotNow` where an agent of any cockpit holds this worktree exclusively."""
+        """Raise `NotNow` if an agent of any cockpit holds this worktree exclusively."""
         place = worktree_lease(root)
         held = await asyncio.to_thread(holder, place, shared=True) if place is not None else None
         if held is not None:

@@ -1,4 +1,4 @@
-"""Questions that both rules and rows ask about an agent. Pure."""
+"""Predicates about an agent that both rules and rows use. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cockpit.supervisor.agents.agent import Agent
 def awaits_first_prompt(agent: Agent) -> bool:
     """Whether the session was started with a prompt that was not accepted yet.
 
-    False for a process that was found after a restart: it is not known there.
+    False for a process that was found after a restart, for which this is unknown.
     """
     session_state = agent.session_state
     prompted = agent.job is not None and bool(agent.job.prompt)
@@ -86,6 +86,6 @@ def clock_time(at: float) -> str:
 
 
 def writers_failed(agent: Agent) -> str | None:
-    """Which writers failed in the handoff that is under way, and why; None if none did."""
+    """Return which writers failed in the handoff that is in progress, and why; None if none did."""
     failed = "; ".join(agent.progress.details.writers_failed)
     return safe_line(f"no handoff document from {failed}", 300) if failed else None

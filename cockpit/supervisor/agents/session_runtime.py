@@ -1,4 +1,4 @@
-"""Which CLI a session runs in: a handoff can move a job to another one."""
+"""The CLI that a session runs in: a handoff can move a job to another one."""
 
 from __future__ import annotations
 

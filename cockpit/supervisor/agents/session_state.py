@@ -1,4 +1,4 @@
-"""What is known about an agent's session; replaced when another session begins.
+"""The known facts about an agent's session; replaced when another session begins.
 
 Filled from the transcript, from hooks and from status lines. Makes no decisions.
 """
@@ -56,7 +56,7 @@ class SessionState:
     """
 
     directory: str
-    """Where its agent works; shown paths are relative to it."""
+    """The agent's directory; shown paths are relative to it."""
     window_of: Callable[[str | None], Window]
     """The context window that the agent's CLI gives a model."""
     conduct: Conduct = field(default_factory=Conduct)
@@ -65,7 +65,7 @@ class SessionState:
     compaction: CompactionNotes = field(default_factory=CompactionNotes)
     model: str | None = None
     compacts_at: int | None = None
-    """Tokens at which the CLI compacts by itself, if the transcript says so."""
+    """Tokens at which the CLI compacts automatically, if the transcript has them."""
     cost_usd: float | None = None
     limit_resets: float | None = None
     """When a reached usage limit resets, from the status line; unix seconds."""
@@ -88,11 +88,11 @@ class SessionState:
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Nothing was reported about it yet."""
+    """Nothing was reported about the session yet."""
     began_at: float | None = None
     """When its process was started, in monotonic seconds; None if another supervisor did it."""
     background: tuple[BackgroundTask, ...] = ()
-    """What runs in the background now, without secrets."""
+    """The running background tasks, without secrets."""
     version: str | None = None
     """Version of the CLI, from the status line."""
     before: Facts | None = None
@@ -127,7 +127,8 @@ class SessionState:
             self._take(event, at, clock_offset)
 
     def _skip(self, event: Skipped) -> None:
-        """Count a skipped line. If it may hold the newest reading, the reading becomes unknown."""
+        """Count a skipped line. If it may hold the newest token count, the count becomes
+        unknown."""
         self.reading.skipped += 1
         if event.reason in ("too-long", "too-many-values"):
             self.reading.too_large += 1
@@ -146,7 +147,7 @@ class SessionState:
         return self.catching_up and tail is not None and tail.behind > 0
 
     def caught_up(self) -> None:
-        """The transcript was read to its end: use its last reading. Idempotent."""
+        """Use the last token count of a transcript that was read to its end. Idempotent."""
         if self.catching_up:
             self.catching_up = False
             if self.reading.reply_at is not None:
@@ -155,7 +156,7 @@ class SessionState:
     def _feed_meter(self, event: SessionEvent) -> None:
         """Count the event, and note at how many tokens the CLI compacted or did not.
 
-        Not where the transcript names that point: such a CLI can compact in the background.
+        Not if the transcript names that point: such a CLI can compact in the background.
         """
         meter = self.reading.meter
         calls, tokens = meter.api_calls, meter.tokens
@@ -243,7 +244,8 @@ class SessionState:
                     self.read_paths.add(value)
 
     def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
-        """Note what hooks report too, for the time before this supervisor ran."""
+        """Record turns and dialogs from the transcript, for the time before this supervisor
+        received hooks."""
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)
         if reply.stop_reason == ENDS_TURN and reply.text:

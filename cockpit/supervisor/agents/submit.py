@@ -12,7 +12,7 @@ PASTE_SHOWN = 10.0
 """Most seconds until a busy CLI shows a paste. It takes an Enter that it reads together with the
 paste as text, however much later the key was pressed."""
 PASTE_LOOK = 0.1
-"""Seconds between two looks whether the paste is shown."""
+"""Seconds between two checks whether the paste is shown."""
 ENTER_SETTLES = 0.7
 """Seconds after which the box is empty if the Enter was taken."""
 

@@ -1,4 +1,4 @@
-"""How far a session's transcript is read, and what was found in it."""
+"""The position in a session's transcript, and the data found in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TranscriptReading:
     collector: Collector = field(default_factory=Collector)
     running: RunningTools = field(default_factory=RunningTools)
     unreadable: str | None = None
-    """Why it cannot be read, as a clause after the path; None where it can."""
+    """Why the transcript cannot be read, as a clause after the path; None if it can."""
     read_to: float = 0.0
     """When the last line that was read was written."""
     reply_at: float | None = None
@@ -32,7 +32,7 @@ class TranscriptReading:
     faults: int = 0
     """Lines that were skipped because they break the documented shape of a record."""
     last_fault: str = ""
-    """What is wrong with the last of these."""
+    """The fault of the last of these lines."""
     too_large: int = 0
     """Lines that were skipped because they were too long or had too many values."""
     reading_lost: bool = False

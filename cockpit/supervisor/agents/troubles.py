@@ -12,15 +12,17 @@ class Troubles:
     watching: str | None = None
     """A failure while watching this agent. Written by `observe/watch.py`."""
     writing: str | None = None
-    """Why nothing can be saved for it, with the remedy. Written by `observe/disk_monitor.py`."""
+    """Why nothing can be saved for the agent, with the remedy. Written by
+    `observe/disk_monitor.py`."""
     dialog: str | None = None
     """The trust or login dialog that the pane shows instead of starting."""
     worktree: str | None = None
-    """That its worktree is missing while it runs, and what to do."""
+    """The message that its worktree is missing while it runs, with the remedy."""
     interrupted: str | None = None
-    """That the machine or the tmux server ended its last session; None once another one began."""
+    """The message that the machine or the tmux server ended its last session; None once another one
+    began."""
     shared: str | None = None
-    """That its CLI opened a session that another agent has open. Written by
+    """The message that its CLI opened a session that another agent has open. Written by
     `sessions/lifecycle.py`."""
     stop_unwritten: bool = False
     """A stop by the user could not be saved yet. Written by `sessions/stop.py`."""

@@ -1,4 +1,4 @@
-"""Find out who sends a request, check what the caller may do, and record requests.
+"""Identify the caller of a request, check its permissions, and record requests.
 
 The kernel reports the process at the other end of the socket. An agent is recognised by the markers
 in the environment of that process and its ancestors, and by the agents' processes among these. So
@@ -126,7 +126,7 @@ class Callers:
     # Permissions
 
     def admit(self, caller: Caller, asked: Verb) -> Verb:
-        """The request with what this caller may not set removed. Raises `NotAllowed`.
+        """Return the request without fields that this caller may not set. Raises `NotAllowed`.
 
         A configuration file that an agent names is removed from the request: an agent starts others
         only from the configuration that the user has loaded.

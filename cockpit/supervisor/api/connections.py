@@ -1,8 +1,8 @@
 """Limits the number of connections to the supervisor, and the time to receive a request.
 
-The limits keep an agent from locking out the user. All connections of one agent count together,
-all agents share half of the total, and a request must arrive in time. A connection above a limit
-gets an answer with the reason.
+The limits keep an agent from locking out the user. All connections of one agent count together, all
+agents share half of the total, and a request must arrive in time. A connection above a limit gets a
+response with the reason.
 """
 
 from __future__ import annotations
@@ -188,7 +188,8 @@ class UserOnly(H11Protocol):
         self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP; uvicorn's own answer is a text of its library."""
+        """Respond to data that is not HTTP. uvicorn's own response would be one of its library's
+        texts."""
         self._answer(400, BadUsage("The request is not HTTP/1.1"))
 
     # The time limit of a request

@@ -33,7 +33,7 @@ class Listener(socket.socket):
         except OSError as refused:
             self._pauses = refused.errno in _EXHAUSTED
             if self._pauses and not self.exhausted:
-                _log.warning("no connection can be accepted: %s", refused.strerror)
+                _log.warning("cannot accept connections: %s", refused.strerror)
             self.exhausted = self._pauses or self.exhausted
             raise
         self.exhausted = False

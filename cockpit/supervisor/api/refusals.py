@@ -1,6 +1,6 @@
-"""Answers to requests that failed: problem documents, in our own words.
+"""Responses to failed requests: problem documents, in our own words.
 
-No text of a library is in them: it names what is inside, and changes with the library.
+They contain no library's text, which would reveal internals and change with the library.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _log = logging.getLogger(__name__)
 
 
 def refusal(error: CockpitError, **more: str | int) -> Response:
-    """The answer for an error; `more` is for `core.problems.problem`."""
+    """Return the response to an error; `more` is for `core.problems.problem`."""
     errors = error.errors if isinstance(error, InvalidRequest) else ()
     body = problem(error, errors=errors, **more)  # type: ignore[arg-type]
     return JSONResponse(body, status_code=body["status"], media_type=MEDIA_TYPE)
 
 
 class Bug(Failed):
-    """An error of cockpit itself, logged under its `instance`."""
+    """A bug in cockpit, logged under its `instance`."""
 
     def __init__(self, what: str, logs: object, error: BaseException) -> None:
         name = secrets.token_hex(4)
@@ -37,7 +37,7 @@ class Bug(Failed):
 
 
 async def client_gone(_: Request, error: Exception) -> Response:
-    """The client disconnected: no one reads the answer, and nothing is logged."""
+    """Respond to a client that has disconnected: nothing is sent or logged."""
     return Response(status_code=400)
 
 

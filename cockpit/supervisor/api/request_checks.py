@@ -1,7 +1,7 @@
 """Checks of every request before it is handled: types, and text that paths and names can have.
 
 A NUL, a lone surrogate or a path that is too long would make a call below raise an unrelated error.
-Here the client gets an error that says what is wrong, in our words.
+Here the client gets an error that names the invalid value.
 """
 
 from __future__ import annotations
@@ -119,5 +119,5 @@ def _check_text(text: str) -> None:
 def as_bad_usage(error: Exception) -> BadUsage | None:
     """A `BadUsage` for an error that a path of the request caused; None for other errors."""
     if isinstance(error, OSError) and error.errno in _OF_A_PATH:
-        return BadUsage("A path of the request cannot be used", error.strerror or str(error))
+        return BadUsage("Cannot use a path in the request", error.strerror or str(error))
     return None

@@ -75,7 +75,7 @@ from cockpit.wire.views import (
 
 LARGEST_REQUEST = 2 * 1024 * 1024
 MOST_EVENTS = 5000
-"""Most events in one answer."""
+"""Most events in one response."""
 MOST_SCROLLBACK = 5000
 """Most lines of scrollback."""
 MOST_JOBS = 500
@@ -479,7 +479,7 @@ def bind(path: Path) -> Listener:
         listener.bind(str(path))
     except OSError as error:
         listener.close()
-        raise Failed(f"{path} cannot be bound", error.strerror or str(error)) from error
+        raise Failed(f"Cannot bind {path}", error.strerror or str(error)) from error
     listener.listen(64)
     listener.setblocking(False)
     return listener

@@ -111,7 +111,7 @@ class SocketWatch:
                 raise
         except (CockpitError, OSError) as refused:
             why = reason_of(refused).rstrip(".")
-            self._set_state(f"its socket was {was} and cannot be bound again: {why}")
+            self._set_state(f"its socket was {was}, and cockpit cannot bind it again: {why}")
             return
         self._listener, self._bound = listener, bound
         _log.warning("%s was %s; bound again", path, was)

@@ -1,4 +1,5 @@
-"""Answers that are sent line by line: JSON lines, or server-sent events for a client that asks."""
+"""Responses that are sent line by line: JSON lines, or server-sent events for a client that
+asks."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class Line(NamedTuple):
     text: str
     """JSON; empty to show only that the connection lives."""
     ident: int | None = None
-    """Where a client that reconnects goes on."""
+    """The id of the event, from which a client that reconnects continues."""
 
 
 def wants_events(request: Request) -> bool:

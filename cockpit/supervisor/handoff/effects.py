@@ -147,7 +147,7 @@ class Effects:
         except CockpitError as refused:
             self._dependencies.event_log.record(
                 Plain("handoff.request_failed"),
-                f"The request could not be sent: {refused.title}",
+                f"Cannot send the request: {refused.title}",
                 agent.name,
             )
             return

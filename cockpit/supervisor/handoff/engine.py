@@ -102,7 +102,7 @@ class Engine:
         async with self._lock(agent):
             if agent.handoff is not None:
                 raise NotNow(
-                    f"A handoff of {agent.name} is under way already",
+                    f"A handoff of {agent.name} is already in progress",
                     f"It is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}.",
                     f"See: cockpit status {agent.name}",
                 )
@@ -297,8 +297,8 @@ class Engine:
     async def retarget(self, agent: Agent, target: Target) -> str | None:
         """Choose another CLI for the new session, while the user is asked about the handoff.
 
-        Returns what the user is asked in addition, if that CLI lacks the session's permission mode;
-        None if nothing. Raises `NotNow` later: the document then names the CLI that reads it.
+        Returns the additional question to the user if that CLI lacks the session's permission mode,
+        else None. Raises `NotNow` later: the document then names the CLI that reads it.
         """
         async with self._lock(agent):
             if agent.handoff is None or not isinstance(agent.handoff.state, Asked):

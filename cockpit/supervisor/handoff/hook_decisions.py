@@ -66,7 +66,7 @@ class HookDecisions:
             await self._follow(agent, decided)
             await self._triggers.consider(agent)
         except CockpitError as refused:
-            self._record(agent, decided, f"it cannot be done: {refused.title}")
+            self._record(agent, decided, f"the handoff did not begin: {refused.title}")
 
     async def _decided(self, agent: Agent) -> Decided:
         """Run the hooks. Meanwhile a latch blocks a replaced handoff, also after a restart."""

@@ -107,7 +107,7 @@ class Guards:
         )
 
     def _reading(self, agent: Agent, due: Due) -> str | None:
-        """Guards for handoffs that depend on the reading."""
+        """Guards for handoffs that depend on the token count."""
         if due.starter not in ("band", "compactions", "hook"):
             return None
         if self._latched(agent, BORN_FULL):
@@ -115,7 +115,7 @@ class Guards:
         if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
             return "its window is a guess; set context.window"
         if is_stale(agent.session_state.conduct.turn, self._reading_age(agent)):
-            return "its last reading is old; waiting for a newer one"
+            return "its last token count is old; waiting for a newer one"
         return None
 
     def _reading_age(self, agent: Agent) -> float | None:
@@ -197,5 +197,6 @@ def leaving(agent: Agent, monotonic: float) -> Leaving:
 
 
 def is_turn_over(conduct: Conduct) -> bool:
-    """Whether the agent's turn is over. A server that it left running does not count as work."""
+    """Whether the agent's turn is over. A server that the agent left running does not count as
+    work."""
     return conduct.turn is Turn.IDLE and not conduct.works_in_background

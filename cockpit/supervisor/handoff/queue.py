@@ -1,4 +1,4 @@
-"""The queue of handoffs: which are under way, and which are ahead of another. Pure."""
+"""The queue of handoffs: those in progress, and those ahead of another one. Pure."""
 
 from __future__ import annotations
 

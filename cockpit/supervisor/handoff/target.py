@@ -44,8 +44,8 @@ class Targets:
         self._sessions = sessions
 
     async def configured(self, agent: Agent) -> Target:
-        """What the setting `successor` says. If that CLI cannot start, the current one goes on,
-        and an event says why.
+        """Return the target of the setting `successor`. If that CLI cannot start, the current one
+        goes on, and an event says why.
         """
         order = agent.settings.handoff.successor
         if not order:
@@ -63,15 +63,15 @@ class Targets:
     async def checked(self, agent: Agent, runtime: str, model: str) -> Target:
         """The target, after its program was found and its start was prepared.
 
-        Raises `BadUsage` for a CLI that cannot take over a job, `ProgramMissing`, and `NotNow`
-        where the CLI would not work in the agent's directory.
+        Raises `BadUsage` for a CLI that cannot take over a job, `ProgramMissing`, and `NotNow` if
+        the CLI would not work in the agent's directory.
         """
         if runtime in ("", agent.runtime.name):
             return Target("", model)
         found = self._dependencies.runtimes(runtime)
         if not found.capabilities.readings:
             raise BadUsage(
-                f"A job cannot be handed off to the runtime {runtime!a}",
+                f"cockpit cannot hand off a job to the runtime {runtime!a}",
                 "cockpit could not see whether the new session read the document.",
                 "Name another one, such as: --to claude",
             )

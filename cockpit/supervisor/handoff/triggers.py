@@ -94,7 +94,7 @@ class Triggers:
     def _record_tool_calls(self, agent: Agent) -> None:
         if agent.band is Band.WARN and self._latch(agent, "band.tool_calls"):
             text = (
-                f"{agent.name} made {agent.tool_calls} tool calls and its context cannot be read; "
+                f"{agent.name} made {agent.tool_calls} tool calls and its context use is unknown; "
                 "it may be filling up"
             )
             self._dependencies.event_log.record(
@@ -141,7 +141,7 @@ class Triggers:
             self._dependencies.event_log.record(Plain("agent.warned"), text, agent.name)
 
     def _note_born_full(self, agent: Agent) -> None:
-        """Latch a new session whose first reading is above the act threshold."""
+        """Latch a new session whose first token count is above the act threshold."""
         assert agent.session is not None
         calls = agent.session_state.reading.meter.api_calls
         newborn = agent.session.previous is not None and calls <= 1
@@ -266,7 +266,7 @@ class Triggers:
         )
 
     def _because(self, agent: Agent, held: HeldBack | None) -> HeldBack | None:
-        """Why the user is asked; None where the mode alone is the reason."""
+        """Why the user is asked; None if the mode alone is the reason."""
         if held is None or (agent.settings.mode != "auto" and agent.progress.hurried_by is None):
             return None
         return held

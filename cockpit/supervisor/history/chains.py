@@ -64,7 +64,7 @@ class History:
         self._facts_of = facts_of
         self._records = PastRecords(dependencies.places.state)
         self._past_facts: tuple[tuple[str, int, int], dict[str, Any]] | None = None
-        """The last answer of `past_facts`, with its transcript's path, size and time."""
+        """The last result of `past_facts`, with its transcript's path, size and time."""
         self._one_transcript = asyncio.Lock()
 
     def jobs_of(self, name: str | None) -> list[JobRecord]:
@@ -406,7 +406,7 @@ def _empty_chain(job: JobRecord) -> HistoryChain:
 
 
 def _unreadable(session: SessionRecord, error: OSError) -> Failed:
-    title = f"The transcript of session {session.number} cannot be read"
+    title = f"Cannot read the transcript of session {session.number}"
     return Failed(title, str(error.strerror))
 
 

@@ -112,16 +112,16 @@ class ContextHistory:
         try:
             self._records.read(record, runtime.parse, meter.feed)
         except OSError as error:
-            return _Past(stamp, unknown=f"Its transcript cannot be read: {error.strerror}.")
+            return _Past(stamp, unknown=f"Cannot read its transcript: {error.strerror}.")
         if not meter.series:
-            return _Past(stamp, unknown="Its transcript has no readings.")
+            return _Past(stamp, unknown="Its transcript has no token counts.")
         return _Past(stamp, meter.series, meter.model, meter.peak)
 
 
 def _read(
     agent: Agent, runtime: Runtime, points: Sequence[Point], window: Window, most: int
 ) -> dict[str, object]:
-    """The fields of a stretch that has readings."""
+    """The fields of a stretch that has token counts."""
     formula = runtime.compacts_at(window.tokens, agent.environment)
     # What was seen is of the agent's current CLI.
     is_current = runtime.name == agent.runtime.name

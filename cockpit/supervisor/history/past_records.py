@@ -22,7 +22,7 @@ TRANSCRIPT, COPIED_FACTS = ".jsonl", ".json"
 
 
 class PastRecords:
-    """Finds and reads what is left of a session."""
+    """Finds and reads the transcript, copy or facts of a past session."""
 
     def __init__(self, state: Path) -> None:
         """`state` is the state folder."""

@@ -44,7 +44,7 @@ class Attention:
             await asyncio.sleep(LOOK)
 
     def look(self, agent: Agent) -> None:
-        """Record what is new about this agent. Idempotent."""
+        """Record that this agent began to need the user, or is done. Idempotent."""
         if agent.session is None:
             return
         wanted = need(agent, self._dependencies.clock.monotonic())
@@ -74,7 +74,7 @@ class Attention:
         self._dependencies.event_log.record(event, f"{agent.name} is done with its job", agent.name)
 
     def _unlatch(self, agent: Agent, latch: str) -> None:
-        """Remove latches of what has ended, so that it can be recorded again."""
+        """Remove the latches of needs that have ended, so that they can be recorded again."""
         assert agent.session is not None
         known = self._latched.get(agent.name)
         if known is None:

@@ -63,7 +63,7 @@ class Compactions:
             facts = await self._document_builder.preview(agent, None)
             path = await asyncio.to_thread(self._documents.keep, session.id, self._now(), facts)
         except (CockpitError, OSError) as refused:
-            text = f"The facts of {agent.name} could not be saved before its compaction: {refused}"
+            text = f"Cannot save the facts of {agent.name} before its compaction: {refused}"
             self._dependencies.event_log.record(Plain("compaction.not_kept"), text, agent.name)
         else:
             session_state.compaction.kept_before = str(path)

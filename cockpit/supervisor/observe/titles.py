@@ -1,4 +1,4 @@
-"""When a CLI wrote the title of its pane. tmux only says what the title is now."""
+"""Find out when a CLI wrote the title of its pane: tmux reports only the current title."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SeenTitles:
     def date(
         self, key: tuple[str, str | None], text: str, presence: Presence, now: float
     ) -> Presence:
-        """Date what the title `text` says; `key` is the agent and its session.
+        """Date the status in the title `text`; `key` is the agent and its session.
 
         It was written when it was first seen. If it says that the CLI is ready or asks, it was
         written at most `STANDS` seconds ago. "Working" can stay while the CLI waits for its user.

@@ -1,4 +1,4 @@
-"""Watch all agents: reports of hooks, transcripts, and the CLI's notes of its processes.
+"""Watch all agents: reports of hooks, transcripts, and the status files of the CLIs.
 
 Hook reports arrive through a watched folder. Transcripts are checked 25 times a second while any
 agent works, and twice a second otherwise. An error with one agent does not affect the others. Makes
@@ -33,11 +33,11 @@ from cockpit.supervisor.observe.titles import SeenTitles
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOT = 0.04
-"""Seconds between looks at the transcripts while any agent works or starts."""
+"""Seconds between two checks of the transcripts while any agent works or starts."""
 CALM = 0.5
-"""Seconds between looks while no agent works."""
+"""Seconds between two checks while no agent works."""
 NOTES = 1.0
-"""Seconds between looks at the CLI's own notes of its processes."""
+"""Seconds between two checks of the CLIs' status files."""
 SILENT_TURN = 5.0
 """Seconds of a working agent's silence after which its pane is read: a CLI can wait for its user
 without a hook."""
@@ -58,7 +58,7 @@ Consider = Callable[[Agent], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class _Fetched:
-    """What was read of an agent's transcript, or the error."""
+    """The new part of an agent's transcript, or the error of reading it."""
 
     agent: Agent
     tail: Tail
@@ -159,7 +159,7 @@ class Watch:
         background_work.update(agent, lambda: redactor_of(self._dependencies.environment, agent))
 
     def _take_transcript(self, agent: Agent, signal: Signal) -> None:
-        """Follow the transcript that a hook names, where its path was not known at the start."""
+        """Follow the transcript that a hook names, if its path was not known at the start."""
         path, theirs = signal.payload.get("transcript_path"), signal.session_id
         if agent.session is None or agent.session.transcript or theirs is None:
             return
@@ -334,7 +334,7 @@ class Watch:
     # The CLI's own notes, and sessions that do not start
 
     async def note(self) -> None:
-        """Read the CLI's notes of running processes, until cancelled."""
+        """Read the CLIs' status files of running processes, until cancelled."""
         while True:
             living = {
                 ("presence", agent.name): agent
@@ -353,7 +353,7 @@ class Watch:
             await self._dependencies.clock.sleep(NOTES)
 
     async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
-        """The notes in the titles of the panes, for CLIs that write none elsewhere.
+        """The statuses in the titles of the panes, for CLIs that write no status file.
 
         One command reads those of all panes.
         """
@@ -380,7 +380,7 @@ class Watch:
         return found
 
     async def _find_transcript(self, agent: Agent) -> None:
-        """Find the transcript of a CLI that chooses its name, where no hook reported it."""
+        """Find the transcript of a CLI that chooses its name, if no hook reported it."""
         session = agent.session
         if session is None or session.transcript or not agent.has_readings:
             return
@@ -427,7 +427,7 @@ class Watch:
     async def _look_at_silence(self, agent: Agent) -> None:
         """Read the pane of a silent new session for a dialog, which no hook reports.
 
-        Waits `SILENT_START` seconds, unless the CLI notes that a dialog is open.
+        Waits `SILENT_START` seconds, unless the CLI's status file shows an open dialog.
         """
         began, asks = agent.session_state.began_at, agent.session_state.conduct.turn is Turn.DIALOG
         early = began is not None and self._dependencies.clock.monotonic() - began < SILENT_START
@@ -438,7 +438,8 @@ class Watch:
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
     async def _look_at_silent_turn(self, agent: Agent) -> None:
-        """Read the pane of an agent that works in silence, for what its CLI tells only there."""
+        """Read the pane of an agent that works in silence, for events that its CLI shows only
+        there."""
         state, now = agent.session_state, self._dependencies.clock.steady()
         heard = max(state.last_activity or 0.0, state.conduct.last_moment)
         working = state.conduct.turn is Turn.WORKING

@@ -1,4 +1,4 @@
-"""Build what a hook receives about an agent, in the shape of `core.hook_payload`.
+"""Build a hook's payload about an agent, in the shape of `core.hook_payload`.
 
 Reads the agent, and from the disk only where its repository is.
 """
@@ -96,7 +96,7 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
 
 
 def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
-    """The handoff that is under way. The event may be newer than the record."""
+    """The handoff that is in progress. The event may be newer than the record."""
     record = agent.handoff_record
     if record is None:
         return None

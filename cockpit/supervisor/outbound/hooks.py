@@ -299,7 +299,7 @@ def _hooks(agent: Agent, event: str) -> tuple[Hook, ...]:
 
 
 def _save_output(kept: Path, run: ShellRun, redactor: Redactor) -> None:
-    """Save what a hook printed, without secrets. Blocks."""
+    """Save a hook's output, without secrets. Blocks."""
     printed = {"printed": run.output, "on its error output": run.complaint}
     clean = {
         heading: redactor.redact(safe_text(raw.decode("utf-8", "replace"))).text

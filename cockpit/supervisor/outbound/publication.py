@@ -50,7 +50,7 @@ class Publication:
             self._spawn(self._publish(agent))
 
     def resume(self, agents: Iterable[Agent]) -> None:
-        """Publish what an earlier supervisor did not complete."""
+        """Publish branches that an earlier supervisor did not complete."""
         for agent in agents:
             if agent.job is None:
                 continue

@@ -1,7 +1,7 @@
 """Send one message once: to a webhook, to a chat, or through Apprise.
 
 Secrets that a hook names as `${NAME}` are inserted only here, so that they are never stored. The
-outbox decides when to send, and what follows from the answer.
+outbox decides when to send, and how to react to the response.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cockpit.ports.processes import Processes
 
 NOTIFY_SECONDS = 30.0
 MOST_READ = 65_536
-"""Most bytes of an answer that are read, to learn the thread of a message."""
+"""Most bytes of a response that are read, to learn the thread of a message."""
 
 GONE_STATUS = 404
 
@@ -53,7 +53,7 @@ class Sender:
         now: float,
         thread: str | None = None,
     ) -> Answer:
-        """Send an event to the hook's `url`. Errors are in the answer, not raised.
+        """Send an event to the hook's `url`. Errors are in the result, not raised.
 
         If the hook has threads, the message goes into `thread`, or opens one.
         """

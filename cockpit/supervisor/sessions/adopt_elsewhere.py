@@ -68,7 +68,7 @@ class Adoption:
             )
         await self._refuse_inside_session(asked.asker)
         if found.id in self._under_way:
-            raise NotNow(f"Session {found.id} is being adopted already", "", "Wait for it.")
+            raise NotNow(f"Session {found.id} is already being adopted", "", "Wait for it.")
         name = self._name(asked.name, found)
         self._under_way.add(found.id)
         try:
@@ -80,7 +80,7 @@ class Adoption:
     async def _adopt(self, name: AgentName, found: LiveSession) -> Agent:
         if self._fleet.find(name) is not None:
             raise NotNow(
-                f"There is an agent {name} already", "", "Choose another name: --name NAME"
+                f"There is already an agent {name}", "", "Choose another name: --name NAME"
             )
         runtime = self._dependencies.runtimes(found.runtime)
         await self._check(found, runtime)
@@ -117,7 +117,7 @@ class Adoption:
             )
 
     async def _check(self, found: LiveSession, runtime: Runtime) -> None:
-        """Raise if the session could not be reopened after its process has ended."""
+        """Raise if it would be impossible to reopen the session after its process has ended."""
         if found.kind not in ("", "interactive"):
             raise NotNow(
                 f"Session {found.id} is not in a terminal",
@@ -223,7 +223,7 @@ class Adoption:
         except (CockpitError, OSError) as refused:
             why = str(refused) if isinstance(refused, CockpitError) else refused.strerror
             raise Failed(
-                f"Process {found.pid} ended, but its session could not be reopened here",
+                f"Process {found.pid} ended, but cockpit could not reopen its session",
                 f"{why}\nThe session is complete in its transcript.",
                 f"Reopen it by hand: {self._by_hand(found)}\n"
                 f"Or as an agent: {self._start_command(found)}",

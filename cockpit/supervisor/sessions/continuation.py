@@ -76,9 +76,9 @@ class Continuation:
         known = self._fleet.find(name)
         if known is not None and asked.name is None:
             raise NotNow(
-                f"An agent {name} was started meanwhile",
-                "The new agent would have the same name.",
-                "Choose a name: --name NAME. Or try again for another number.",
+                f"There is already an agent {name}",
+                "It was started while this request was prepared.",
+                "Pass --name NAME, or try again: cockpit then picks a free name.",
             )
         if known is not None:
             refuse_if_alive(known)

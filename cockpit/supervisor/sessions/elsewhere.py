@@ -1,4 +1,5 @@
-"""Find live sessions that no cockpit started. Reads only the CLIs' notes; decides nothing."""
+"""Find live sessions that no cockpit started. Reads only the CLIs' status files; makes no
+decisions."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from cockpit.supervisor.dependencies import Dependencies
 SHORTEST_ID = 4
 """Characters of a session's id that are enough to name it."""
 PATIENCE = 5.0
-"""Seconds for reading all notes."""
+"""Seconds for reading all status files."""
 
 
 class OtherSessions:
@@ -25,7 +26,7 @@ class OtherSessions:
         self._dependencies = dependencies
         self._fleet = fleet
         self._started_by_cockpit: dict[tuple[int, int], bool] = {}
-        """By pid and start: how a process was started does not change."""
+        """By pid and start time, because the way a process was started does not change."""
 
     @property
     def enabled(self) -> bool:
@@ -72,7 +73,7 @@ class OtherSessions:
         return process if process is not None and process.started == session.started else None
 
     def _others(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
-        """Runs on a thread."""
+        """Return the sessions that belong to no agent. Called on a thread."""
         sessions = list(sessions)
         known, self._started_by_cockpit = self._started_by_cockpit, {}
         for session in sessions:

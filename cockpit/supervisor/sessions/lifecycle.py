@@ -142,7 +142,7 @@ class Sessions:
             self._dependencies.store.latch(session.id, name, self._dependencies.clock.monotonic())
 
     def _withdraw_old_texts(self, agent: Agent) -> None:
-        """Withdraw what was prepared for the previous session."""
+        """Withdraw the texts that were prepared for the previous session."""
         agent.runtime.withdraw_ask(agent.name)
         agent.runtime.withdraw_supplement(agent.name)
         agent.runtime.release_compaction(agent.name)
@@ -165,7 +165,7 @@ class Sessions:
         return self.leases.with_leases(agent, launch)
 
     async def probe(self, runtime: Runtime, environment: Mapping[str, str]) -> Program:
-        """Find the CLI's program, and load what opening its pane needs.
+        """Find the CLI's program, and load the code that opens its pane.
 
         Raises `ProgramMissing`, and `Hindered` if panes cannot be opened.
         """
@@ -383,8 +383,9 @@ class Sessions:
     ) -> None:
         """Follow another session that the user began or opened in the same process.
 
-        `source` is the CLI's word for it: `clear`, `resume` or `fork`. It becomes the next session
-        of the agent's job, also if it is an earlier one of this job, or one of another agent.
+        `source` is the CLI's name for the change: `clear`, `resume` or `fork`. It becomes the next
+        session of the agent's job, also if it is an earlier one of this job, or one of another
+        agent.
         """
         assert agent.session is not None
         self.save_counts(agent)
@@ -492,7 +493,7 @@ def refuse_if_alive(agent: Agent) -> None:
     if agent.alive:
         pid = agent.process.pid if agent.process else "?"
         raise NotNow(
-            f"{agent.name} is running already (pid {pid})",
+            f"{agent.name} is already running (pid {pid})",
             "One agent has one process at a time.",
             f"Look at it: cockpit attach {agent.name}",
         )
@@ -502,7 +503,7 @@ def refuse_if_handing_off(agent: Agent) -> None:
     """Raise `NotNow` while a handoff of this agent is under way, also without a process."""
     if agent.handoff is not None:
         raise NotNow(
-            f"A handoff of {agent.name} is under way",
+            f"A handoff of {agent.name} is in progress",
             f"It is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}.",
             f"Wait for it, or refuse it: cockpit refuse {agent.name}",
         )

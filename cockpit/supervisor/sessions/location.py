@@ -1,4 +1,4 @@
-"""Where an agent would work: its worktree and branch. Creates nothing.
+"""Find where an agent would work: its worktree and branch. Creates nothing.
 
 A start and a plan both use it, so that they agree.
 """
@@ -35,13 +35,13 @@ class Place:
     base: str
     """Where a new branch starts; empty for HEAD."""
     left: bool = False
-    """It exists, from an earlier job of the same agent."""
+    """The worktree exists, from an earlier job of the same agent."""
 
 
 async def find_place(
     worktrees: Worktrees, settings: AgentSettings, job: str | None
 ) -> Place | None:
-    """The worktree of this agent's next job; None where it works in the directory itself.
+    """The worktree of this agent's next job; None if it works in the directory itself.
 
     Raises `BadUsage` outside of a repository.
     """

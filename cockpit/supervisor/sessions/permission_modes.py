@@ -24,7 +24,7 @@ def mode_in(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> st
 
 
 def is_same(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> bool:
-    """Whether the CLI `runtime` has a mode that allows just what a recorded mode allows."""
+    """Whether the CLI `runtime` has a mode that allows exactly the same as a recorded mode."""
     if runtime.name == agent.settings.runtime:
         return True
     modes = runtimes(agent.settings.runtime).modes

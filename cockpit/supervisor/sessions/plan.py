@@ -1,4 +1,4 @@
-"""Describe what a start would do: where, on which branch, or why not. Changes nothing.
+"""Describe the result of a start: directory, branch, or why it would fail. Changes nothing.
 
 The agent's program is not checked, because this runs while a user types.
 """
@@ -35,7 +35,7 @@ class Planner:
         self._starter = starter
 
     async def plan(self, asked: Plan) -> Done:
-        """Describe what `Start` would do with the same arguments, or refuse as it would."""
+        """Describe the result of `Start` with the same arguments; raises the same errors."""
         name = agent_name(asked.name)
         if (agent := self._fleet.find(name)) is not None:
             refuse_if_alive(agent)
@@ -55,7 +55,7 @@ class Planner:
             where = _directory_text(settings, found)
         sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {where}"]
         if found.root is None and place is None:
-            sentences.append("No git repository: handoff documents cannot be verified.")
+            sentences.append("No git repository: cockpit cannot verify handoff documents.")
         sentences += self._neighbours(name, settings, place)
         where_it_works = place.target if place else settings.directory
         waiting = await waiting_document(self._dependencies, where_it_works, settings)
@@ -80,7 +80,7 @@ def _refuse_runtime(settings: AgentSettings) -> None:
 
 
 def _worktree_text(place: Place, there: bool) -> str:
-    """`there`: whether its branch exists."""
+    """`there` tells whether the branch exists."""
     if place.left:
         return f"in the worktree {place.target} again, on branch {place.branch}."
     base = f" from {place.base}" if place.base else ""

@@ -38,7 +38,7 @@ def session_named(agent: Agent, named: str) -> SessionId:
 
 
 class Reopening:
-    """What every way of reopening a session needs."""
+    """The functions that every way of reopening a session uses."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Reopening:
     async def restore_worktree(self, agent: Agent) -> Worktree | None:
         """Create the worktree of the agent's job again if it is missing; None if it is not.
 
-        Raises what `Worktrees.ensure` raises, such as `NotNow` where the branch is taken.
+        Raises like `Worktrees.ensure`, such as `NotNow` if the branch is taken.
         """
         record, worktrees = agent.record, self._dependencies.worktrees
         if not record.worktree or not record.branch or is_there(record.worktree):

@@ -1,4 +1,4 @@
-"""Complete what a killed supervisor left half done, before requests are answered.
+"""Complete the work that a killed supervisor left unfinished, before requests are answered.
 
 Processes count first, then the agent's row, then its sessions. An agent that was being stopped is
 stopped; every session without a process is marked as ended.

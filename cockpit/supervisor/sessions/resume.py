@@ -117,7 +117,7 @@ class Resumer:
             self._note(agent, refused)
             return refused
         except OSError as wrong:  # for example a full disk; the others are reopened all the same
-            refusal = Failed(f"{agent.name} could not be started", wrong.strerror or str(wrong))
+            refusal = Failed(f"Cannot start {agent.name}", wrong.strerror or str(wrong))
             self._note(agent, refusal)
             return refusal
         finally:

@@ -355,7 +355,7 @@ class Starter:
         runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
         for other in self._fleet:
             if other.alive and session in (other.record.session, other.cli_session):
-                raise NotNow(f"Session {session} is open already", f"{other.name} is running it.")
+                raise NotNow(f"Session {session} is already open", f"{other.name} is running it.")
 
     async def _make_worktree(self, agent: Agent, job: str) -> Worktree | None:
         worktrees = self._dependencies.worktrees

@@ -36,7 +36,7 @@ class Stopper:
     async def end_for_user(self, agent: Agent) -> str:
         """End the agent's process; the caller holds its lock, and no handoff is under way.
 
-        Returns a sentence about what could not be saved, or an empty text. Raises `Failed` if a
+        Returns a sentence if something could not be saved, else an empty text. Raises `Failed` if a
         process survives.
         """
         agent.change(wanted=False, note="stopped by you")
@@ -50,7 +50,7 @@ class Stopper:
             if not ending.gone:
                 pids = ", ".join(str(pid) for pid in ending.survivors)
                 raise Failed(
-                    f"{agent.name} cannot be ended",
+                    f"Cannot end {agent.name}",
                     f"Processes {pids} do not end, not even with SIGKILL.",
                 )
         agent.exit = None
@@ -64,8 +64,8 @@ class Stopper:
             return ""
         why = safe_line(refused.detail or refused.title, 300).rstrip(".")
         return (
-            f". The stop could not be saved: {why}. It is saved when the disk has space; a"
-            " supervisor that restarts before that reports that the agent ended by itself"
+            f". cockpit could not save the stop: {why}. It is saved when the disk has space; a"
+            " supervisor that restarts before that reports that the agent ended without a stop"
         )
 
     def write_late(self) -> None:
@@ -96,7 +96,7 @@ class Stopper:
 def handoff_not_cancelled(agent: Agent, full: Hindered) -> Hindered:
     """The error for an agent that is not stopped because its handoff cannot be cancelled."""
     return Hindered(
-        f"{agent.name} was not stopped: its handoff cannot be cancelled",
+        f"{agent.name} was not stopped: cockpit cannot cancel its handoff",
         f"{full.detail} After a restart, the handoff would continue and start a new session.",
         f"Free some space (df -h), then try again: cockpit stop {agent.name}",
     )

@@ -20,7 +20,8 @@ END_BYTES = 8 * 1024 * 1024
 
 
 class TranscriptEnd:
-    """What the end of one transcript says; `read` again for what is added."""
+    """The last reply and permission mode in one transcript. Call `read` again to process new
+    lines."""
 
     def __init__(self, path: Path, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -38,7 +39,7 @@ class TranscriptEnd:
         self._mode: str | None = None
 
     def read(self) -> None:
-        """Read what was added. Blocks; raises nothing because of the file."""
+        """Read new lines. Blocks; raises nothing because of the file."""
         while True:
             restarts = self._tail.restarts
             fetched = self._tail.fetch()

@@ -55,7 +55,7 @@ class Undo:
         await self._sessions.prepare(agent, order, self._sessions.runtime_of(agent, again))
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
-                f"{agent.name} was cleared meanwhile",
+                f"{agent.name} was cleared by hand",
                 "Another session began in its pane; nothing was ended.",
                 f"Look at it: cockpit attach {agent.name}",
             )
@@ -82,7 +82,7 @@ class Undo:
                     async with self._sessions.locks.hold(agent.name, "being undone"):
                         await self._swap_back(agent, undone, before)
             except (CockpitError, OSError) as refused:
-                why = f"the undo could not be finished: {_reason(refused)}"
+                why = f"cockpit could not finish the undo: {_reason(refused)}"
                 self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._changed(agent)
 
@@ -97,7 +97,7 @@ class Undo:
         before = self._dependencies.store.session(session.previous)
         if before is None or not before.transcript or not is_file(before.transcript):
             raise NotNow(
-                f"The session before this one of {agent.name} cannot be reopened",
+                f"Cannot reopen the session before this one of {agent.name}",
                 "Its transcript was removed; the CLI deletes old ones.",
                 f"Its handoff document is still there: cockpit history {agent.name}",
             )
@@ -113,7 +113,7 @@ class Undo:
             self._give_up(agent, undone, "live")
             survivors = ", ".join(str(pid) for pid in ending.survivors)
             raise Failed(
-                f"The session of {agent.name} cannot be ended",
+                f"Cannot end the session of {agent.name}",
                 f"Processes {survivors} do not end, not even with SIGKILL.",
             )
         self._latch_undone(again)

@@ -184,7 +184,7 @@ class AgentWorktrees:
         async with self._locks.hold_all(names, "losing its worktree"):
             if named.directory in self._being_removed:
                 raise NotNow(
-                    f"{safe_line(str(named.directory))} is being removed already",
+                    f"{safe_line(str(named.directory))} is already being removed",
                     "",
                     "See what is left: cockpit worktrees",
                 )
@@ -312,7 +312,8 @@ def _is_job_over(agent: Agent) -> bool:
 
 
 def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
-    """What would be lost with git's folder for the worktree, even if its files are missing."""
+    """Obstacles from git's folder for the worktree, which would be deleted with it; also if its
+    files are missing."""
     remove = f"cockpit worktrees remove {tree.directory} --salvage"
     if tree.missing and (tree.changed is None or tree.changed):
         many = "files" if tree.changed is None else counted(tree.changed, "file")
@@ -322,7 +323,7 @@ def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
             salvageable=True,
         )
     if tree.only_here is None:
-        why = "commits that only its reflog or references hold cannot be listed"
+        why = "git cannot list the commits that only its reflog or references hold"
         yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
 
 

@@ -1,6 +1,6 @@
 """Sessions that cockpit did not start, as rows.
 
-Their transcripts are read only while somebody looks, and only the end of them.
+Their transcripts are read only while a client asks for them, and only the end of each.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cockpit.supervisor.view.rows import marks_status
 from cockpit.wire.status import ContextStatus, ElsewhereSession
 
 READ_SECONDS = 2.0
-"""Seconds between two looks at the transcripts while a client follows the readings."""
+"""Seconds between two checks of the transcripts while a client follows the sessions."""
 SETTING_SECONDS = 30.0
 """Seconds after which a changed setting is noticed without any other change."""
 PATIENCE = 2.0
@@ -48,7 +48,7 @@ class ElsewhereRows:
         """Two clients must not read the same transcript in two threads."""
 
     async def rows(self) -> list[ElsewhereSession] | None:
-        """All sessions with their readings; None if the user switched the group off."""
+        """All sessions with their context use; None if the user switched the group off."""
         if not self._others.enabled:
             return None
         try:
@@ -58,7 +58,7 @@ class ElsewhereRows:
                 self._readings.clear()
 
     async def follow(self) -> AsyncGenerator[list[ElsewhereSession]]:
-        """All sessions with their readings, whenever one changed."""
+        """Yield all sessions with their context use, whenever one changed."""
         wake = asyncio.Event()
         stop = self._dependencies.live_sessions.watch(wake.set)
         ends: dict[ProcessId, Callable[[], None]] = {}
@@ -97,7 +97,7 @@ class ElsewhereRows:
         ends: dict[ProcessId, Callable[[], None]],
         call: Callable[[], None],
     ) -> None:
-        """A process that is killed leaves its note."""
+        """Check for ended processes, because a killed process leaves its status file behind."""
         living = {process for each in found if (process := self._others.identify(each))}
         for gone in ends.keys() - living:
             ends.pop(gone)()
@@ -139,7 +139,7 @@ class ElsewhereRows:
         )
 
     async def _read(self, session: LiveSession, path: Path) -> TranscriptEnd | None:
-        """What the transcript says; None if there is no such file."""
+        """Return the end of the transcript; None if there is no such file."""
         parts, key = self._dependencies, (path, session.pid)
         runtime = parts.runtimes(session.runtime)
 

@@ -1,4 +1,4 @@
-"""What the user has to do for an agent, and why: only the most urgent need. Pure."""
+"""Find the most urgent thing that the user has to do for an agent, and why. Pure."""
 
 from __future__ import annotations
 

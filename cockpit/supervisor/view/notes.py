@@ -59,7 +59,7 @@ def warning(agent: Agent) -> str | None:
 
 
 def _no_record(agent: Agent) -> str | None:
-    """A remark if the process was found after a restart and its transcript says nothing."""
+    """A remark if the process was found after a restart and its transcript is empty."""
     session_state = agent.session_state
     unknown = (
         session_state.began_at is None
@@ -91,14 +91,14 @@ def _faults(agent: Agent) -> str | None:
     if not reading.faults:
         return None
     lines = "1 line" if reading.faults == 1 else f"{reading.faults} lines"
-    return f"{lines} of its record cannot be used: {reading.last_fault}"
+    return f"cockpit ignored {lines} of its record: {reading.last_fault}"
 
 
 def _no_terminal(agent: Agent) -> str | None:
     if not agent.alive or agent.record.pane is not None:
         return None
     return (
-        "its terminal is gone; it keeps running without one. To continue in its session: "
+        "its terminal was closed; it keeps running without one. To continue in its session: "
         f"cockpit stop {agent.name}, then "
         f"cockpit start {agent.name} --resume {agent.record.session}"
     )

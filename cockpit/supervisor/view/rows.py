@@ -98,7 +98,7 @@ def _shown(asked: str) -> str:
 
 
 def state(agent: Agent, needs: Needs | None) -> State:
-    """The state of the row; `needs` is what `need` returned for it."""
+    """The state of the row; `needs` is the result of `need` for it."""
     if needs is not None:
         return "needs_you"
     # While a question is snoozed, the agent has its normal state.
@@ -194,7 +194,7 @@ def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> i
 
 
 def handoff(agent: Agent) -> HandoffStatus | None:
-    """The handoff that is under way; None if there is none."""
+    """The handoff that is in progress; None if there is none."""
     current, record = agent.handoff, agent.handoff_record
     if current is None or record is None or isinstance(current.state, Ended):
         return None

@@ -40,7 +40,7 @@ class UnderAgentLock:
             async with self._locks.hold(asked.name, doing, patience=PATIENCE):
                 if same_session and agent is not None and agent.record.session != session:
                     raise NotNow(
-                        f"{asked.name} started another session meanwhile",
+                        f"{asked.name} has started another session",
                         "Another request was performed first; yours was for the previous session.",
                         f"Check it, then try again: cockpit status {asked.name}",
                     )

@@ -1,4 +1,4 @@
-"""`cockpit attach`: where an agent's pane is."""
+"""`cockpit attach`: find an agent's pane."""
 
 from __future__ import annotations
 

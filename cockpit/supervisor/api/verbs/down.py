@@ -89,5 +89,5 @@ class DownHandler:
                 "See which: cockpit status. Then again: cockpit down --agents",
             )
         if any(ended):
-            return ". The stops could not be saved: the disk is not writable"
+            return ". cockpit could not save the stops: the disk is not writable"
         return ""
