@@ -31,7 +31,7 @@ from cockpit.core.safetext import quoted, safe_line
 
 DIAL = ("cockpit", "dial-stdio")
 GRACE_SECONDS = 1.0
-"""Seconds that a process has to end by itself after its connection is closed."""
+"""Seconds that a process has to end on its own after its connection is closed."""
 TERM_SECONDS = 1.0
 STDERR_BYTES = 4096
 """Bytes of standard error that are read, from its end."""
@@ -102,11 +102,11 @@ class RemoteHost:
     def _not_started(self, error: OSError) -> CockpitError:
         if isinstance(error, FileNotFoundError | PermissionError):
             return ProgramMissing(
-                f"{quoted(self.connect[0])} cannot be run on this machine",
+                f"Cannot run {quoted(self.connect[0])} on this machine",
                 f"Host {self.name} needs it.",
                 "Install it, or change connect of that host in cockpit.toml.",
             )
-        return Failed(f"The connection to host {self.name} could not be started", str(error))
+        return Failed(f"Cannot start the connection to host {self.name}", str(error))
 
 
 class RemoteConnection:
@@ -159,7 +159,7 @@ class RemoteConnection:
                 f"Check it with: {host.by_hand('doctor')}",
             )
         return NoSupervisor(
-            f"Host {host.name} cannot be reached",
+            f"Cannot reach host {host.name}",
             "\n".join(words()) or f"{safe_line(host.connect[0])} {_end_of(code)}.",
             f"Try it by hand: {host.by_hand('status')}",
         )
@@ -173,7 +173,8 @@ class RemoteConnection:
         )
 
     def end(self) -> None:
-        """Close the connection and end the process group: by itself, TERM, then KILL."""
+        """Close the connection and end the process group: wait for its end, then TERM, then
+        KILL."""
         with contextlib.suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self.channel.close()

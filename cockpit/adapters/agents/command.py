@@ -45,7 +45,8 @@ CAPABILITIES = Capabilities(
 
 
 class Command:
-    """Runs an order's `command`. It has no transcript and no reading, and answers no requests."""
+    """Runs an order's `command`. It has no transcript and no token count, and answers no
+    requests."""
 
     name: str = "command"
     capabilities: Capabilities = CAPABILITIES

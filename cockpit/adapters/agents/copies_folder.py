@@ -22,7 +22,7 @@ def copies_folder(state: Path) -> Path:
     with os.scandir(folder) as found:
         if any(found):
             raise Failed(
-                "A copy of the session could not be started",
+                "Cannot start a copy of the session",
                 f"{folder} has to be empty: a CLI would read settings there.",
                 "Remove what lies in it.",
             )

@@ -1,4 +1,4 @@
-"""Build the answers that a Claude Code hook may print.
+"""Build the responses that a Claude Code hook may print.
 
 The supervisor decides when to give them. Text for the model is at most 10,000 characters: the CLI
 writes a longer one to a file, and the model sees only its beginning.
@@ -23,7 +23,7 @@ continue."""
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Return an answer that adds context for the model; at `PostToolUse` it arrives mid-turn."""
+    """Return a response that adds context for the model; at `PostToolUse` it arrives mid-turn."""
     if event not in CONTEXT_EVENTS:
         raise Failed(f"{event!a} does not accept added context")
     return {
@@ -32,11 +32,11 @@ def additional_context(event: str, text: str) -> dict[str, Any]:
 
 
 def block(event: str, reason: str) -> dict[str, Any]:
-    """Return an answer that blocks the event; at `Stop` the turn continues and the model reads the
+    """Return a response that blocks the event; at `Stop` the turn continues and the model reads the
     reason.
     """
     if event not in BLOCKABLE_EVENTS:
-        raise Failed(f"{event!a} cannot be blocked")
+        raise Failed(f"cockpit cannot block {event!a}")
     return {"decision": "block", "reason": bounded(reason)}
 
 
@@ -44,7 +44,7 @@ def bounded(text: str) -> str:
     """Return the text; raise `Failed` if it is too long to be injected."""
     if len(text) > INJECTED_CHARACTERS:
         raise Failed(
-            f"A text of {len(text):,} characters is too long for a hook's answer",
+            f"A text of {len(text):,} characters is too long for a hook's response",
             f"The CLI passes on at most {INJECTED_CHARACTERS:,}.",
             "Name a file in it instead.",
         )

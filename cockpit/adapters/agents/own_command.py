@@ -1,4 +1,5 @@
-"""How an agent's CLI runs the `cockpit` of this installation, from any PATH and directory."""
+"""The command with which an agent's CLI runs this installation's `cockpit`, from any PATH and
+directory."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _run_version(path: Path, environment: Mapping[str, str], install: str) -> st
     except subprocess.TimeoutExpired:
         raise _broken(path, f"No answer to --version in {PROBE_SECONDS:.0f} s.", install) from None
     except OSError as error:
-        raise _broken(path, f"It cannot be started: {error.strerror}.", install) from None
+        raise _broken(path, f"cockpit cannot start it: {error.strerror}.", install) from None
     version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))
     if answer.returncode != 0 or version is None:
         detail = f"It answered --version with exit code {answer.returncode}."

@@ -1,4 +1,4 @@
-"""Generate the table of what each CLI can do, for `docs/runtimes.md`."""
+"""Generate the table of each CLI's capabilities, for `docs/runtimes.md`."""
 
 from __future__ import annotations
 

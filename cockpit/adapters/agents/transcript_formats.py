@@ -24,7 +24,7 @@ _LOOK_BYTES = 400
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFormat:
-    """How to read the transcripts of one CLI."""
+    """The functions that read the transcripts of one CLI."""
 
     totals: Parse
     """Enough events to count tokens."""

@@ -71,7 +71,7 @@ class Upstream(Protocol):
     def ask(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> AbstractAsyncContextManager[Answer]:
-        """Send a request; the answer is read inside the block. Raises `NoSupervisor`."""
+        """Send a request; the response is read inside the block. Raises `NoSupervisor`."""
 
 
 class Denied(NotAllowed):
@@ -106,7 +106,7 @@ class Gateway:
         if self._has_token(asked):
             if not reads and not self._write:
                 raise Denied(
-                    403, "read-only", "This server only answers questions",
+                    403, "read-only", "The API of this server is read-only",
                     "It was started without --write.", "Start it with: cockpit serve --write",
                 )  # fmt: skip
         elif not (reads and self._is_our_page(asked)):
@@ -140,7 +140,8 @@ class Gateway:
     async def answer(
         self, asked: Asked, body: Callable[[], Awaitable[bytes]]
     ) -> AsyncIterator[Answer]:
-        """The supervisor's answer to a checked request. Raises `NoSupervisor` and `Denied`.
+        """Return the supervisor's response to a checked request. Raises `NoSupervisor` and
+        `Denied`.
 
         The request counts as open while `body` reads its body, too.
         """
@@ -167,7 +168,7 @@ class Gateway:
 
 
 def is_stream(answer: Answer) -> bool:
-    """Whether the answer is server-sent events."""
+    """Whether the response is server-sent events."""
     return answer.headers.get("content-type", "").startswith(SERVER_SENT)
 
 

@@ -35,7 +35,7 @@ body.-closed .closed {{ display: block; }}
 </head>
 <body>
 <div class="closed" role="alert">
-  <p>This tab has let go of the cockpit. Agents and supervisor go on.</p>
+  <p>This tab is no longer connected. Agents and supervisor keep running.</p>
   <p><a href="/">Open it again</a></p>
 </div>
 <div class="textual-terminal" data-session-websocket-url="ws://{host}/ws"
@@ -70,7 +70,7 @@ API_HEADERS = {
     "Server": "cockpit",
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of every answer of the API: no page shows, embeds or keeps it."""
+"""Headers of every response of the API: no page shows, embeds or caches it."""
 
 
 def page(title: str, host: str, font_size: int) -> str:
@@ -79,7 +79,7 @@ def page(title: str, host: str, font_size: int) -> str:
 
 
 def headers(host: str) -> dict[str, str]:
-    """Headers of every answer: no foreign resources, no framing, no caching."""
+    """Return the headers of every response: no foreign resources, no framing, no caching."""
     policy = (
         "default-src 'none'",
         "script-src 'self'",

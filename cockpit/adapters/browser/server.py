@@ -2,7 +2,7 @@
 
 textual-serve brings the terminal in the page and its protocol. This module adds the access check,
 our page, and an end that leaves no process; no shell is used. The caller chooses the program, which
-must speak the protocol of `tab.py`. It also receives requests to the API, and sends the answers:
+must speak the protocol of `tab.py`. It also receives requests to the API, and sends the responses:
 `gateway.py` decides who may ask. Every failure there is a problem document in our words, also of a
 request that is not HTTP.
 """
@@ -42,7 +42,7 @@ from cockpit.core.problems import MEDIA_TYPE, problem
 TABS = 16
 """Maximum open tabs; more are a mistake or an attack."""
 PATIENCE = 3.0
-"""Seconds that a tab's process has to end by itself."""
+"""Seconds that a tab's process has to end on its own."""
 FONT_SIZE = 16
 HEAD_SECONDS = 30.0
 """Time limit for the head of a request, and for the next one on the same connection."""
@@ -51,7 +51,7 @@ DESCRIPTION = "/openapi.json"
 BODY_SECONDS = 60.0
 """Time limit for the body of a request, as at the supervisor."""
 STALLED = 60.0
-"""Seconds after which a client that takes nothing of its answer is disconnected."""
+"""Seconds after which a client that reads nothing of its response is disconnected."""
 LOOK = 5.0
 """Seconds between two looks whether the client of a silent stream is still there."""
 LONGEST_MESSAGE = 4096
@@ -225,7 +225,7 @@ class Browser(Server):
         if not self.access.is_ours(request.headers.get("Origin", ""), request.host):
             raise web.HTTPForbidden(text="Only our own page may do this.\n")
         if len(self._open) >= TABS:
-            raise web.HTTPServiceUnavailable(text=f"There are {TABS} tabs already.\n")
+            raise web.HTTPServiceUnavailable(text=f"There are already {TABS} tabs.\n")
         socket = web.WebSocketResponse(heartbeat=30)
         tab = self._tab(socket)
         self._open[tab] = socket
@@ -285,7 +285,7 @@ def _cells(request: web.Request, name: str, usual: int) -> int:
 
 
 class ApiRoutes:
-    """Answers what is asked of the gateway."""
+    """Responds to requests to the gateway."""
 
     def __init__(self, gateway: Gateway, cookie: Callable[[], str]) -> None:
         """`cookie` returns the name of the screen's cookie."""
@@ -294,7 +294,7 @@ class ApiRoutes:
         self._asking: set[asyncio.Task[object]] = set()
 
     async def ask(self, request: web.Request) -> web.StreamResponse:
-        """Answer one request."""
+        """Respond to one request."""
         task = asyncio.current_task()
         assert task is not None
         self._asking.add(task)
@@ -324,7 +324,7 @@ class ApiRoutes:
         return None
 
     def end(self) -> None:
-        """Break off all answers."""
+        """Break off all responses."""
         for task in self._asking:
             task.cancel()
 
@@ -355,7 +355,7 @@ class Connection(web.RequestHandler):
         if status != 400:
             _log.error("cockpit serve failed to answer", exc_info=exc)
         if request.writer.output_size > 0:
-            raise ConnectionError("The answer has begun already")
+            raise ConnectionError("The response has already begun")
         answer = _problem(
             BadUsage("The request is not HTTP/1.1", "Or a line of its head is too long.")
             if status == 400
@@ -413,7 +413,7 @@ def _problem(error: CockpitError, **more: Any) -> web.Response:
 
 
 async def _pass_on(request: web.Request, answer: Answer) -> web.StreamResponse:
-    """Send the answer as it arrives, until it ends or the client has gone."""
+    """Send the response as it arrives, until it ends or the client disconnects."""
     response = web.StreamResponse(status=answer.status, headers={**API_HEADERS, **answer.headers})
     await response.prepare(request)
     pending = asyncio.ensure_future(_next_block(answer))

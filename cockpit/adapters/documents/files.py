@@ -80,7 +80,7 @@ class Documents:
                     os.unlink(path.name, dir_fd=descriptor)
         except OSError as error:
             raise _failed(
-                "The folder for the handoff document cannot be created", place, error
+                "Cannot create the folder for the handoff document", place, error
             ) from None
         return path
 
@@ -96,7 +96,7 @@ class Documents:
         except FileNotFoundError:
             return DraftSeen()
         except OSError as error:
-            raise _failed("The draft of the handoff document cannot be read", path, error) from None
+            raise _failed("Cannot read the draft of the handoff document", path, error) from None
 
     def discard_draft(self, path: Path) -> None:
         """Remove a draft whose document is sealed. Idempotent."""
@@ -135,7 +135,7 @@ class Documents:
                 else:
                     name = _write_new(descriptor, created, data)
         except OSError as error:
-            raise _failed("The handoff document could not be written", place, error) from None
+            raise _failed("Cannot write the handoff document", place, error) from None
         return self._sealed(place / name, handoff, data)
 
     def reseal(self, path: Path, handoff: str, text: str) -> Sealed:
@@ -146,7 +146,7 @@ class Documents:
             with guarded_folder.opened(path.parent) as descriptor:
                 guarded_folder.write_durably(descriptor, path.name, data, replace=True)
         except OSError as error:
-            raise _failed("The handoff document could not be written", path, error) from None
+            raise _failed("Cannot write the handoff document", path, error) from None
         return self._sealed(path, handoff, data)
 
     def is_copied(self, path: Path, handoff: str) -> bool:
@@ -163,7 +163,7 @@ class Documents:
             if hashlib.sha256(data).hexdigest() == sha256:
                 self.copies.keep(handoff, data)
         except OSError as error:
-            raise _failed("The copy of the handoff document could not be written", path, error)
+            raise _failed("Cannot write the copy of the handoff document", path, error)
 
     def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
         """Restore a document from our copy; return where the file that was there is now.
@@ -180,7 +180,7 @@ class Documents:
                     aside = ""
                 guarded_folder.write_durably(descriptor, path.name, data, replace=True)
         except OSError as error:
-            raise _failed("The handoff document could not be restored", path, error) from None
+            raise _failed("Cannot restore the handoff document", path, error) from None
         return path.with_name(aside) if aside else None
 
     def is_intact(self, path: Path, sha256: str) -> bool:
@@ -252,7 +252,7 @@ class Documents:
             with guarded_folder.opened(place, make_below=worktree.resolve()) as descriptor:
                 guarded_folder.write_durably(descriptor, NOTICE, data, replace=True)
         except OSError as error:
-            raise _failed(f"{NOTICE} could not be written", place, error) from None
+            raise _failed(f"Cannot write {NOTICE}", place, error) from None
         return place / NOTICE
 
     def waiting(self, worktree: Path, folder: str = FOLDER) -> Path | None:
@@ -296,20 +296,20 @@ def _place(worktree: Path, folder: str) -> Path:
     inner = Path(folder)
     if inner.is_absolute() or ".." in inner.parts or not inner.parts:
         raise BadUsage(
-            f"handoff.directory cannot be {safe_line(folder)}",
+            f"{safe_line(folder)} is not a valid handoff.directory",
             "Documents are kept in a folder of the agent's own directory.",
             f"Try: {FOLDER}",
         )
     place = worktree.resolve() / inner
     if (found := git_folder_around(place)) is not None:
         raise BadUsage(
-            f"handoff.directory cannot be {safe_line(folder)}",
+            f"{safe_line(folder)} is not a valid handoff.directory",
             f"{safe_line(str(found))} is git's own folder.",
             f"Try: {FOLDER}",
         )
     if any(not char.isprintable() for char in str(place)):
         raise Failed(
-            "The directory's name cannot be passed to an agent",
+            "cockpit cannot pass the directory's name to an agent",
             f"{safe_line(str(place))} contains a line end or another control character.",
             "Rename it.",
         )
@@ -345,12 +345,12 @@ def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
         words = f"{LARGEST // 1024} KiB is the limit."
     if words is not None:
         hint = "Use a regular file of your own, such as a copy."
-        raise BadUsage(f"{safe_line(str(shown))} cannot be used as a handoff document", words, hint)
+        raise BadUsage(f"Cannot use {safe_line(str(shown))} as a handoff document", words, hint)
     return data.decode("utf-8", "replace")
 
 
 def _unreadable(path: Path, error: OSError) -> BadUsage:
-    return BadUsage(f"{safe_line(str(path))} cannot be read: {os.strerror(error.errno or 0)}")
+    return BadUsage(f"Cannot read {safe_line(str(path))}: {os.strerror(error.errno or 0)}")
 
 
 def _refusal_reason(found: os.stat_result) -> str | None:
@@ -364,7 +364,7 @@ def _refusal_reason(found: os.stat_result) -> str | None:
     if found.st_nlink != 1:
         return "The file has more than one hard link."
     if found.st_size > LARGEST:
-        return f"It has {found.st_size // 1024} KiB; {LARGEST // 1024} KiB is the limit."
+        return f"It is {found.st_size // 1024} KiB large; {LARGEST // 1024} KiB is the limit."
     return None
 
 
@@ -372,7 +372,7 @@ def _check_plain(found: os.stat_result) -> None:
     words = _refusal_reason(found)
     if words is not None:
         raise Failed(
-            "The draft of the handoff document cannot be used",
+            "Cannot use the draft of the handoff document",
             words,
             "It must be a regular file, written to the requested path.",
         )
@@ -408,7 +408,7 @@ def _write_new(folder: int, created: datetime, data: bytes) -> str:
             # It may be from before a crash, with its folder not synced.
             guarded_folder.write_durably(folder, name, data, replace=True)
         return name
-    raise Failed("The handoff document could not be named", "All names of this second are taken.")
+    raise Failed("Cannot name the handoff document", "All names of this second are taken.")
 
 
 def _holds(folder: int, name: str, data: bytes) -> bool:

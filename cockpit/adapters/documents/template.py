@@ -77,10 +77,10 @@ def _source(template: Path) -> str:
         with opened(template) as file:
             data = file.read(LARGEST_TEMPLATE + 1)
         if len(data) > LARGEST_TEMPLATE:
-            raise _bad(template, f"it has more than {LARGEST_TEMPLATE // 1024} KiB.")
+            raise _bad(template, f"it is larger than {LARGEST_TEMPLATE // 1024} KiB.")
         return data.decode()
     except OSError as error:
-        raise _bad(template, f"it cannot be read: {error.strerror}.") from None
+        raise _bad(template, f"cockpit cannot read it: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise _bad(template, "it is not UTF-8.") from None
 
@@ -88,7 +88,7 @@ def _source(template: Path) -> str:
 def _bad(template: Path, why: str, line: int | None = None) -> BadConfig:
     where = f"{safe_line(str(template))}:{line}" if line else safe_line(str(template))
     return BadConfig(
-        f"{where}: the handoff template cannot be used",
+        f"{where}: cannot use the handoff template",
         why[:1].upper() + why[1:],
         "Fix it, or leave `handoff.template` empty.",
     )

@@ -30,7 +30,7 @@ _JSON_EXPANDS = 6
 
 
 class Unrendered(Exception):
-    """Why a template could not be rendered, and its line if known."""
+    """An error in rendering a template, with the template's line if known."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)

@@ -87,7 +87,7 @@ class BoundedCopy:
         with os.fdopen(descriptor, "rb") as file, target.open("xb") as copy:
             self._count()
             if self._bytes + os.fstat(descriptor).st_size > MOST_BYTES:
-                raise _too_large(f"It has more than {MOST_BYTES // 1024**2} MiB.")
+                raise _too_large(f"It is larger than {MOST_BYTES // 1024**2} MiB.")
             self._content(file, copy, change)
 
     def _content(self, file: BinaryIO, copy: BinaryIO, change: tuple[bytes, bytes]) -> None:
@@ -97,7 +97,7 @@ class BoundedCopy:
             self._check()
             self._bytes += len(part)
             if self._bytes > MOST_BYTES:
-                raise _too_large(f"It has more than {MOST_BYTES // 1024**2} MiB.")
+                raise _too_large(f"It is larger than {MOST_BYTES // 1024**2} MiB.")
             text = rest + part
             if old:
                 text = text.replace(old, new)
@@ -133,4 +133,4 @@ def _too_large(detail: str) -> Failed:
 
 def _failed(path: Path, error: OSError) -> Failed:
     named = safe_line(str(error.filename or path))
-    return Failed("The session cannot be copied", f"{named}: {error.strerror or error}.")
+    return Failed("Cannot copy the session", f"{named}: {error.strerror or error}.")

@@ -73,7 +73,7 @@ def opened(
     descriptor = open_file(path, follow_links=follow_links, any_owner=any_owner)
     with os.fdopen(descriptor, "rb") as file:
         if most is not None and os.fstat(descriptor).st_size > most:
-            raise _not_plain(path, f"has more than {_size(most)}")
+            raise _not_plain(path, f"is larger than {_size(most)}")
         yield file
 
 
@@ -93,7 +93,7 @@ def read_file(
         data = file.read(most + 1)
     if len(data) > most:
         if not cut:
-            raise _not_plain(path, f"has more than {_size(most)}")
+            raise _not_plain(path, f"is larger than {_size(most)}")
         return data[:most]
     return data
 

@@ -182,7 +182,7 @@ def _restrict_to_owner(descriptor: int, folder: Path) -> None:
 
 def _not_a_folder(part: str, folder: Path) -> Failed:
     return Failed(
-        f"{safe_line(str(folder))} cannot be used for handoff documents",
+        f"Cannot use {safe_line(str(folder))} for handoff documents",
         f"{safe_line(part)} in it is a link or a file; documents are only kept in real folders.",
         "Remove it, or choose another folder with `handoff.directory`.",
     )

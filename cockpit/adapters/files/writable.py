@@ -12,7 +12,7 @@ LEAST_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why nothing can be written in a folder, and how to fix it."""
+    """The reason that nothing can be written in a folder, with the remedy."""
 
     why: str
     """A clause that can follow the folder's name."""

@@ -177,7 +177,7 @@ class GitCommand:
             seal = sealed(snapshot, self.private, bare=bare)
             variables = seal.__enter__()
         except OSError as error:
-            raise Hindered("git could not be run", f"{directory}: {error.strerror}") from error
+            raise Hindered("Cannot run git", f"{directory}: {error.strerror}") from error
         try:
             yield variables
         finally:
@@ -215,7 +215,7 @@ class GitCommand:
     async def run_limited(
         self, directory: Path, *arguments: str, most: int, deadline: float = 10.0
     ) -> GitAnswer:
-        """As `run`, for output without a limit: git is ended after `most` bytes.
+        """Like `run`, for output without a limit: git is ended after `most` bytes.
 
         A truncated answer is `ok`; a failed one does not contain git's error.
         """
@@ -231,7 +231,8 @@ class GitCommand:
         folder: Path,
         deadline: float,
     ) -> Taken:
-        """As `run`, for output of any length: return what `taking` makes of it while git writes.
+        """Like `run`, for output of any length: return the result of `taking`, which reads it as
+        git writes.
 
         git's exit code is not returned; `taking` has to notice output that ends too early.
         """
@@ -352,7 +353,7 @@ class GitCommand:
                 f"There is no program {self.program!a} on the PATH.",
                 INSTALL_HINT,
             )
-        return Hindered("git could not be run", f"{directory}: {error.strerror}")
+        return Hindered("Cannot run git", f"{directory}: {error.strerror}")
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -47,5 +47,5 @@ def _bring(source: Path, target: Path, name: str) -> bool:
             shutil.copy2(there, here)
     except (OSError, shutil.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)[:300]
-        raise Failed(f"{name} could not be copied into the worktree", why) from error
+        raise Failed(f"Cannot copy {name} into the worktree", why) from error
     return True

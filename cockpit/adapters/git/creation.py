@@ -94,7 +94,7 @@ class GitWorktrees:
         answer = await self._add(repository, agent, (*new, *last))
         if not answer.ok:
             raise Failed(
-                f"The worktree {safe_line(str(directory))} could not be made",
+                f"Cannot create the worktree {safe_line(str(directory))}",
                 answer.error,
                 "If its folder was deleted by hand: cockpit worktrees remove PATH.",
             )
@@ -152,7 +152,7 @@ class GitWorktrees:
         )
         if not answer.ok:
             step = await missing_files_step(self.command, repository, answer)
-            raise _incomplete(directory, "Its files could not be written.", answer, step)
+            raise _incomplete(directory, "git could not write its files.", answer, step)
 
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
         """Complete a worktree whose creation was interrupted; existing files are not changed."""
@@ -179,7 +179,7 @@ class GitWorktrees:
             await asyncio.to_thread(write_private, folder / NOTE, content)
         except OSError as error:
             raise Failed(
-                f"The note about {safe_line(str(directory))} cannot be written",
+                f"Cannot write the note about {safe_line(str(directory))}",
                 str(error.strerror),
                 "Is the disk full? Start the agent again, to continue.",
             ) from error
@@ -192,7 +192,7 @@ class GitWorktrees:
         )
         if not valid or not valid.ok:
             raise BadUsage(
-                f"{branch!a} cannot be the name of a branch",
+                f"{branch!a} is not a valid branch name",
                 hint="Change branch or work_item under [agents.worktree].",
             )
 
@@ -205,7 +205,7 @@ class GitWorktrees:
         try:
             return await asyncio.to_thread(look)
         except OSError as error:
-            raise Failed(f"{directory} cannot be read", str(error.strerror)) from error
+            raise Failed(f"Cannot read {directory}", str(error.strerror)) from error
 
     async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:
         """Raise `Failed` unless the folder is a worktree of this repository on this branch."""
@@ -246,7 +246,7 @@ class GitWorktrees:
                     f"The branch {safe_line(branch)} is checked out elsewhere",
                     safe_line(fields["worktree"]),
                     "Use another branch, or remove that worktree: cockpit worktrees remove PATH"
-                    " (also if its folder is gone).",
+                    " (also if its folder no longer exists).",
                 )
 
     async def _commit(self, repository: Path, base: str) -> str:

@@ -76,7 +76,7 @@ class GitListing:
             return replace(tree, changed=None, untracked=None, alone=None)
 
     async def _only_here(self, tree: Tree, folder: Path) -> int | None:
-        """Return what would be lost with git's folder for the worktree."""
+        """Return the objects that would be lost with git's folder for the worktree."""
         try:
             state = await self._own.read(tree, folder)
             found = await self._own.only_there(tree, folder, state)

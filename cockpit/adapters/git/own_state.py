@@ -1,5 +1,4 @@
-"""Read what only git's own folder for one worktree refers to; it is lost when that folder is
-deleted.
+"""Read the objects that only git's own folder for one worktree refers to: deleting it loses them.
 
 A worktree has its own HEAD with its reflog, references (`refs/worktree`, `refs/bisect`,
 `refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. They may name commits, files and
@@ -67,7 +66,7 @@ class OwnState:
 
 @dataclass(frozen=True, slots=True)
 class OwnObjects:
-    """What would be lost with git's folder for a worktree."""
+    """The objects that would be lost with git's folder for a worktree."""
 
     commits: tuple[str, ...] = ()
     """Commits that no other commit reaches; keeping them keeps their ancestors."""
@@ -92,13 +91,14 @@ class GitOwnState:
             return await asyncio.to_thread(_read, folder)
         except OSError as error:
             raise Failed(
-                f"git's own files of {safe_line(str(tree.directory))} cannot be read",
+                f"Cannot read git's own files of {safe_line(str(tree.directory))}",
                 f"{safe_line(os.fsdecode(error.filename or folder))}: {error.strerror}",
                 "They may name commits that nothing else keeps, so nothing was removed.",
             ) from error
 
     async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OwnObjects:
-        """Return what no branch, tag, remote or other reference has, nor another worktree's HEAD.
+        """Return the objects that no branch, tag, remote or other reference has, nor another
+        worktree's HEAD.
 
         The commit that is checked out is left out. Raises `Failed`.
         """
@@ -167,7 +167,7 @@ class GitOwnState:
 
     def _unknown(self, tree: Tree, why: str) -> Failed:
         return Failed(
-            f"Commits that only {safe_line(str(tree.directory))} keeps cannot be listed",
+            f"Cannot list the commits that only {safe_line(str(tree.directory))} keeps",
             why,
             "So nothing was removed. Check the repository: git fsck",
         )
@@ -202,7 +202,7 @@ class GitOwnState:
         words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
         answer = await self._bytes.run(git_paths, git_paths.folder, *words, given=content)
         if not answer.ok:
-            raise Failed("git's own files cannot be saved", answer.error, "Nothing was removed.")
+            raise Failed("Cannot save git's own files", answer.error, "Nothing was removed.")
         return answer.line
 
     async def staged(self, git_paths: GitPaths) -> list[tuple[str, str]]:
@@ -215,7 +215,7 @@ class GitOwnState:
         )
         found = list(staged(listed.output))
         if not listed.ok or not any(stage for _, _, stage, _ in found):
-            raise Failed("What is staged cannot be saved", written.error, "Nothing was removed.")
+            raise Failed("Cannot save the staged files", written.error, "Nothing was removed.")
         plain = {name: entry for name, _, stage, entry in found if not stage}
         trees = []
         for number, side in enumerate(SIDES):

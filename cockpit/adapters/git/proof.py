@@ -38,7 +38,7 @@ BLOCK = 1 << 20
 
 @dataclass(slots=True)
 class _ReadBack:
-    """What was read back of some objects."""
+    """The result of reading objects back."""
 
     missing: list[str] = field(default_factory=list)
     damaged: str | None = None
@@ -67,7 +67,7 @@ class GitProof:
         try:
             into = await asyncio.to_thread(_paths_into, common, doomed)
         except (OSError, ValueError) as error:
-            raise _not_saved(tree, f"Its objects cannot be looked at: {error}", "") from error
+            raise _not_saved(tree, f"cockpit cannot read its objects: {error}", "") from error
         if into:
             raise _not_saved(
                 tree,
@@ -174,8 +174,8 @@ def _not_saved(tree: Tree, why: str, following: str) -> Failed:
 
 def _repair_step(tree: Tree) -> str:
     return (
-        "If a file in .git/objects is damaged, move it away and try again: a file of the worktree"
-        f" is then written anew. git -C {tree.repository} fsck"
+        f"Run: git -C {tree.repository} fsck. If it reports a damaged file in .git/objects, move"
+        " that file away and try again; its content is then saved again from the worktree."
     )
 
 

@@ -228,7 +228,7 @@ class GitPush:
             directory, "log", "-z", "--reverse", "--format=%s", "--max-count=50", *which, "--"
         )
         if not listed.ok:
-            raise Failed("The commits to propose cannot be listed", listed.error)
+            raise Failed("Cannot list the commits for the pull request", listed.error)
         found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
         return [safe_line(subject, 200).strip() or branch for subject in found]
 
@@ -315,7 +315,7 @@ def _call(
             start_new_session=True,
         )
     except OSError as error:
-        return -1, "", f"gh could not be run: {error.strerror}"
+        return -1, "", f"cannot run gh: {error.strerror}"
     with process:
         try:
             printed, errors = process.communicate(timeout=DEADLINE)

@@ -58,7 +58,7 @@ US = {
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """What was saved of a worktree."""
+    """The saved parts of a worktree."""
 
     content: Content
     state: OwnState
@@ -361,7 +361,7 @@ class GitRemoval:
             if answer.ok:
                 return name
         raise Failed(
-            f"{safe_line(str(tree.directory))} cannot be saved",
+            f"Cannot save {safe_line(str(tree.directory))}",
             answer.error,
             "Nothing was removed.",
         )
@@ -369,7 +369,7 @@ class GitRemoval:
     def _require_ok(self, tree: Tree, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
             raise Failed(
-                f"{safe_line(str(tree.directory))} cannot be saved",
+                f"Cannot save {safe_line(str(tree.directory))}",
                 answer.error,
                 "So nothing was removed.",
             )
@@ -441,7 +441,7 @@ def _move_back(moved: Path, directory: Path) -> None:
         moved.rename(directory)
     except OSError as error:
         raise Failed(
-            f"{safe_line(str(directory))} was not removed, and cannot be put back",
+            f"Cannot move {safe_line(str(directory))} back; it was not removed",
             f"{error.strerror}. All of it is in {safe_line(str(moved))}.",
             f"Move it back: mv {safe_line(str(moved))} {safe_line(str(directory))}",
         ) from error
@@ -463,7 +463,7 @@ def _forget(folder: Path) -> None:
             folder.parent.rmdir()
     except OSError as error:
         raise Failed(
-            f"git's own folder {safe_line(str(folder))} cannot be deleted",
+            f"Cannot delete git's own folder {safe_line(str(folder))}",
             f"{error.strerror}: {safe_line(str(error.filename))}",
             "The files of the worktree are removed. Then: git worktree prune",
         ) from error

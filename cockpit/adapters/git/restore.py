@@ -99,7 +99,7 @@ def _open_empty(folder: Path) -> int:
             os.close(above)
     except OSError as error:
         raise BadUsage(
-            f"{safe_line(str(folder))} cannot be used",
+            f"Cannot use {safe_line(str(folder))}",
             "It is a link or a file." if folder.is_symlink() else str(error.strerror),
             "Name a new folder.",
         ) from error

@@ -117,7 +117,7 @@ class Snapshots:
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
         words = (*options, "config", "--list", "-z", "--show-scope")
         status, output, error = self._ask(directory, words)
-        title = "The repository's git configuration cannot be read"
+        title = "Cannot read the repository's git configuration"
         if status:
             raise Failed(title, error, "Check it with git config --list --show-origin.")
         try:

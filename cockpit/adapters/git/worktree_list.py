@@ -27,7 +27,7 @@ async def registered(command: GitCommand, repository: Path) -> list[dict[str, st
         answer, end = await command.run(repository, *words), "\n"
     if not answer.ok:
         raise Failed(
-            f"The worktrees of {safe_line(str(repository))} cannot be listed",
+            f"Cannot list the worktrees of {safe_line(str(repository))}",
             answer.error,
             f"git -C {safe_line(str(repository))} worktree list",
         )

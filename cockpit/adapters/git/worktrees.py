@@ -137,7 +137,7 @@ class Git:
         `Failed` if the file cannot be written.
         """
         if not pattern or re.search(r"[\0\r\n]", pattern):
-            raise BadUsage(f"{pattern!a} cannot be a line of info/exclude")
+            raise BadUsage(f"{pattern!a} is not a valid line of info/exclude")
         answer = await self.command.run(directory, "rev-parse", "--git-path", "info/exclude")
         prefix = await self.command.run(directory, "rev-parse", "--show-prefix")
         if answer.ok:
@@ -162,7 +162,7 @@ def exclude(path: Path, pattern: str) -> None:
             raise Failed(
                 f"{path} is a link", "It is not followed.", "Make it a file of its own."
             ) from error
-        raise Failed(f"{path} cannot be written", str(error.strerror)) from error
+        raise Failed(f"Cannot write {path}", str(error.strerror)) from error
 
 
 def _add_line(path: Path, file: FileIO, line: bytes) -> None:

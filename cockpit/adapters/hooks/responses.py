@@ -1,8 +1,8 @@
-"""Prepare answers for an agent's hooks; the reporter prints them.
+"""Prepare responses for an agent's hooks; the reporter prints them.
 
-`verdicts/<agent>/<group>/` holds an answer for each of one or several events; only the first of
-these events is answered. Whoever renames the folder owns it: the reporter to print the answer, the
-supervisor to withdraw it. So an answer reaches the agent at most once, and a withdrawal reports
+`verdicts/<agent>/<group>/` holds a response for each of one or several events; only the first of
+these events gets it. Whoever renames the folder owns it: the reporter to print the response, the
+supervisor to withdraw it. So a response reaches the agent at most once, and a withdrawal reports
 correctly whether it came in time.
 
 The reporter also prints a file `verdicts/<agent>/<event>`; cockpit no longer writes one.
@@ -39,7 +39,7 @@ _EVENT = re.compile(r"[A-Za-z]{1,40}")
 
 
 class HookResponses:
-    """The prepared answers below one state folder."""
+    """The prepared responses below one state folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -47,9 +47,9 @@ class HookResponses:
     def ask(
         self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
     ) -> None:
-        """Prepare an answer for each event; the first event takes them all.
+        """Prepare a response for each event; the first event takes them all.
 
-        Replaces an earlier answer of its group that was not delivered.
+        Replaces an earlier response of its group that was not delivered.
         """
         if strange := [event for event in answers if not _EVENT.fullmatch(event)]:
             raise Failed(f"{strange[0]!a} is not the name of a hook's event")

@@ -1,4 +1,4 @@
-"""Read the spool: the folder in which reporters leave what a CLI reported at its hooks.
+"""Read the spool: the folder in which reporters leave the reports of a CLI's hooks.
 
 Reads, orders and removes reports; `reporter.sh` writes them. Does not interpret events, and never
 raises because of a report: an invalid report is moved aside, and a truncated one is read as far as

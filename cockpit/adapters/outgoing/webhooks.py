@@ -1,7 +1,7 @@
 """Post a message to a user's address, with protection against redirects and rebinding.
 
 The name is resolved once, all its addresses are checked, and the connection goes to a checked
-address. No redirects, no proxy from the environment; 5 s to connect, 10 s in total. Of the answer
+address. No redirects, no proxy from the environment; 5 s to connect, 10 s in total. Of the response
 only the head is read, and as much of the body as the caller asks for. The address may be a secret
 and is never logged or shown. Tries once; the caller decides about retries.
 """
@@ -45,9 +45,9 @@ async def post(
     total: float = TOTAL_SECONDS,
     heard: int = 0,
 ) -> Answer:
-    """Post once, within `total` seconds. Never raises for a failure; the answer contains it.
+    """Post once, within `total` seconds. Never raises for a failure; the result contains it.
 
-    After success the answer has the first `heard` bytes of the body.
+    After success the result has the first `heard` bytes of the body.
     """
     import httpx2
 

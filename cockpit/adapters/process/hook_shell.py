@@ -307,7 +307,7 @@ def _not_started(error: OSError, directory: Path) -> str:
         return "the program does not exist"
     if isinstance(error, PermissionError):
         return "the program is not executable"
-    return f"it could not be started: {error.strerror or error}"
+    return f"cockpit could not start it: {error.strerror or error}"
 
 
 def keep_output(path: Path, run: ShellRun, clean: Mapping[str, str]) -> None:

@@ -77,7 +77,7 @@ class LaunchOrders:
         yield b"%d" % len(launch.environment)
         for name, value in launch.environment.items():
             if not name or "=" in name:
-                raise BadUsage(f"{name!a} cannot be the name of a variable")
+                raise BadUsage(f"{name!a} is not a valid variable name")
             yield field(f"{name}={value}")
         yield from (field(argument) for argument in launch.argv)
         if launch.prompt_file is not None:
@@ -93,7 +93,7 @@ class LaunchOrders:
         """Return a sentence that names private files with the prompt, or the prompt itself.
 
         Every user of the machine can read a process's arguments, so the prompt is an argument only
-        if the program cannot be given files.
+        if the program cannot read it from files.
         """
         raw = _bytes(prompt)
         is_long = len(raw) > LONGEST_ARGUMENT
@@ -124,7 +124,7 @@ class LaunchOrders:
             write_private(path, content)
         except OSError as error:
             raise Hindered(
-                "The launch order could not be written",
+                "Cannot write the launch order",
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",
             ) from error
@@ -164,5 +164,5 @@ def field(text: str) -> bytes:
     """Return one field of an order in the file system's encoding."""
     raw = text.encode("utf-8", "surrogateescape")
     if b"\0" in raw:
-        raise BadUsage("A NUL byte cannot be passed to a program", repr(text[:60]))
+        raise BadUsage("Cannot pass a NUL byte to a program", repr(text[:60]))
     return raw

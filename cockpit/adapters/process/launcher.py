@@ -35,7 +35,7 @@ def read_order(path: str, keep: bool) -> list[bytes]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise Refused(REFUSED, f"the launch order cannot be read: {error.strerror}") from None
+        raise Refused(REFUSED, f"cannot read the launch order: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_uid != os.geteuid():
             raise Refused(REFUSED, "the launch order belongs to another user")
@@ -53,7 +53,7 @@ def change_directory(directory: bytes) -> None:
         os.chdir(directory)
     except OSError as error:
         raise Refused(
-            REFUSED, f"the directory {shown(directory)} cannot be entered: {error.strerror}"
+            REFUSED, f"cannot enter the directory {shown(directory)}: {error.strerror}"
         ) from None
     here = os.getcwdb()  # noqa: PTH109  bytes, as they were ordered
     if here != directory:
@@ -75,9 +75,7 @@ def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
     except OSError as error:
         if shared:
             return
-        raise Refused(
-            REFUSED, f"the lease {shown(path)} cannot be taken: {error.strerror}"
-        ) from None
+        raise Refused(REFUSED, f"cannot take the lease {shown(path)}: {error.strerror}") from None
     wait_for(held, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     os.ftruncate(held, 0)
     os.pwrite(held, b"%d %s\n" % (os.getpid(), owner), 0)
@@ -116,7 +114,7 @@ def exec_program(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
             NOT_FOUND, f"{name}: no such program (or the interpreter it names is missing)"
         ) from None
     except OSError as error:
-        raise Refused(NOT_RUNNABLE, f"{name} cannot be run: {error.strerror}") from None
+        raise Refused(NOT_RUNNABLE, f"cannot run {name}: {error.strerror}") from None
 
 
 def shown(raw: bytes) -> str:

@@ -21,9 +21,7 @@ _LONGEST_WORD = 4096
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who took the lock last, as recorded in it; a child may still hold it after that process
-    ended.
-    """
+    """The process that took the lock last, as recorded in it; its child may still hold the lock."""
 
     pid: int | None = None
     agent: str | None = None

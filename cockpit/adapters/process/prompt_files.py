@@ -38,7 +38,7 @@ class KeptPrompts:
             write_private(self.folder_of(job) / _OF_A_JOB, prompt.encode("utf-8", "replace"))
         except OSError as refused:
             raise Hindered(
-                "The prompt could not be saved",
+                "Cannot save the prompt",
                 f"{self._folder}: {refused.strerror or refused}",
                 "Free some space, or make the folder writable.",
             ) from refused

@@ -22,7 +22,7 @@ class OpenTerminal:
         self._descriptor: int | None = descriptor
 
     def write_line(self, text: str) -> None:
-        """Write below what is there. Never waits; a terminal that is gone or stopped is ignored."""
+        """Write below the existing output. Never waits; a closed or stopped terminal is ignored."""
         if self._descriptor is not None:
             with suppress(OSError):
                 os.write(self._descriptor, f"\r\n{text}\r\n".encode())

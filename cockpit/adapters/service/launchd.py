@@ -40,7 +40,7 @@ class LaunchdAgent:
                 "ProgramArguments": list(self.command),
                 "EnvironmentVariables": {
                     **self.kept,
-                    "COCKPIT_SERVICE": "cockpit service remove takes this away",
+                    "COCKPIT_SERVICE": "To remove this file: cockpit service remove",
                 },
                 "RunAtLoad": True,
                 # Restart after a crash, not after `cockpit down`.

@@ -48,7 +48,7 @@ class SystemdUnit:
         arguments = (_quoted(word).replace("$", "$$") for word in rest)
         command = " ".join((_quoted(program), *arguments))
         return f"""\
-# Written by: cockpit service install. Taken away by: cockpit service remove.
+# Written by: cockpit service install. To remove it: cockpit service remove
 [Unit]
 Description=cockpit, the supervisor of coding agents
 

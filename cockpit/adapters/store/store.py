@@ -64,7 +64,7 @@ class Store:
         except sqlite3.DatabaseError as broken:
             self.put_aside = _put_aside(self.path)
             if self.put_aside is None:
-                raise Failed(f"{self.path} cannot be opened", str(broken)) from None
+                raise Failed(f"Cannot open {self.path}", str(broken)) from None
             self._database = _connect(self.path)
         return self
 
@@ -244,13 +244,13 @@ class Store:
         )
 
     def each_handoff(self, job: JobId) -> Iterator[HandoffRecord]:
-        """As `handoffs`, decoded one by one: a job can have thousands."""
+        """Like `handoffs`, decoded one by one: a job can have thousands."""
         return self._each(
             HandoffRecord, "select * from handoffs where job = ? order by created", job
         )
 
     def each_session(self, job: JobId) -> Iterator[SessionRecord]:
-        """As `chain`, decoded one by one."""
+        """Like `chain`, decoded one by one."""
         return self._each(
             SessionRecord, "select * from sessions where job = ? order by number, created", job
         )
@@ -373,7 +373,7 @@ class Store:
                 raise  # an invalid statement is a bug, not an error of the machine
             self.refused = f"{self.path}: {error}"
             raise Hindered(
-                "The database cannot be written",
+                "Cannot write the database",
                 f"{self.path}: {error}.",
                 "Is the disk full? cockpit tries again automatically.",
             ) from error

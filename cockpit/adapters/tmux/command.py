@@ -39,7 +39,7 @@ class NoSession(Failed):
 
 @dataclass(frozen=True, slots=True)
 class TmuxCommand:
-    """How to reach one private server."""
+    """Runs commands on one private server."""
 
     socket: Path
     config: Path
@@ -93,7 +93,7 @@ class TmuxCommand:
                 "The state of the panes is unknown; nothing is done to them until tmux answers.",
             ) from None
         except OSError as error:
-            raise PanesSilent("tmux could not be run", str(error.strerror)) from error
+            raise PanesSilent("Cannot run tmux", str(error.strerror)) from error
         if answer.returncode:
             raise self._error(answer.stderr.decode("utf-8", "replace").strip(), commands[0][0])
         # Only the newline ends a line: str.splitlines would also split on what a pane may hold.
@@ -108,9 +108,9 @@ class TmuxCommand:
         ):
             return ServerGone("The tmux server does not answer", detail)
         if message.startswith(("error connecting", "lost server", "server exited", "protocol")):
-            return PanesSilent("The tmux server cannot be reached", detail)
+            return PanesSilent("Cannot reach the tmux server", detail)
         if "can't find pane" in message or "can't find window" in message:
-            return PaneGone("The pane is gone", detail)
+            return PaneGone("The pane no longer exists", detail)
         if "still active" in message:
             return PaneOccupied("The pane is still in use", detail)
         if (
@@ -169,7 +169,7 @@ def check_version(program: str, environment: Mapping[str, str]) -> str:
             [found, "-V"], capture_output=True, timeout=5, check=False, text=True
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ProgramMissing("tmux cannot be run", str(error), INSTALL_HINT) from error
+        raise ProgramMissing("Cannot run tmux", str(error), INSTALL_HINT) from error
     version = safe_line(answer.stdout.strip())
     if not new_enough(version):
         raise ProgramMissing(

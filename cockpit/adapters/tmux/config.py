@@ -124,7 +124,7 @@ def write_configuration(path: Path) -> None:
         write_private(path, TEXT.encode())
     except OSError as error:
         raise Failed(
-            "The configuration of the tmux server could not be written",
+            "Cannot write the configuration of the tmux server",
             f"{path}: {error.strerror}",
         ) from error
 

@@ -35,7 +35,7 @@ IN_OUR_GROUP = f"#{{==:#{{session_group}},{SESSION}}}"
 
 
 class Lifecycle:
-    """What is done to one private server's sessions, windows and panes.
+    """Operations on one private server's sessions, windows and panes.
 
     The commands `then` run in the same step of the server, so nobody sees the state between. All
     methods raise as `TmuxCommand.call` does.

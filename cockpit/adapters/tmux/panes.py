@@ -116,7 +116,7 @@ class Tmux:
     async def open(self, label: str, launch: Launch) -> Pane:
         """Raises `BadUsage` for a label that is not letters, digits and `._:@/+-`."""
         if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(f"{label!a} cannot be the label of a pane")
+            raise BadUsage(f"{label!a} is not a valid label of a pane")
         # Off the loop: it writes files, and looks for secrets in a prompt of any size.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))
         name = label if NAME_PATTERN.fullmatch(label) else "agent"
@@ -247,7 +247,7 @@ class Tmux:
             )
             line = next((line for line in lines if line.startswith(f"{pane} ")), None)
             if line is None:
-                raise PaneGone("The pane is gone", f"There is no pane {pane}.")
+                raise PaneGone("The pane no longer exists", f"There is no pane {pane}.")
             body, _, server = line.rpartition(" ")
             current = parsed(body)
             if self._holds(current.pid, int(server)):
@@ -274,7 +274,7 @@ def _about_a_pane() -> Iterator[None]:
     try:
         yield
     except (ServerGone, NoSession) as error:
-        raise PaneGone("The pane is gone", error.detail) from error
+        raise PaneGone("The pane no longer exists", error.detail) from error
 
 
 def prepared(launch: Launch) -> Launch:

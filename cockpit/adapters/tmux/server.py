@@ -86,8 +86,8 @@ class TmuxServer:
     async def lifecycle(self) -> Lifecycle:
         """The lifecycle of this server's windows and panes, loaded at the first call.
 
-        Raises `Hindered` when it cannot be loaded, as after cockpit was removed or exchanged under
-        a supervisor that runs.
+        Raises `Hindered` if it cannot be loaded, as after cockpit was removed or exchanged under a
+        supervisor that runs.
         """
         async with self._loading:
             if self._lifecycle is None:
@@ -99,7 +99,7 @@ class TmuxServer:
             from cockpit.adapters.tmux.lifecycle import Lifecycle
         except Exception as error:  # an installation that is being exchanged fails in many ways
             raise Hindered(
-                "libtmux cannot be loaded",
+                "Cannot load libtmux",
                 safe_line(str(error), 300),
                 "Install cockpit again, then restart it: cockpit restart",
             ) from error

@@ -65,7 +65,7 @@ class TmuxViews:
         except (ServerGone, NoSession):
             lines = []
         if not lines:
-            raise PaneGone("The home window is gone")
+            raise PaneGone("The home window no longer exists")
         identity, dead, state = lines[0].split(" ")
         return PaneId(identity), dead == "0" and state == OPEN
 
@@ -194,7 +194,7 @@ class TmuxViews:
         """
         session, client = await self._terminal_at_home()
         if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(f"{label!a} cannot be the label of a window")
+            raise BadUsage(f"{label!a} is not a valid label of a window")
         window = await self._remote_window(label) or await self._new_remote_window(label, launch)
         await self._select_window(client, f"{session}:{window}")
 
@@ -254,7 +254,7 @@ class TmuxViews:
         try:
             lines = await self.tmux.server.ask(["list-panes", "-t", pane, "-F", "#{window_id}"])
         except (ServerGone, NoSession) as error:
-            raise PaneGone("The pane is gone", error.detail) from error
+            raise PaneGone("The pane no longer exists", error.detail) from error
         return lines[0]
 
     async def _remote_window(self, label: str) -> str | None:

@@ -17,7 +17,7 @@ LONGEST_LINE = 8 * 1024 * 1024
 """Maximum bytes of a line that is parsed.
 
 A reply is under 1 MB (128k tokens at most). Longer real lines are results with images, of up to 12
-MB, and contain no reading."""
+MB, and contain no token count."""
 MOST_VALUES = 50_000
 """Maximum strings, numbers, lists and objects of a line; real lines have some thousands."""
 _WEIGHED_FROM = 64 * 1024

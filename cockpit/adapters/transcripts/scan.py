@@ -68,7 +68,7 @@ def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skippe
 
 
 class _LongLine:
-    """A line in pieces; once it is too long, only whether it may contain a reading is kept."""
+    """A line in pieces; once it is too long, only whether it may contain a token count is kept."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest

@@ -36,7 +36,7 @@ _PIECES = 64
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """How far a file was read."""
+    """The position up to which a file was read."""
 
     read: int = 0
     partial: tuple[bytes, ...] = ()
@@ -66,7 +66,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why the path cannot be read; a missing file is not an error."""
+    """The reason that the path cannot be read; a missing file is not an error."""
 
     why: str
 

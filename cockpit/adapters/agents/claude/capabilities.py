@@ -1,4 +1,4 @@
-"""What cockpit can do with Claude Code (2.1.330)."""
+"""The capabilities of Claude Code (2.1.330)."""
 
 from __future__ import annotations
 

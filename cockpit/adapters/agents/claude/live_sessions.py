@@ -1,7 +1,7 @@
-"""Read Claude Code's notes about its live processes: `<config>/sessions/<pid>.json`.
+"""Read the status files of Claude Code's live processes: `<config>/sessions/<pid>.json`.
 
 Only these files report an interrupt or an open dialog without a hook. They are read and never
-written. A note counts only for the process that wrote it, because the pid may belong to another
+written. A file counts only for the process that wrote it, because the pid may belong to another
 process now.
 """
 
@@ -36,10 +36,10 @@ _CLOCK_SLACK = 1.0
 
 
 def presence(config: Path, pid: int) -> Presence | None:
-    """Return the note of process `pid`, or of a process that it started (the CLI of a wrapper
+    """Return the status of process `pid`, or of a process that it started (the CLI of a wrapper
     script).
 
-    None without a note, or if another process wrote it.
+    None without a status file, or if another process wrote it.
     """
     note = _live_note(config / "sessions" / f"{pid}.json")
     if note is None:
@@ -57,7 +57,7 @@ def live_sessions(config: Path) -> dict[SessionId, int]:
 
 
 def activity(note: Mapping[str, Any]) -> Activity:
-    """Return what the note says that its process does."""
+    """Return the process's activity from its status file."""
     return _ACTIVITIES.get(str(note.get("status")), Activity.UNKNOWN)
 
 
@@ -73,7 +73,7 @@ def _presence(note: Mapping[str, Any]) -> Presence:
 
 
 def notes(config: Path) -> Iterator[dict[str, Any]]:
-    """Yield the notes of all live processes; each has a `pid`, and nothing else for certain."""
+    """Yield the status files of all live processes; only the `pid` in them is certain."""
     try:
         paths = sorted((config / "sessions").glob("[0-9]*.json"))
     except OSError:
@@ -98,10 +98,10 @@ def _number(text: str) -> int | None:
 
 
 def _is_writer(pid: int, note: Mapping[str, Any]) -> bool:
-    """Return whether the live process with this pid wrote the note.
+    """Return whether the live process with this pid wrote the status file.
 
-    On Linux the note has the start time as `/proc` has it. Elsewhere its format is the output of
-    `ps`, so the times are compared: a process with this pid that started before the note's
+    On Linux the file has the start time in the format of `/proc`. Elsewhere it has the output of
+    `ps`, so the times are compared: a process with this pid that started before the file's
     `startedAt` is the one that ran then.
     """
     process = entry(pid)

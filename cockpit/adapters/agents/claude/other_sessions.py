@@ -1,6 +1,6 @@
 """All live sessions of Claude Code, whoever started them.
 
-`claude agents --json` lists the same from the same notes, but is a process that takes seconds.
+`claude agents --json` lists the same from the same files, but is a process that takes seconds.
 Implements `ports.live_sessions.LiveSessions`.
 """
 
@@ -23,17 +23,17 @@ from cockpit.ports.live_sessions import LiveSession
 LONGEST_WORD = 80
 LONGEST_PATH = 4096
 MOST = 200
-"""Sessions that are read; more notes of live processes are not from people."""
+"""Maximum number of sessions. A user never has more live processes."""
 
 
 class ClaudeSessions:
-    """The sessions whose notes are in the configuration folder of this environment."""
+    """The sessions whose status files are in the configuration folder of this environment."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Read the notes of live processes of this user; others are left out."""
+        """Read the status files of this user's live processes."""
         config, found = config_folder(self._environment), list[LiveSession]()
         for note in notes(config):
             if (session := _session(note)) is not None:
@@ -56,7 +56,8 @@ class ClaudeSessions:
 
 
 def _session(note: Mapping[str, Any]) -> LiveSession | None:
-    """Return the session of a note; None without id or directory, or of another user's process."""
+    """Return the session in a status file; None without id or directory, or for another user's
+    process."""
     ident, directory, pid = note.get("sessionId"), note.get("cwd"), int(note["pid"])
     if not isinstance(ident, str) or not is_session_id(ident):
         return None
@@ -97,7 +98,7 @@ def _word(value: object) -> str | None:
 
 
 def _seconds(value: object) -> float | None:
-    """Return a note's milliseconds as seconds, if they can be a date."""
+    """Return the milliseconds of a status file as seconds, if they can be a date."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e14:
         return None
     return value / 1000

@@ -75,7 +75,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     pid = live_sessions(config_folder(environment)).get(session_id)
     if pid is not None:
         raise NotNow(
-            f"Session {session_id} is open already",
+            f"Session {session_id} is already open",
             f"Process {pid} has it open; two processes would write to one transcript.",
             "End that process first.",
         )

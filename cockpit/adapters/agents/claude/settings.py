@@ -54,7 +54,7 @@ _LARGEST_SETTINGS = 8_000_000
 
 
 def config_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder of Claude Code's settings, transcripts and notes about live processes."""
+    """Return the folder of Claude Code's settings, transcripts and status files."""
     configured = environment.get("CLAUDE_CONFIG_DIR")
     if configured:
         return Path(configured)

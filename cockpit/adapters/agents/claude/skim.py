@@ -1,7 +1,8 @@
 """Parse whole Claude transcripts quickly, for totals or facts only.
 
-Each function returns what `record.parse` would for the records it needs, and skips other lines by
-their first bytes. Lines of an unusual form go to `parse`, so they cost time but lose no token.
+Each function returns the same events as `record.parse` for the records it needs, and skips other
+lines by their first bytes. Lines of an unusual form go to `parse`, so they cost time but lose no
+token.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What cockpit can do with Codex (0.169.0)."""
+"""The capabilities of Codex (0.169.0)."""
 
 from __future__ import annotations
 

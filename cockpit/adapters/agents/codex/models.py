@@ -25,7 +25,7 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int) -> int:
-    """Return the tokens at which Codex compacts by itself.
+    """Return the tokens at which Codex compacts automatically.
 
     `model_auto_compact_token_limit` in the user's configuration can lower it; that is not read.
     """

@@ -2,7 +2,7 @@
 
 The names are those of cockpit's configuration. Codex has two settings, a sandbox and an approval
 policy; every mode is one pair of them. Codex never asks before a command that stays in the sandbox
-(0.169.0: the policy `untrusted` is gone, and a hook cannot make it ask). So `default` equals
+(0.169.0 no longer has the policy `untrusted`, and a hook cannot make it ask). So `default` equals
 `acceptEdits`, and both are wider than Claude Code's.
 """
 
@@ -38,7 +38,7 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
     """Return the arguments for a mode; none for an empty one, which leaves it to the user's
     configuration.
 
-    Raises `BadUsage` for a mode that Codex cannot be given.
+    Raises `BadUsage` for a mode that Codex does not have.
     """
     if mode not in ARGUMENTS:
         known = ", ".join(name for name in ARGUMENTS if name)

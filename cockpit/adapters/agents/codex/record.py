@@ -1,8 +1,8 @@
 """Parse a line of a Codex transcript ("rollout") into session events.
 
-As of 0.169.0. `token_usage_record` is the reading: it is written once per reply, before the reply's
-tools run. `token_count` repeats its numbers later, and around a compaction it has numbers that are
-no reading, so it is ignored. What the agent said and which tools it called are items of their own,
+As of 0.169.0. `token_usage_record` has the token count: it is written once per reply, before the
+reply's tools run. `token_count` repeats its numbers later, and around a compaction its numbers are
+not those of the context, so it is ignored. The agent's texts and tool calls are items of their own,
 without usage.
 """
 
@@ -162,7 +162,7 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
 
 
 def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return what a hook added, from a `developer` message; all other items are events as well."""
+    """Return a hook's context from a `developer` message; all other items also come as events."""
     if payload.get("role") != "developer":
         return ()
     about = payload.get("internal_chat_message_metadata_passthrough")
@@ -204,7 +204,7 @@ def _command(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _shell_line(command: object) -> str:
-    """Return what the model asked for: the script of `bash -lc SCRIPT`, else all words."""
+    """Return the model's command: the script of `bash -lc SCRIPT`, else all words."""
     if isinstance(command, str):
         return command
     words = [str(word) for word in command] if isinstance(command, list) else []

@@ -90,7 +90,7 @@ class Codex:
 
         Installs the reporter and creates the agent's spool. `--no-daemon`: otherwise the agent
         would run in a process of its own that outlives the pane. Raises `BadUsage` for arguments
-        and modes that Codex cannot be given.
+        and modes that Codex does not accept.
         """
         check_arguments(order.arguments)
         self.spool.prepare(order.agent)
@@ -140,7 +140,7 @@ class Codex:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """None: Codex keeps no note of a process. Its transcript says when a turn begins and
+        """Return None: Codex writes no status file. Its transcript shows when a turn begins and
         ends."""
         return None
 
@@ -157,7 +157,7 @@ class Codex:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """None: hooks report only whether Codex asks; the transcript has the exact mode."""
+        """Return None: hooks report only whether Codex asks; the transcript has the exact mode."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
@@ -194,15 +194,15 @@ class Codex:
         return self.responses.withdraw_ask(agent, FACTS)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """False: Codex's sandbox decides; it allows edits in the directory in every mode but
-        `plan`."""
+        """Return False: Codex has no such permission. Its sandbox allows edits in the directory,
+        except in `plan`."""
         return False
 
     def forbid_writing(self, agent: AgentName) -> None:
         return
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """False: a hook can only end the turn instead."""
+        """Return False: a Codex hook cannot hold a compaction, only end the turn."""
         return False
 
     def release_compaction(self, agent: AgentName) -> bool:

@@ -1,4 +1,4 @@
-"""What cockpit can do with GitHub Copilot CLI (1.0.102)."""
+"""The capabilities of GitHub Copilot CLI (1.0.102)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Context windows of Copilot's models, and the point at which Copilot compacts.
 
 Every reply in a transcript names the window, so the table only counts before the first one. Copilot
-begins a compaction at 80 % of it, in the background, and goes on working meanwhile (1.0.102).
+begins a compaction at 80 % of it in the background, and continues to work (1.0.102).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ COMPACTION_SHARE = 0.8
 
 
 def window(model: str | None) -> Window:
-    """Return an assumption: the limits are those of the user's subscription or provider."""
+    """Return an assumed window: the real one depends on the user's subscription or provider."""
     return Window(ASSUMED_WINDOW, Confidence.ASSUMED)
 
 
 def compacts_at(window_tokens: int) -> int:
-    """Return the tokens at which Copilot begins to compact by itself."""
+    """Return the tokens at which Copilot begins to compact automatically."""
     return round(window_tokens * COMPACTION_SHARE)

@@ -30,7 +30,7 @@ SURE_MODES: Modes = {name: MODES[name] for name in ("plan", "bypassPermissions")
 
 
 def permission_arguments(mode: str) -> tuple[str, ...]:
-    """Return the arguments for a mode. Raises `BadUsage` for one that Copilot cannot be given."""
+    """Return the arguments for a mode. Raises `BadUsage` for one that Copilot does not have."""
     if mode not in ARGUMENTS:
         known = ", ".join(name for name in ARGUMENTS if name)
         raise BadUsage(

@@ -1,7 +1,7 @@
 """Parse a line of a Copilot transcript (`events.jsonl`) into session events.
 
-As of 1.0.102. `session.usage_record` is the reading: one per reply, before the reply's tools run.
-Lines of a subagent carry an `agentId`. Hooks and their answers are lines too.
+As of 1.0.102. `session.usage_record` has the token count: one per reply, before the reply's tools
+run. Lines of a subagent carry an `agentId`. Hooks and their answers are lines too.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 class _Line:
-    """When a line was written, and whether a subagent did it."""
+    """The time of a line, and whether a subagent wrote it."""
 
     def __init__(self, at: datetime | None, sidechain: bool) -> None:
         self.at = at

@@ -99,7 +99,7 @@ class Copilot:
 
         Installs the plugin and the reporter, and creates the agent's spool. The first prompt is in
         a private file that the argument names: `!` or `/` at its beginning would be a command.
-        Raises `BadUsage` for arguments and modes that Copilot cannot be given.
+        Raises `BadUsage` for arguments and modes that Copilot does not accept.
         """
         check_arguments(order.arguments)
         self.spool.prepare(order.agent)
@@ -153,8 +153,8 @@ class Copilot:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """None: Copilot keeps no note of what a process does. Its transcript says when a turn
-        begins and ends."""
+        """Return None: Copilot writes no status file. Its transcript shows when a turn begins and
+        ends."""
         return None
 
     def presence_in(self, title: str) -> Presence | None:
@@ -170,7 +170,7 @@ class Copilot:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """None: the transcript says when everything was allowed."""
+        """Return None: the transcript shows when the user allowed everything."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""Copilot's tools in Claude Code's names, which the other code reads."""
+"""Convert Copilot's tools to Claude Code's names, which all other code uses."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ async def _output(
 async def _run(
     program: Path, order: SessionOrder, copy: Path, question: str, environment: dict[str, str]
 ) -> bytes:
-    # Without these variables, the hooks of cockpit's extension cannot take it for the agent. The
+    # Without these variables, the extension's hooks cannot take it for the agent. The
     # markers stay: what the copy starts has the rights of the agent only.
     dropped = {"COCKPIT_AGENT", "COCKPIT_RUNTIME"}
     variables = {name: text for name, text in environment.items() if name not in dropped}

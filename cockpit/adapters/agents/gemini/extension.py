@@ -31,11 +31,11 @@ _LARGEST = 100_000
 
 
 class Linked(StrEnum):
-    """Whether Gemini runs cockpit's extension."""
+    """The state of cockpit's extension in Gemini."""
 
     YES = "linked"
     NO = "not linked"
-    OLD = "linked, but of another version of cockpit"
+    OLD = "linked, but from another version of cockpit"
     OFF = "linked, but switched off in Gemini"
 
 
@@ -76,7 +76,7 @@ def remove_files(folder: Path) -> None:
 
 
 def written_by(environment: Mapping[str, str]) -> list[Path]:
-    """Return what Gemini's own command writes when it links an extension."""
+    """Return the files and folders that Gemini's own command writes when it links an extension."""
     folder = config_folder(environment)
     return [
         folder / "extensions" / NAME,
@@ -102,7 +102,7 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *words: 
     except subprocess.TimeoutExpired:
         raise Failed("Gemini did not answer", f"After {COMMAND_SECONDS:.0f} s.") from None
     except OSError as error:
-        raise Failed("Gemini cannot be started", str(error.strerror)) from None
+        raise Failed("Cannot start Gemini", str(error.strerror)) from None
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
         raise Failed(f"Gemini refused: extensions {words[0]}", safe_line(said, 400))

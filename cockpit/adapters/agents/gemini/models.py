@@ -23,7 +23,7 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int, share: float = COMPACTION_SHARE) -> int:
-    """Return the tokens from which Gemini compacts by itself.
+    """Return the tokens from which Gemini compacts automatically.
 
     Only a first guess: Gemini divides the conversation before a prompt, so during a first long turn
     it finds nothing to compact and goes past this point.

@@ -30,7 +30,7 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
     """Return the arguments for a mode; none for an empty one, which leaves it to the user's
     settings.
 
-    Raises `BadUsage` for a mode that Gemini cannot be given.
+    Raises `BadUsage` for a mode that Gemini does not have.
     """
     if not mode:
         return ()

@@ -179,7 +179,7 @@ class Gemini:
         return f"{compaction_share(environment):g}"
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """None: Gemini keeps no note of a process but the title of its pane."""
+        """Return None: Gemini writes no status file; its status is in the title of its pane."""
         return None
 
     def presence_in(self, title: str) -> Presence | None:
@@ -195,7 +195,7 @@ class Gemini:
         return notices(screen, datetime.now(UTC))
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """None: neither a hook nor the transcript has the mode."""
+        """Return None: neither a hook nor the transcript has the mode."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
@@ -208,7 +208,7 @@ class Gemini:
         return first_dialog(screen)
 
     def lacks(self, agent: AgentName) -> str | None:
-        """Why the agent runs without hooks; known since its start."""
+        """Return why the agent runs without hooks; known since its start."""
         if agent not in self._lacks:
             self._lacks[agent] = self._noted(agent)
         return self._lacks[agent] or None
@@ -242,14 +242,14 @@ class Gemini:
         return self.responses.withdraw_ask(agent, FACTS)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """True without doing anything: the session's policy allows drafts; see `policy`."""
+        """Return True without an effect: the session's policy allows drafts; see `policy`."""
         return True
 
     def forbid_writing(self, agent: AgentName) -> None:
         return
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """False: Gemini calls its hook before every request, whether it compacts or not."""
+        """Return False: Gemini calls its hook before every request, whether it compacts or not."""
         return False
 
     def release_compaction(self, agent: AgentName) -> bool:

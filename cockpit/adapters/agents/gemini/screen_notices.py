@@ -1,4 +1,4 @@
-"""Recognise on the screen what no hook and no line of the transcript tells: a usage limit.
+"""Recognise a usage limit on the screen, because neither hooks nor the transcript report it.
 
 Gemini asks at once whether to keep trying, and its title says that it works (0.61.0).
 """
@@ -22,7 +22,7 @@ _RESETS = re.compile(
 
 
 def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
-    """Return what the screen tells; `now` is needed for the day of a reset."""
+    """Return the events that the screen shows; `now` is needed for the day of a reset."""
     text = "\n".join(_SGR.sub("", line) for line in screen.lines)
     limit = _LIMIT.search(text)
     if limit is None:

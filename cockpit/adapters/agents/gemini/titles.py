@@ -1,4 +1,4 @@
-"""Read what Gemini writes into the title of its pane: ready, working, or waiting for an answer.
+"""Read Gemini's status from the title of its pane: ready, working, or waiting for an answer.
 
 As of 0.61.0. "Action Required" comes up to some seconds after the dialog. A user can switch titles
 off in Gemini's settings; then there is none of these.
@@ -18,7 +18,7 @@ PERMISSION = "permission: answer in its pane"
 
 
 def presence_in(title: str) -> Presence | None:
-    """Return what the title says; None for any other title."""
+    """Return the status in the title; None for any other title."""
     activity = _SIGNS.get(title[:1])
     if activity is None:
         return None

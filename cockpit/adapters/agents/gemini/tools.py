@@ -1,4 +1,4 @@
-"""Gemini's tools under the names that the rest of cockpit knows."""
+"""Convert Gemini's tools to the names that all other code uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cockpit can do with opencode (1.18.33)."""
+"""The capabilities of opencode (1.18.33)."""
 
 from __future__ import annotations
 

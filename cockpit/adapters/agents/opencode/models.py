@@ -17,12 +17,12 @@ SWITCHED_OFF = "OPENCODE_DISABLE_AUTOCOMPACT"
 
 
 def window(model: str | None) -> Window:
-    """Return an assumption: opencode serves models of many providers."""
+    """Return an assumed window: opencode has models of many providers."""
     return Window(ASSUMED_WINDOW, Confidence.ASSUMED)
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the tokens at which opencode compacts by itself (1.18.33); None if that is off.
+    """Return the tokens at which opencode compacts automatically (1.18.33); None if that is off.
 
     It compares with the last reply's total. The room for a reply can be smaller for a model with
     short replies; the transcript then names the point.

@@ -16,7 +16,7 @@ from cockpit.core.permission import ASKS_FIRST, EVERYTHING, Asks, Modes, Right, 
 
 @dataclass(frozen=True, slots=True)
 class PermissionMode:
-    """What a mode adds to a start of opencode."""
+    """The permissions and arguments that a mode adds to a start of opencode."""
 
     arguments: tuple[str, ...] = ()
     edit: str = ""
@@ -41,7 +41,7 @@ RIGHTS: Modes = {
 
 
 def permission_mode(mode: str) -> PermissionMode:
-    """Return the mode of that name. Raises `BadUsage` for one that opencode cannot be given."""
+    """Return the mode of that name. Raises `BadUsage` for one that opencode does not have."""
     if mode not in MODES:
         known = ", ".join(name for name in MODES if name)
         raise BadUsage(

@@ -1,8 +1,8 @@
 """Parse a line of an opencode transcript into session events.
 
-opencode itself keeps its sessions in a database. The lines are those of cockpit's plugin
-(`cockpit-reports.js`), which writes them from opencode's events (1.18.33): one object per line,
-with `type` and `at` in milliseconds. `reply` is the reading; it comes after the reply's tools.
+opencode stores its sessions in a database and writes no transcript. cockpit's plugin
+(`cockpit-reports.js`) writes one from opencode's events (1.18.33): one JSON object per line, with
+`type`, and `at` in milliseconds. `reply` has the token count; it comes after the reply's tools.
 """
 
 from __future__ import annotations

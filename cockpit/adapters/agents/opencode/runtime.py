@@ -94,7 +94,7 @@ class Opencode:
         Installs the plugin and the reporter, and creates the agent's spool. The first prompt is in
         a file that the argument names; the plugin replaces it by what the file says, and sends it
         itself to a session that is reopened, because opencode does not. Raises `BadUsage` for
-        arguments and modes that opencode cannot be given.
+        arguments and modes that opencode does not accept.
         """
         check_arguments(order.arguments)
         mode = permission_mode(order.permission_mode)
@@ -147,7 +147,7 @@ class Opencode:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """None: opencode keeps no note of a process. The transcript says when a turn begins and
+        """Return None: opencode writes no status file. The transcript shows when a turn begins and
         ends."""
         return None
 
@@ -164,7 +164,7 @@ class Opencode:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """None: the plugin does not know what the user allowed in the session."""
+        """Return None: the plugin does not know what the user allowed in the session."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:

@@ -79,7 +79,5 @@ def _directory(path: Path, session_id: str) -> str | None:
             rows = connection.execute("select directory from session where id = ?", (session_id,))
             row = rows.fetchone()
     except sqlite3.Error as error:
-        raise NotNow(
-            "opencode's database cannot be read", f"{path}: {error}.", "Try again."
-        ) from None
+        raise NotNow("Cannot read opencode's database", f"{path}: {error}.", "Try again.") from None
     return str(row[0]) if row else None

@@ -49,7 +49,7 @@ class Definitions:
                 continue
             if Path(known[1]).exists():
                 raise NotNow(
-                    f'There is a runtime "{name}" already, from another file',
+                    f'Another file already has a runtime "{name}"',
                     f"{known[1]} defines it, and so does {files.get(name)}.",
                     "Give one of the two another name.",
                 )
@@ -88,7 +88,7 @@ class Definitions:
             write_private(self._kept, json.dumps(written).encode())
         except OSError as error:
             raise Hindered(
-                "The runtimes of the configuration cannot be saved",
+                "Cannot save the runtimes of the configuration",
                 f"{self._kept}: {error.strerror or error}.",
                 "Free some space, or make the folder writable.",
             ) from error

@@ -39,7 +39,7 @@ MOST_RESTARTS = 20
 
 
 class Fault(Exception):
-    """Why the reader was ended."""
+    """The reason that the reader was ended."""
 
 
 class Replaced(Exception):
@@ -83,7 +83,7 @@ class Follower:
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise Fault(f"the reader {self.reader[0]} cannot be run: {error.strerror}") from None
+            raise Fault(f"cannot run the reader {self.reader[0]}: {error.strerror}") from None
         try:
             Reading(self, process).run()
         finally:

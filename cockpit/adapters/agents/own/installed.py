@@ -58,7 +58,7 @@ def load_installed(name: str, state: Path) -> Runtime | None:
     try:
         made = found[0].load()(state)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
-        _log.exception("the runtime %s of %s cannot be loaded", name, owner)
+        _log.exception("cannot load the runtime %s of %s", name, owner)
         return Unavailable(name, state, _failure(name, owner, f"{type(error).__name__}: {error}"))
     if missing := _missing(made):
         lacking = f"it has no {', '.join(missing)}"
@@ -83,7 +83,7 @@ def _owner(point: EntryPoint) -> str:
 
 def _failure(name: str, owner: str, why: str = "more than one package has it") -> Failed:
     return Failed(
-        f'The runtime "{name}" of {owner} cannot be loaded',
+        f'Cannot load the runtime "{name}" of {owner}',
         safe_line(why, 300),
         "Update or remove that package, or choose another runtime.",
     )

@@ -1,4 +1,4 @@
-"""A runtime from the table `[runtimes.NAME]`: a program of the user's, told of by its record."""
+"""A runtime from the table `[runtimes.NAME]`: a program of the user's, known from its record."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from cockpit.ports.runtimes import Program, SessionOrder
 FOLDER = "own-runtimes"
 """The folder of all of them, below the state folder."""
 ANSWERS = "answers"
-"""The folder of what a runtime's reader answers, below its own."""
+"""The folder for the output of a runtime's reader, below the runtime's own."""
 COMPANION = Path(__file__).with_name("companion.py")
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FIRST_LINE = 65_536
 """Bytes of a record in which its first line must end."""
-_NO_HOOKS = No("it runs no hooks of cockpit")
+_NO_HOOKS = No("it does not run cockpit's hooks")
 _UNKNOWN = No("its record is not configured")
 
 
@@ -119,7 +119,7 @@ class OwnProgram(Command):
 
     def _lacks(self, order: SessionOrder, what: str, key: str) -> BadUsage:
         return BadUsage(
-            f"{order.agent} cannot be given {what}",
+            f"cockpit cannot give {order.agent} {what}",
             f'The runtime "{self.name}" has no arguments for it.',
             f"Set `{key}` in [runtimes.{self.name}], or leave it out of the agent's settings.",
         )
@@ -152,7 +152,7 @@ class OwnProgram(Command):
             make_private_folder(self.folder / ANSWERS)
         except OSError as error:
             raise Hindered(
-                f"The folder for {agent}'s record cannot be made",
+                f"Cannot create the folder for {agent}'s record",
                 f"{error.filename}: {error.strerror}",
                 "Free some space, or make the folder writable.",
             ) from error
@@ -212,7 +212,7 @@ class OwnProgram(Command):
     def resumable(self, order: SessionOrder) -> None:
         if not self.definition.resume:
             raise NotNow(
-                f"{order.agent}'s session cannot be reopened",
+                f"Cannot reopen {order.agent}'s session",
                 f'The runtime "{self.name}" has no arguments for it.',
                 f"Set `resume` in [runtimes.{self.name}], in cockpit.toml.",
             )
