@@ -45,7 +45,7 @@ def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]
     def check(words: tuple[str, ...]) -> tuple[str, ...]:
         named = {name for word in words for name in _PLACEHOLDER.findall(word)}
         for name in sorted(named - set(known)):
-            raise ValueError(f"{{{name}}} does not exist here; known are {_shown(known)}")
+            raise ValueError(f"{{{name}}} is not a placeholder here; known are {_shown(known)}")
         if words and needs and not named & set(needs):
             raise ValueError(f"expected {_shown(needs)} in one of the arguments")
         return words
@@ -63,7 +63,7 @@ def _record(text: str) -> str:
     named = _PLACEHOLDER.findall(text)
     for name in named:
         if name not in ("session", *PLACES):
-            raise ValueError(f"{{{name}}} does not exist here; known are {_shown(PLACES)}")
+            raise ValueError(f"{{{name}}} is not a placeholder here; known are {_shown(PLACES)}")
     if not text.startswith(("/", "~/", *(f"{{{place}}}/" for place in PLACES))):
         raise ValueError(f"expected an absolute path, or one that begins with {_shown(PLACES)}")
     if ".." in text.split("/"):

@@ -30,7 +30,7 @@ MEANINGS: dict[EventKind, str] = {
     "agent.compacted": "The CLI compacted the context automatically.",
     "agent.company": "Another agent works in the same directory.",
     "agent.ended": "The old session of a handoff has ended.",
-    "agent.exited": "The agent's process ended without a stop.",
+    "agent.exited": "The agent's process ended on its own.",
     "agent.found": "A restarted supervisor watches the running agent again.",
     "agent.needs_you": "The agent waits for you.",
     "agent.not_started": "The agent did not start, or its start was cancelled.",

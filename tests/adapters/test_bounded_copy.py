@@ -60,14 +60,14 @@ def test_no_link_is_followed(session: Path, name: str) -> None:
     place = session / name
     place.rename(session.parent / "elsewhere")
     place.symlink_to(session.parent / "elsewhere")
-    with pytest.raises(Failed, match="cannot be copied"):
+    with pytest.raises(Failed, match="Cannot copy"):
         copied(session)
     assert not list(session.parent.glob("copy/checkpoints/inner/*"))
 
 
 def test_only_files_and_folders_are_copied(session: Path) -> None:
     os.mkfifo(session / "checkpoints" / "pipe")
-    with pytest.raises(Failed, match="cannot be copied") as refused:
+    with pytest.raises(Failed, match="Cannot copy") as refused:
         copied(session)
     assert "is a named pipe, not a file" in refused.value.detail
 
@@ -115,7 +115,7 @@ def test_one_file_is_copied_by_the_same_rules(session: Path) -> None:
     source, target = session / "events.jsonl", session.parent / "copy.jsonl"
     BoundedCopy().file(source, target)
     assert target.read_bytes() == source.read_bytes()
-    with pytest.raises(Failed, match="cannot be copied"):
+    with pytest.raises(Failed, match="Cannot copy"):
         BoundedCopy().file(source, target)
     (session / "link").symlink_to(source)
     with pytest.raises(Failed, match="symbolic link"):

@@ -323,7 +323,7 @@ def test_a_branch_that_is_elsewhere_is_refused(repository: Path, own_home: Path)
 def test_a_branch_that_git_would_misread_is_refused(
     repository: Path, own_home: Path, branch: str
 ) -> None:
-    with pytest.raises(BadUsage, match="cannot be the name of a branch"):
+    with pytest.raises(BadUsage, match="is not a valid branch name"):
         ensure(repository, own_home / "tree", branch)
 
 

@@ -146,7 +146,7 @@ async def test_a_program_that_is_missing_says_so_in_its_pane(
     assert launcher is None or await tmux.processes.gone(launcher, 10)
     assert (await tmux.look())[pane.id].exit_status == 127
     gone = await tmux.open("api", launch(own_home / "gone", "sleep", "1"))
-    await waiting.shows(tmux, gone.id, "cannot be entered")
+    await waiting.shows(tmux, gone.id, "cannot enter")
 
 
 async def test_a_pane_is_used_again_only_when_its_process_is_gone(

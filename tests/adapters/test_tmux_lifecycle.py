@@ -219,7 +219,7 @@ def test_an_installation_that_went_away_is_told_and_nothing_is_started(
     monkeypatch.setitem(sys.modules, "libtmux", None)
     monkeypatch.delitem(sys.modules, "cockpit.adapters.tmux.lifecycle")
 
-    with pytest.raises(Hindered, match="libtmux cannot be loaded") as refused:
+    with pytest.raises(Hindered, match="Cannot load libtmux") as refused:
         asyncio.run(tmux.prepare())
     assert "cockpit restart" in refused.value.hint
     with pytest.raises(Hindered):

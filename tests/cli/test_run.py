@@ -52,7 +52,7 @@ def test_it_returns_when_all_are_done(place: Path) -> None:
     assert sorted(ran.stdout.splitlines()) == ["one done", "two done"]
     again = cockpit("run", str(file), "--timeout", "60s")
     assert again.returncode == 0, again.stderr
-    assert "one is running already" in again.stderr
+    assert "one is already running" in again.stderr
 
 
 def test_a_file_without_agents_is_refused(place: Path) -> None:

@@ -67,7 +67,7 @@ def test_it_links_once_and_undoes_it(
     assert not any("extension" in said for said in findings(own_home))
 
     assert run(["setup", "gemini", "--yes"]) == 0
-    assert "linked already" in capsys.readouterr().err
+    assert "already linked" in capsys.readouterr().err
     assert len(record.read_text().splitlines()) == 1
 
     assert run(["setup", "gemini", "--remove", "--yes"]) == 0

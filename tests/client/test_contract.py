@@ -237,8 +237,8 @@ async def test_a_verb_for_nobody_is_refused_with_the_next_step(
 
 
 BAD: dict[str, tuple[Verb, str]] = {
-    "no name": (Start(name="No Name"), "cannot be the name of an agent"),
-    "a plan of no name": (Plan(name="../x"), "cannot be the name of an agent"),
+    "no name": (Start(name="No Name"), "is not a valid agent name"),
+    "a plan of no name": (Plan(name="../x"), "is not a valid agent name"),
     "not UTF-8": (Stop(name="caf\udce9"), "is not valid UTF-8"),
     "a NUL": (Stop(name="api\0"), "holds a NUL character"),
     "a NUL further in": (Send(name="api", text="a\0b"), "holds a NUL character"),

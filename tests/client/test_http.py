@@ -138,7 +138,7 @@ def test_an_answer_that_is_not_valid_is_a_failure_with_a_next_step(
     answering.say(request_line, body)
     with pytest.raises(Failed) as caught:
         asyncio.run(ASK[request_line](client_of(answering)))
-    assert caught.value.title == "The supervisor's answer is not valid"
+    assert caught.value.title == "The supervisor's response is not valid"
     assert "cockpit doctor" in caught.value.hint
 
 

@@ -47,7 +47,7 @@ WRONG = {
     ),
     "a placeholder": (
         '[runtimes.x]\nprogram = ["x"]\narguments = ["{sesion}"]\n',
-        "3: runtimes.x.arguments: {sesion} cannot be used here",
+        "3: runtimes.x.arguments: {sesion} is not a placeholder here",
     ),
     "a prompt without it": (
         '[runtimes.x]\nprogram = ["x"]\nprompt = ["--prompt"]\n',
@@ -91,7 +91,7 @@ WRONG = {
     ),
     "a successor that shows nothing": (
         '[runtimes.x]\nprogram = ["x"]\n' + AGENT + '[agents.handoff]\nsuccessor = "x"\n',
-        "6: agents[1].handoff.successor: a job cannot be handed off to the runtime x",
+        "6: agents[1].handoff.successor: cockpit cannot hand off a job to the runtime x",
     ),
 }
 

@@ -129,11 +129,11 @@ CASES = {
     ),
     "name": (
         '[[agents]]\nname = "My Agent"\n',
-        "2: agents[1].name: 'My Agent' cannot be the name of an agent|Names are 1 to 32 of a-z",
+        "2: agents[1].name: 'My Agent' is not a valid agent name|Names are 1 to 32 of a-z",
     ),
     "name that tmux would run": (
         '[[agents]]\nname = "#(touch x)"\n',
-        "2: agents[1].name: '#(touch x)' cannot be the name of an agent",
+        "2: agents[1].name: '#(touch x)' is not a valid agent name",
     ),
     "no name": ('[[agents]]\nprompt = "x"\n', "1: agents[1].name: missing"),
     "two of one name": (

@@ -32,7 +32,7 @@ SECONDS = 4.0
 """How long the clients ask."""
 BETWEEN = (0.0, 0.4)
 """Seconds that a client waits before its next verb: often for less than a verb takes."""
-UNSAVED = "could not be saved"
+UNSAVED = "could not save"
 INSIDE = "failed inside the supervisor"
 NAME, OTHER = "api", "other"
 
@@ -51,7 +51,7 @@ class Clients:
         self.refusal = ""
         """The last one, in words; empty after a verb that was done."""
         self.is_unsaved = False
-        """Whether the last answer said that what was done could not be saved yet."""
+        """Whether the last answer said that what was done could not save yet."""
 
     async def ask(self) -> None:
         """Ask for as long as they do."""

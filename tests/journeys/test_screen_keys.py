@@ -138,7 +138,7 @@ def test_an_editor_that_is_not_there(fleet: Flight) -> None:
 
     terminal.press("e")
 
-    terminal.until("the editor no-such-editor could not be started", "Set EDITOR", "a approve")
+    terminal.until("Cannot start the editor no-such-editor", "Set EDITOR", "a approve")
 
 
 def test_put_off(fleet: Flight) -> None:

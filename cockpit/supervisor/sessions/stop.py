@@ -65,7 +65,7 @@ class Stopper:
         why = safe_line(refused.detail or refused.title, 300).rstrip(".")
         return (
             f". cockpit could not save the stop: {why}. It is saved when the disk has space; a"
-            " supervisor that restarts before that reports that the agent ended without a stop"
+            " supervisor that restarts before that reports that the agent ended on its own"
         )
 
     def write_late(self) -> None:

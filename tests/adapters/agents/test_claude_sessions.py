@@ -115,5 +115,5 @@ def test_a_session_that_a_live_process_has_may_not(
     now = int(time.time() * 1000)
     said = {"pid": os.getpid(), "sessionId": SESSION, "procStart": started, "startedAt": now}
     (notes / f"{os.getpid()}.json").write_text(json.dumps(said))
-    with pytest.raises(NotNow, match="open already"):
+    with pytest.raises(NotNow, match="already open"):
         check_resumable(SESSION, work, environment)

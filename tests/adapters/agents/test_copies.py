@@ -95,7 +95,7 @@ async def test_a_session_that_is_too_large_is_not_copied(
 
 async def test_a_link_in_a_session_is_not_followed(session: Copied, tmp_path: Path) -> None:
     (session.copilot / "checkpoints").symlink_to("/")
-    with pytest.raises(Failed, match="The session cannot be copied"):
+    with pytest.raises(Failed, match="Cannot copy the session"):
         await session.ask("copilot", tmp_path / "state")
     assert not session.report.exists()
     assert session.left() == []
@@ -137,6 +137,6 @@ async def test_a_copy_does_not_run_where_the_repositorys_settings_are(
     assert (state / "copies").stat().st_mode & 0o777 == 0o700
     session.report.unlink()
     (state / "copies" / ".mcp.json").write_text("{}")
-    with pytest.raises(Failed, match="could not be started"):
+    with pytest.raises(Failed, match="Cannot start a copy"):
         await session.ask(name, state)
     assert not session.report.exists()

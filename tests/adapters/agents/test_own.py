@@ -203,7 +203,7 @@ def test_another_file_does_not_change_what_a_name_runs(tmp_path: Path) -> None:
     known.define({"mine": one}, {"mine": str(file)})
     known.check({"mine": one}, {"mine": "/b/cockpit.toml"})
     known.check({"mine": other}, {"mine": str(file)})
-    with pytest.raises(NotNow, match="from another file"):
+    with pytest.raises(NotNow, match="Another file already has"):
         known.check({"mine": other}, {"mine": "/b/cockpit.toml"})
     file.unlink()
     known.check({"mine": other}, {"mine": "/b/cockpit.toml"})
@@ -267,5 +267,5 @@ def test_one_that_fails_says_whose_it_is_and_ends_nothing(
     installed(tmp_path, monkeypatch, module)
     found = runtime("brought", tmp_path)
     assert says in str(found.lacks(AgentName("api")))
-    with pytest.raises(CockpitError, match=r"brought 1\.2 cannot be loaded"):
+    with pytest.raises(CockpitError, match=r"Cannot load .* of brought 1\.2"):
         found.program({})

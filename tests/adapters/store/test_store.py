@@ -337,7 +337,7 @@ def test_a_full_disk_is_told_takes_nothing_half_and_ends_with_the_fullness(
             store.add_job(JOB)
             store.add_event(1.0, "api", "kind", "a long text " * 1000, {})
 
-    with pytest.raises(Hindered, match="cannot be written"):
+    with pytest.raises(Hindered, match="Cannot write"):
         write_both()
     assert store.job(JOB.id) is None
     grow_to(store, 1_000_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.errors import Hindered
 from cockpit.supervisor.agents.blocked import LONGEST, SHORTEST, SHOWN_AFTER, blocked_after
 
-FULL = Hindered("The database cannot be written", "cockpit.db: database or disk is full.", "Wait.")
+FULL = Hindered("Cannot write the database", "cockpit.db: database or disk is full.", "Wait.")
 
 
 def test_it_is_tried_again_soon_and_then_less_often() -> None:
@@ -26,7 +26,7 @@ def test_the_pilot_hears_of_what_lasts() -> None:
 
 
 def test_it_says_why_in_one_line() -> None:
-    why = "The database cannot be written. cockpit.db: database or disk is full"
+    why = "Cannot write the database. cockpit.db: database or disk is full"
     assert blocked_after(None, FULL, 0.0).why == why
     assert "No space" in blocked_after(None, OSError(28, "No space left on device"), 0.0).why
     assert "see the log" in blocked_after(None, KeyError("x"), 0.0).why

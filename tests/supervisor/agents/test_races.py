@@ -75,7 +75,7 @@ async def test_two_starts_of_one_agent_leave_one_process_that_row_and_database_n
             assert row.pid is not None
             agree(cockpit, row)
             assert codes == [0, 5], answers
-            assert any("running already" in said for _, said in answers)
+            assert any("already running" in said for _, said in answers)
             assert await cockpit.events("agent.stragglers") == []
             await cockpit.ask(Stop(name="api"))
             agree(cockpit, await cockpit.row())

@@ -142,7 +142,7 @@ async def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
     fill(pid)
     done = await cockpit.ask(Stop(name="api"))
     assert done.message.startswith("Stopped api")
-    assert "could not be saved" in done.message
+    assert "could not save" in done.message
     assert cockpit.living(first) == []
     assert (await cockpit.row()).state == "stopped"
     assert await cockpit.events("agent.stopped") == []
@@ -165,7 +165,7 @@ async def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) ->
     await cockpit.until(lambda row: row.needs is not None and row.needs.kind == "review")
     fill(pid)
     refused = await cockpit.refused(Stop(name="api"))
-    assert refused.title == "api was not stopped: its handoff cannot be cancelled"
+    assert refused.title == "api was not stopped: cockpit cannot cancel its handoff"
     assert "df -h" in refused.hint
     await cockpit.lives(first)
     clear(pid)
@@ -179,7 +179,7 @@ async def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> N
     await cockpit.until(lambda row: row.activity)
     fill(pid)
     done = await cockpit.ask(Down(agents=True))
-    assert "could not be saved" in done.message
+    assert "could not save" in done.message
     assert cockpit.process is not None
     assert cockpit.process.wait(30) == 0
     assert cockpit.living(first) == []

@@ -570,7 +570,7 @@ async def test_no_session_is_ended_while_no_pane_could_be_opened(
             await cockpit.ask(Handoff(name="api"))
             waits = await cockpit.until(lambda row: row.needs and row.needs.kind == "failed")
             assert waits.needs is not None
-            assert "libtmux cannot be loaded" in waits.needs.detail
+            assert "Cannot load libtmux" in waits.needs.detail
             assert (waits.pid, waits.session_id) == (first.pid, first.session_id)
             await cockpit.lives(waits, first)
         second = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)

@@ -139,7 +139,7 @@ async def test_a_readers_answers_move_the_bar_and_its_faults_are_told(cockpit: C
         cockpit.tmux("send-keys", "-t", row.pane or "", "bad", "Enter")
         row = await cockpit.until(lambda row: row.note, "log", within=SLOW)
         assert str(row.note).startswith(
-            "1 line of its record cannot be used: usage.input: expected"
+            "cockpit ignored 1 line of its record: usage.input: expected"
         )
         assert row.context.tokens is None
 
@@ -184,7 +184,7 @@ async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
     install(cockpit, "agent.py")
     async with cockpit.flying(table(cockpit), lost):
         refused = await cockpit.refused(Start(name="lost", config=str(cockpit.config), named=True))
-        assert 'The runtime "brought" of brought 1.2 cannot be loaded' in refused.title
+        assert 'Cannot load the runtime "brought" of brought 1.2' in refused.title
         assert "No module named" in refused.detail
         await cockpit.start("reader")
         await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)

@@ -348,7 +348,7 @@ async def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(
         assert "its branch is agent/api" in (told.note or "")
         await cockpit.event("worktree.lost")
         refused = await cockpit.refused(Handoff(name="api"))
-        assert "folder for the handoff document cannot be created" in str(refused)
+        assert "Cannot create the folder for the handoff document" in str(refused)
         assert (await cockpit.row()).pid == row.pid
         assert not tree.exists()
         (cockpit.home / "elsewhere").rename(tree)

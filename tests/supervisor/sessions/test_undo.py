@@ -196,7 +196,7 @@ async def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cock
     begin_undo(cockpit, second)
     async with cockpit.flying():
         row = await cockpit.until(lambda row: row.needs)
-        assert "could not be finished" in (row.needs.detail if row.needs else "")
+        assert "could not finish the undo" in (row.needs.detail if row.needs else "")
 
 
 async def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit) -> None:
@@ -223,7 +223,7 @@ async def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit
     async with cockpit.flying():
         refused = await cockpit.refused(Undo(name="api"))
         assert isinstance(refused, NotNow)
-        assert "was cleared meanwhile" in refused.title
+        assert "was cleared by hand" in refused.title
         row = await cockpit.row()
         assert row.pid == second.pid
         assert row.previous_session_id == second.session_id
@@ -274,5 +274,5 @@ async def test_an_undo_whose_reopened_session_is_gone_as_well_is_told(cockpit: C
     cockpit.world = breaking(cockpit.repository)
     async with cockpit.flying():
         row = await cockpit.until(lambda row: row.needs)
-        assert "could not be finished" in (row.needs.detail if row.needs else "")
+        assert "could not finish the undo" in (row.needs.detail if row.needs else "")
         assert (row.pid, row.session_id) == (None, back.session_id)

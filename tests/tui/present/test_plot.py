@@ -102,7 +102,7 @@ def test_a_session_without_a_record_is_left_open() -> None:
     assert "╌╌╌" in lines[-2][:6]
     assert not any(heights(lines)[:4])
     assert "Its record is gone." in "\n".join(drawn(Course(agent="api", stretches=[gone])))
-    assert "No reading yet." in "\n".join(drawn(Course(agent="api")))
+    assert "No token count yet." in "\n".join(drawn(Course(agent="api")))
 
 
 def test_what_was_undone_is_no_part_of_the_course() -> None:

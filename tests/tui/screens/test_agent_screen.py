@@ -333,6 +333,6 @@ async def test_a_course_that_is_known_of_nobody_is_left_alone(fly: Fly) -> None:
     client.chart(course("cron").model_copy(update={"stretches": []}))
     async with fly(client, selected="cron") as flight:
         await opened(flight, "2")
-        await flight.reads("No reading yet.", "No session yet.")
+        await flight.reads("No token count yet.", "No session yet.")
         await flight.press("enter")
         await flight.until(flight.toasts)

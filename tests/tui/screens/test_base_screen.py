@@ -69,7 +69,7 @@ async def test_two_documents_that_cannot_be_had_are_not_being_compared(fly: Fly)
         client.disconnect()
         await flight.reads("no supervisor answers")
         await flight.press("space", "j", "c")
-        await flight.reads(" Compare ", "one of the documents could not be read")
+        await flight.reads(" Compare ", "Cannot read one of the documents")
         assert "comparing" not in flight.text()
 
 
