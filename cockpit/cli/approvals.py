@@ -53,11 +53,12 @@ def refuse(name: str, compact: bool) -> int:
 
 
 @click.command(
+    short_help="Ask again later: in 10m, or at 10% more context use.",
     epilog="""\b
 Examples:
   cockpit snooze api        for 10 minutes
   cockpit snooze api 1h
-  cockpit snooze api 10%    when 10% more of the context is used"""
+  cockpit snooze api 10%    when 10% more of the context is used""",
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)

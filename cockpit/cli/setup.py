@@ -17,11 +17,12 @@ WAYS = {
 
 
 @click.command(
+    short_help="Install cockpit's hooks in an agent's CLI.",
     epilog="""\b
 Examples:
   cockpit setup gemini             say what will be written, ask, and link the extension
   cockpit setup gemini --yes       do not ask
-  cockpit setup gemini --remove    remove it again"""
+  cockpit setup gemini --remove    remove it again""",
 )
 @with_common_options
 @click.argument("runtime", type=click.Choice(sorted(WAYS)))

@@ -164,7 +164,7 @@ def test_a_dry_run_prints_what_would_be_done(
         (["stop", "#(touch x)"], 2, "touch-x"),
         (["stop", "é"], 2, "Try: e\n"),
         (["stop", "日本"], 2, "Try: agent"),
-        (["stop", "ünï"], 2, "cockpit: 'ünï' cannot be"),
+        (["stop", "ünï"], 2, "cockpit: 'ünï' is not a valid"),
         (["snooze", "api", "soon"], 2, "soon"),
         (["snooze", "api", "0"], 2, "10m"),
         (["snooze", "api", "0%"], 2, "10%"),

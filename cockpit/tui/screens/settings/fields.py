@@ -21,7 +21,7 @@ MODE = ("defaults", "mode")
 
 MEANINGS = {
     "notice": "the bar changes colour",
-    "warn": "the row shows a warning",
+    "warn": "the row warns",
     "act": "hands off",
     "force": "hands off at once",
 }
