@@ -95,8 +95,8 @@ def too_deep(session: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (too_long, "more than 1 MiB"),
-        (too_long_together, "more than 1 MiB"),
+        (too_long, "larger than 1 MiB"),
+        (too_long_together, "larger than 1 MiB"),
         (too_many, "more than 2000 files"),
         (too_deep, "nested more than 8 deep"),
     ],

@@ -53,7 +53,7 @@ def flown(tokens: int | None = 61_000, **fields: Any) -> MemoryClient:
     client.show("api", PANE, cursor=(2, 13))
     told = course()
     last = stretch(2, readings(tokens or 50_000, 64, start=45_000, began=BEGAN + 9_000))
-    known = last.model_copy(update={} if tokens else {"points": [], "unknown": "No reading."})
+    known = last.model_copy(update={} if tokens else {"points": [], "unknown": "No token count."})
     client.chart(told.model_copy(update={"stretches": [told.stretches[0], known]}))
     left = handoff("h1", "2026-11-22T02:40:00Z", tokens_after=45_000)
     times = {"started_at": "2026-11-22T01:00:00Z", "ended_at": "2026-11-22T02:41:00Z"}

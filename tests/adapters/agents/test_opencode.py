@@ -148,7 +148,7 @@ def test_a_database_that_cannot_be_read_is_no_missing_session(order: SessionOrde
     folder = Path(order.environment["XDG_DATA_HOME"]) / "opencode"
     folder.mkdir(parents=True)
     (folder / "opencode.db").write_text("no database")
-    with pytest.raises(NotNow, match="cannot be read"):
+    with pytest.raises(NotNow, match="Cannot read"):
         check_resumable(SESSION, order.directory, order.environment)
 
 

@@ -108,7 +108,7 @@ def test_what_it_takes_no_argument_for_is_refused(
 
 def test_without_resume_no_session_is_reopened(tmp_path: Path) -> None:
     own = made(tmp_path, resume=None)
-    with pytest.raises(NotNow, match="cannot be reopened"):
+    with pytest.raises(NotNow, match="Cannot reopen"):
         launched(own, order(tmp_path, resume=True))
     assert not own.capabilities.reopening
 

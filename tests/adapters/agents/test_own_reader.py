@@ -246,7 +246,7 @@ def test_a_reader_or_a_program_that_is_missing(beside: Callable[..., Beside]) ->
     one = beside(ECHO)
     one.spec["reader"] = ["/no/such/reader"]
     one.start()
-    assert "/no/such/reader cannot be run" in one.fault()
+    assert "cannot run the reader /no/such/reader" in one.fault()
     one.end()
     missing = one.start("/no/such/program")
     assert missing.wait() == 127

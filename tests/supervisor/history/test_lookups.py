@@ -55,7 +55,7 @@ async def test_the_course_spans_the_chain_and_comes_back_from_the_records(cockpi
 
         kept.write_bytes(kept.read_bytes()[:-20])
         damaged = (await cockpit.client.course("api")).stretches[0]
-        assert "cannot be read" in (damaged.unknown or "")
+        assert "Cannot read" in (damaged.unknown or "")
         kept.unlink()
         gone = (await cockpit.client.course("api")).stretches[0]
         assert (gone.unknown, gone.points) == ("Its transcript was removed.", [])

@@ -71,7 +71,7 @@ async def test_they_are_read_from_what_is_left_of_its_transcript(
         record.unlink()
         assert (await cockpit.client.facts("api", session))["subagents"] == [subagent]
         kept.write_bytes(kept.read_bytes()[:-20])
-        with pytest.raises(Failed, match="cannot be read"):
+        with pytest.raises(Failed, match="Cannot read"):
             await cockpit.client.facts("api", session)
         kept.unlink()
 
@@ -79,7 +79,7 @@ async def test_they_are_read_from_what_is_left_of_its_transcript(
         large.write_text(json.dumps({"subagents": [subagent]}))
         assert await cockpit.client.facts("api", session) == {"subagents": [subagent]}
         large.write_text("{")
-        with pytest.raises(Failed, match="cannot be read"):
+        with pytest.raises(Failed, match="Cannot read"):
             await cockpit.client.facts("api", session)
         large.unlink()
         with pytest.raises(NoSuchAgent, match="was removed"):

@@ -211,7 +211,7 @@ async def test_a_document_that_cockpit_asked_for_needs_no_second_handoff(
             await cockpit.until(lambda row: row.handoff and row.handoff.phase == "documenting")
             draft = supervisor.fleet.agent("api").progress.details.draft
             assert draft is not None
-            assert "cannot be read" in await tools.refused("handoff_created", path=draft)
+            assert "Cannot read" in await tools.refused("handoff_created", path=draft)
             Path(draft).write_text(good)
             answer = await tools.ask("handoff_created", path=draft)
             assert "cockpit has this document" in answer["message"]

@@ -125,7 +125,7 @@ async def test_a_session_whose_record_is_gone_cannot_be_gone_back_to(cockpit: Co
     Path(second.transcript).with_name(f"{second.previous_session_id}.jsonl").unlink()
     async with cockpit.flying():
         refused = await cockpit.refused(Undo(name="api"))
-        assert "cannot be reopened" in refused.title
+        assert "Cannot reopen" in refused.title
         assert (await cockpit.row()).pid == second.pid
 
 
