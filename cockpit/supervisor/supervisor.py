@@ -105,7 +105,7 @@ class Supervisor:
         self.fleet = Fleet(dependencies)
         self.callers = Callers(dependencies, self.fleet)
         self.publisher = RowPublisher(dependencies.clock, self.event_log, lambda: list(self.fleet))
-        self.sessions = Sessions(dependencies, self._process_ended)
+        self.sessions = Sessions(dependencies, lambda: self.fleet, self._process_ended)
         self.locks = self.sessions.locks
         self.fleet.is_busy = self.locks.is_held_elsewhere
         self.engine = Engine(dependencies, self.sessions, lambda: self.fleet, self._handoff_changed)

@@ -62,7 +62,7 @@ async def parts_of(cockpit: Cockpit) -> AsyncIterator[Parts]:
     fleet = Fleet(held)
     fleet.remember()
     fleet.load(cockpit.config, named=True)
-    sessions = Sessions(held, has_ended)
+    sessions = Sessions(held, lambda: fleet, has_ended)
     try:
         yield Parts(held, sessions, fleet, cockpit)
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,8 +48,11 @@ async def no_prologue(agent: Agent, session: SessionRecord, prompt: str | None) 
 class Sessions:
     """Starts and ends the processes of all agents."""
 
-    def __init__(self, dependencies: Dependencies, ended: Ended) -> None:
+    def __init__(
+        self, dependencies: Dependencies, agents: Callable[[], Iterable[Agent]], ended: Ended
+    ) -> None:
         self._dependencies = dependencies
+        self._agents = agents
         self._ended = ended
         self.locks = AgentLocks()
         self.leases = Leases(dependencies)
@@ -98,9 +101,9 @@ class Sessions:
     ) -> None:
         """Start a process for this session in the agent's pane, or in a new one.
 
-        Raises `ProgramMissing`, `NotNow` if another agent works there, and other refusals before
-        anything is changed; `Failed` if the process could not be started. The agent's directory
-        must exist. The caller holds the agent's lock.
+        Raises `ProgramMissing`, `NotNow` if another agent works there or has the session open, and
+        other refusals before anything is changed; `Failed` if the process could not be started. The
+        agent's directory must exist. The caller holds the agent's lock.
         """
         self.locks.check_held(agent.name)
         if not resume:
@@ -118,6 +121,8 @@ class Sessions:
             ("record", agent.name), partial(runtime.transcript, order)
         )
         session = replace(session, transcript=str(transcript) if transcript else None)
+        if resume:
+            self.refuse_if_open(agent, session)
         self._withdraw_old_texts(agent)
         self._save_start(agent, session)
         agent.runtime = runtime
@@ -133,6 +138,21 @@ class Sessions:
         if agent.process is None:
             # It ended before its end could be watched.
             self._ended(agent, None)
+
+    def refuse_if_open(self, agent: Agent, session: SessionRecord) -> None:
+        """Raise `NotNow` if another agent has this session open.
+
+        Its user may have opened it there, such as with `/resume`, whoever's job it belongs to.
+        """
+        ident = session.cli_id or session.id
+        for other in self._agents():
+            runs = other.alive or other.start.under_way
+            if other is not agent and runs and other.cli_session == ident:
+                raise NotNow(
+                    f"Session {ident} is already open",
+                    f"{other.name} has it open; two processes would write to one conversation.",
+                    f"Leave it there first: /clear in {other.name}, or cockpit stop {other.name}",
+                )
 
     def _save_start_time(self, session: SessionRecord) -> None:
         """Store when its process started, in monotonic seconds; for cooldowns and limits."""

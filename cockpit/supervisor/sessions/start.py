@@ -353,9 +353,7 @@ class Starter:
         )
         runtime = self._sessions.runtime_of(agent, probe)
         runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
-        for other in self._fleet:
-            if other.alive and session in (other.record.session, other.cli_session):
-                raise NotNow(f"Session {session} is already open", f"{other.name} is running it.")
+        self._sessions.refuse_if_open(agent, probe)
 
     async def _make_worktree(self, agent: Agent, job: str) -> Worktree | None:
         worktrees = self._dependencies.worktrees

@@ -6,6 +6,7 @@ is idempotent, so a restarted supervisor finishes it. The undone session stays i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -52,7 +53,10 @@ class Undo:
         assert session is not None
         again = self._reopening.reopened(agent, before)
         order = self._sessions.order(agent, again, None, resume=True)
-        await self._sessions.prepare(agent, order, self._sessions.runtime_of(agent, again))
+        runtime = self._sessions.runtime_of(agent, again)
+        await self._sessions.prepare(agent, order, runtime)
+        if order.session_id != agent.cli_session:
+            await asyncio.to_thread(runtime.resumable, order)
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
                 f"{agent.name} was cleared by hand",
@@ -108,6 +112,11 @@ class Undo:
     ) -> SessionRecord:
         """End the current process and reopen the session before it. Idempotent."""
         again = self._reopening.reopened(agent, before)
+        try:
+            self._sessions.refuse_if_open(agent, again)
+        except NotNow:
+            self._give_up(agent, undone, "live" if agent.alive else "ended")
+            raise
         ending = await self._sessions.end(agent)
         if not ending.gone:
             self._give_up(agent, undone, "live")

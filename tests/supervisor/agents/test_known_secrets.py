@@ -47,7 +47,7 @@ def test_the_first_prompt_of_a_successor_holds_no_configured_secret(tmp_path: Pa
         agent = fleet.agent("api")
         goal = f"Use {HEADER}, {PATH}, {NOTIFIED} and {VARIABLE}."
         agent.job = JobRecord(JobId("j"), AgentName("api"), goal, 0.0)
-        papers = DocumentBuilder(parts, Sessions(parts, cast("Any", None)))
+        papers = DocumentBuilder(parts, Sessions(parts, lambda: fleet, cast("Any", None)))
         prompt = papers.continuation(agent, Document(str(tmp_path / "none.md"), "", "agent"))
     finally:
         parts.store.close()

@@ -62,7 +62,7 @@ class Watched:
         self.agent.begin_session(Tail(self.record, self.agent.runtime.parse))
         self.watch = Watch(
             self.parts,
-            Sessions(self.parts, lambda *_: None),
+            Sessions(self.parts, lambda: [self.agent], lambda *_: None),
             lambda: [self.agent],
             self._taken,
             self._nothing,
@@ -219,7 +219,10 @@ def test_a_prompt_after_a_handoff_began_is_one_after_it(watched: Watched, jump: 
 
     async def begin() -> None:
         engine = Engine(
-            watched.parts, Sessions(watched.parts, lambda *_: None), lambda: [], lambda _: None
+            watched.parts,
+            Sessions(watched.parts, list, lambda *_: None),
+            lambda: [],
+            lambda _: None,
         )
         watched.clock.advance(5)
         await engine.begin(watched.agent, "manual", ask=True, review=True)

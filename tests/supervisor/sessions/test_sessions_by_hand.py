@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import pytest
 from cockpit.adapters.store.store import Store
 from cockpit.ports.records import SessionRecord
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Start, Stop
+from cockpit.wire.verbs import Start, Stop, Undo
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -170,3 +171,73 @@ async def test_a_session_is_not_reopened_in_another_cli(cockpit: Cockpit, named:
         assert (await cockpit.row()).configured_runtime == "claude"
         again = await cockpit.start(runtime="claude", resume=resume)
         assert again.session_id == row.session_id
+
+
+async def test_a_session_that_another_agent_has_open_is_not_opened_again(cockpit: Cockpit) -> None:
+    tables = [
+        cockpit.agent(name, mode="observe", steps=9, pause=3, step_tokens=100)
+        for name in ("api", "web")
+    ]
+    async with cockpit.flying(*tables):
+        api, web = await cockpit.start("api"), await cockpit.start("web")
+        for name in ("api", "web"):
+            await cockpit.until(lambda row: row.state == "idle", name)
+        type_in(cockpit, api, "/clear")
+        second = await cockpit.until(lambda row: row.session_number == 2)
+        await cockpit.until(lambda row: row.state == "idle")
+        type_in(cockpit, web, f"/resume {api.session_id}")
+        await cockpit.until(lambda row: row.session_number == 2, "web")
+
+        refused = await cockpit.refused(Undo(name="api"))
+        assert refused.title == f"Session {api.session_id} is already open"
+        row = await cockpit.row()
+        assert (row.pid, row.session_id, row.state) == (api.pid, second.session_id, "idle")
+        await cockpit.ask(Stop(name="api"))
+        refused = await cockpit.refused(Start(name="api", resume=api.session_id))
+        assert refused.title == f"Session {api.session_id} is already open"
+
+        await cockpit.ask(Stop(name="web"))
+        await cockpit.start(resume=api.session_id)
+        assert (await cockpit.row()).session_id == api.session_id
+
+
+OPENCODE = """#!/bin/sh
+[ "$1" = --version ] && { echo 1.18.33; exit 0; }
+exec sleep 300
+"""
+
+
+async def test_nor_by_a_cli_that_does_not_say_which_sessions_are_open(cockpit: Cockpit) -> None:
+    stub = cockpit.home / "bin" / "opencode"
+    stub.write_text(OPENCODE)
+    stub.chmod(0o755)
+    data = cockpit.home / "data" / "opencode"
+    data.mkdir(parents=True)
+    first, other = "ses_AAAAAAAAAAAAAAAA", "ses_BBBBBBBBBBBBBBBB"
+    with closing(sqlite3.connect(data / "opencode.db")) as database, database:
+        database.execute("create table session (id text, directory text)")
+        rows = [(session, str(cockpit.repository)) for session in (first, other)]
+        database.executemany("insert into session values (?, ?)", rows)
+    tables = [
+        f'[[agents]]\nname = "{name}"\nruntime = "opencode"\npermission_mode = "default"\n'
+        f'mode = "observe"\ndirectory = "{cockpit.repository}"\n'
+        for name in ("api", "web")
+    ]
+    async with cockpit.flying(*tables) as supervisor:
+
+        async def has_open(name: str, session: str) -> None:
+            agent = supervisor.fleet.agent(name)
+            await cockpit.until(lambda _: agent.cli_session == session, name)
+
+        await cockpit.start("api")
+        forge(cockpit, "api", session_id=first, source="startup")
+        await has_open("api", first)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start("web")
+        forge(cockpit, "web", session_id=other, source="startup")
+        await has_open("web", other)
+        forge(cockpit, "web", session_id=first)
+        await has_open("web", first)
+        refused = await cockpit.refused(Start(name="api", resume="last"))
+        assert refused.detail.startswith("web has it open")
+        assert (await cockpit.row()).pid is None
