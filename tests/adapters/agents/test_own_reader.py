@@ -232,6 +232,43 @@ def test_its_limits(
     assert follows.wait(PATIENCE) == 0
 
 
+SLOW = "import sys, time\nwhile sys.stdin.buffer.raw.read(1000): time.sleep(0.2)\n"
+TAKES_MEMORY = """\
+import subprocess, sys, time
+if sys.argv[1:]:
+    held = bytearray(60_000_000)
+    time.sleep(600)
+subprocess.Popen([sys.executable, __file__, "child"])
+while sys.stdin.buffer.raw.read(1000):
+    time.sleep(0.2)
+"""
+
+
+@pytest.mark.skipif(not USES_LINUX, reason="no other system says it")
+def test_the_memory_of_one_that_is_behind_counts_with_its_childrens(
+    beside: Callable[..., Beside],
+) -> None:
+    one = beside(TAKES_MEMORY)
+    one.record.write_text("a line of some length\n" * 20_000)
+    follows = one.follow("MOST_MEMORY", 50_000_000)
+    assert "of memory" in one.fault()
+    assert follows.wait(PATIENCE) == 0
+    until(lambda: not one.others(), "its child goes on")
+
+
+def test_one_that_is_behind_at_the_end_of_its_agent_is_ended(beside: Callable[..., Beside]) -> None:
+    one = beside(SLOW)
+    one.record.write_text("a line of some length\n" * 20_000)
+    follows = one.follow("REST_PATIENCE", 0.5)
+    until(lambda: len(one.others()) == 2, "no follower and reader")
+    assert one.agent is not None
+    one.agent.kill()
+    one.agent.wait()
+    assert "was behind 0.5 s after" in one.fault()
+    assert follows.wait(PATIENCE) == 0
+    until(lambda: not one.others(), "its reader goes on")
+
+
 def test_one_that_does_not_end_is_ended(beside: Callable[..., Beside]) -> None:
     one = beside("import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.sleep(600)")
     agent = one.start()

@@ -12,6 +12,7 @@ import json
 import os
 import select
 import selectors
+import signal
 import stat
 import subprocess
 import sys
@@ -29,9 +30,11 @@ LONGEST_LINE = 1024 * 1024
 MOST_ANSWERED = 256 * 1024 * 1024
 """Maximum bytes of all answers."""
 MOST_MEMORY = 512 * 1024 * 1024
-"""Maximum bytes of the reader's memory; checked on Linux only."""
+"""Maximum bytes of memory of the reader and its children; checked on Linux only."""
 PATIENCE = 30.0
 """Seconds in which the reader has to take what it was given."""
+REST_PATIENCE = 10.0
+"""Seconds in which a reader that is behind has to take the rest after the agent's end."""
 END_PATIENCE = 1.5
 """Seconds in which the reader has to end when its input has ended."""
 MOST_RESTARTS = 20
@@ -81,13 +84,15 @@ class Follower:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError as error:
             raise Fault(f"cannot run the reader {self.reader[0]}: {error.strerror}") from None
         try:
             Reading(self, process).run()
         finally:
-            process.kill()
+            # With its children. It was not collected before, so this is still its group.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
     def write(self, data: bytes) -> None:
@@ -136,15 +141,18 @@ class Reading:
 
     def run(self) -> None:
         """Follow until the agent has ended and the reader has answered."""
+        rest_until = None
         while True:
+            # Looked at before the record: the last lines of an agent that has ended count.
             alive = self.follower.is_alive()
-            # Looked at after the agent's end once more: its last lines count.
-            while self._give():
-                self._exchange(LOOK)
-            if not alive:
+            if not self._give() and not alive:
                 return self._end()
             self._exchange(LOOK)
             self._check_limits()
+            if not alive:
+                rest_until = rest_until or time.monotonic() + REST_PATIENCE
+                if time.monotonic() > rest_until:
+                    raise Fault(f"the reader was behind {REST_PATIENCE} s after the agent's end")
 
     def _give(self) -> bool:
         """Read the next piece of the record; False if there is none."""
@@ -230,24 +238,38 @@ class Reading:
         raise Fault(f"the reader did not end within {END_PATIENCE} s")
 
     def _ending(self) -> str:
-        try:
-            code = self.process.wait(1)
-        except subprocess.TimeoutExpired:
-            return "closed its output"
-        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        # Not collected: its process group would lose its id before it is ended.
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        until = time.monotonic() + 1
+        while (found := os.waitid(os.P_PID, self.process.pid, flags)) is None:
+            if time.monotonic() > until:
+                return "closed its output"
+            time.sleep(0.01)
+        if found.si_code == os.CLD_EXITED:
+            return f"ended with exit code {found.si_status}"
+        return f"was ended by signal {found.si_status}"
 
     def _check_limits(self) -> None:
         now = time.monotonic()
         if now - self.measured_at < 1:
             return
         self.measured_at = now
-        if _memory(self.process.pid) > MOST_MEMORY:
+        if sum(map(_memory, _family(self.process.pid))) > MOST_MEMORY:
             raise Fault(f"the reader used more than {MOST_MEMORY >> 20} MiB of memory")
 
 
 def _is_ours(found: os.stat_result) -> bool:
     """Whether it is a plain file of our user: others could block, or be somebody else's."""
     return stat.S_ISREG(found.st_mode) and found.st_uid in (os.geteuid(), 0)
+
+
+def _family(pid: int) -> list[int]:
+    """The process and its children's children, as far as the system says."""
+    found = [pid]
+    for one in found:
+        with suppress(OSError, ValueError), open(f"/proc/{one}/task/{one}/children", "rb") as file:  # noqa: PTH123
+            found += map(int, file.read().split())
+    return found
 
 
 def _memory(pid: int) -> int:
