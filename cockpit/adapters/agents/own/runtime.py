@@ -111,11 +111,13 @@ class OwnProgram(Command):
         file = folder / "prompt.md"
         by_file = any("{prompt_file}" in word for word in self.definition.prompt)
         prompt = order.prompt.replace("\0", "")
-        if too_long := len(prompt.encode("utf-8", "replace")) > LONGEST_ARGUMENT:
+        # A prompt that begins with a dash could be read as an option.
+        unfit = prompt.startswith("-") or len(prompt.encode("utf-8", "replace")) > LONGEST_ARGUMENT
+        if unfit:
             prompt = IN_A_FILE.format(file)
         words = self._filled(self.definition.prompt, {"prompt_file": str(file)})
         words = [word.replace("{prompt}", prompt) for word in words]
-        return words, file if by_file or too_long else None
+        return words, file if by_file or unfit else None
 
     def _lacks(self, order: SessionOrder, what: str, key: str) -> BadUsage:
         return BadUsage(
