@@ -83,6 +83,12 @@ def test_a_prompt_that_no_argument_can_hold_is_in_a_file(tmp_path: Path) -> None
     assert launch.prompt == "x" * 130_000
 
 
+def test_a_prompt_does_not_become_an_option(tmp_path: Path) -> None:
+    launch = launched(made(tmp_path), order(tmp_path, prompt="--yes-always"))
+    assert launch.argv[-1] == f"Read the file {launch.prompt_file} and do what it says."
+    assert launch.prompt == "--yes-always"
+
+
 def test_a_session_is_reopened_by_its_id(tmp_path: Path) -> None:
     given = order(tmp_path, resume=True)
     own = made(tmp_path)
@@ -242,6 +248,11 @@ class Brought(Command):
 def make(state):
     return Brought(state)
 """
+RAISES = """
+    @property
+    def tools(self):
+        raise RuntimeError("a property")
+"""
 
 
 def test_a_package_brings_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,6 +269,7 @@ def test_a_package_brings_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("def make(state): raise ValueError('broken')", "ValueError: broken"),
         ("def make(state): return object()", "it has no name, capabilities"),
         (WHOLE.replace('"brought"', '"other"'), "it calls itself 'other'"),
+        (WHOLE.replace('"brought"\n', f'"brought"\n{RAISES}'), "RuntimeError: a property"),
         ("other = 1", "make"),
     ],
 )

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
 from cockpit.adapters.agents.command import Command
 from cockpit.config.own_runtimes import ENTRY_POINTS
@@ -57,24 +58,23 @@ def load_installed(name: str, state: Path) -> Runtime | None:
         return Unavailable(name, state, _failure(name, " and ".join(map(_owner, found))))
     try:
         made = found[0].load()(state)
+        wrong = _wrong(made, name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
         _log.exception("cannot load the runtime %s of %s", name, owner)
         return Unavailable(name, state, _failure(name, owner, f"{type(error).__name__}: {error}"))
-    if missing := _missing(made):
-        lacking = f"it has no {', '.join(missing)}"
-        return Unavailable(name, state, _failure(name, owner, lacking))
-    if made.name != name:
-        wrong = f"it calls itself {made.name!a}"
+    if wrong:
         return Unavailable(name, state, _failure(name, owner, wrong))
     runtime: Runtime = made
     return runtime
 
 
-def _missing(made: object) -> list[str]:
-    """The members of the port that an object does not have."""
+def _wrong(made: Any, name: str) -> str | None:
+    """Why an object is not the runtime of that name; None if it is. Raises what its code raises."""
     methods = [key for key, one in vars(Runtime).items() if inspect.isfunction(one)]
     wanted = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
-    return [key for key in wanted if not hasattr(made, key)]
+    if missing := [key for key in wanted if not hasattr(made, key)]:
+        return f"it has no {', '.join(missing)}"
+    return None if made.name == name else f"it calls itself {made.name!a}"
 
 
 def _owner(point: EntryPoint) -> str:
