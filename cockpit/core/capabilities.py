@@ -90,6 +90,8 @@ class Capabilities:
     """The end of a session is reported, with its reason. The end of its process always is."""
     prompts: Answer = Yes()
     """A prompt can be pasted into its pane."""
+    escapes: int = 1
+    """How often Escape has to be pressed to interrupt a turn."""
     may_lose_enter: bool = False
     """The CLI can take an Enter after a paste as a part of the text."""
 

@@ -36,7 +36,7 @@ class AskToEnd:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """Press Escape, once."""
+    """Interrupt the turn, once, with as many presses of Escape as the CLI wants."""
 
 
 @dataclass(frozen=True, slots=True)

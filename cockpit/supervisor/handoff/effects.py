@@ -6,6 +6,7 @@ decides which commands are given, and in which order.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
@@ -56,6 +57,8 @@ from cockpit.supervisor.sessions.reattach import reattach
 BACK_OFF = (1.0, 4.0)
 """Seconds before the second and the third start, in case the cause of the failure passes."""
 
+BETWEEN_ESCAPES = 0.5
+"""Seconds; two that are read together are another key."""
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 """Errors of the machine, not of the agent or its document: the command is repeated later."""
 
@@ -161,8 +164,13 @@ class Effects:
         self._dependencies.event_log.record(
             Plain("handoff.interrupted"), f"{agent.name} was interrupted once", agent.name
         )
-        if agent.record.pane is not None and agent.alive:
-            await self._dependencies.panes.press(agent.record.pane, "Escape")
+        for pressed in range(agent.runtime.capabilities.escapes):
+            if pressed:
+                await asyncio.sleep(BETWEEN_ESCAPES)
+                if agent.session_state.conduct.turn is not Turn.WORKING:
+                    return  # an idle CLI may open a dialog
+            if agent.record.pane is not None and agent.alive:
+                await self._dependencies.panes.press(agent.record.pane, "Escape")
 
     async def _compose(self, agent: Agent, writer: str) -> Event:
         try:

@@ -286,6 +286,27 @@ async def test_an_interrupted_turn_is_idle(
         await cockpit.until(idle, within=SLOW)
 
 
+async def test_now_interrupts_a_turn_that_goes_on(
+    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+) -> None:
+    ended = cockpit.home / "ended"
+
+    def steps(request: Request) -> Reply:
+        return say("Done.") if request.documents_named else bash(f"sleep 100; touch {ended}")
+
+    flown = pilot(worker(steps))
+    async with cockpit.flying(flown.table("auto")):
+        row = await cockpit.start()
+        pane = row.pane or ""
+        await cockpit.until(
+            lambda _: "sleep 100" in cockpit.tmux("capture-pane", "-p", "-t", pane), within=SLOW
+        )
+        await cockpit.ask(Handoff(name="api", now=True))
+        await cockpit.until(swapped, within=SLOW)
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+        assert not ended.exists()
+
+
 async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
     cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
 ) -> None:

@@ -21,5 +21,6 @@ CAPABILITIES = Capabilities(
     reopening=Yes("in the same directory"),
     tools=Yes("by a plugin of the run"),
     background=No("Copilot does not report it"),
+    escapes=2,
     session_ends=No("Copilot does not report it"),
 )

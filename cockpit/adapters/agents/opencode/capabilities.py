@@ -21,5 +21,6 @@ CAPABILITIES = Capabilities(
     reopening=Yes("in the same directory"),
     tools=Yes("by the environment"),
     background=No("opencode does not report it"),
+    escapes=2,
     session_ends=No("opencode does not report it"),
 )
