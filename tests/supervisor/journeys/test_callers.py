@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shlex
@@ -26,8 +27,9 @@ pytestmark = pytest.mark.tmux
 
 OBEDIENT = """\
 #!/bin/sh
-while read -r number line < {folder}/orders; do
-  eval "$line" > {folder}/$number.out 2>&1 < /dev/null
+exec 3<> {folder}/orders
+while read -r number line <&3; do
+  eval "$line" > {folder}/$number.out 2>&1 < /dev/null 3<&-
   echo $? > {folder}/$number.code.new
   mv {folder}/$number.code.new {folder}/$number.code
 done
@@ -65,17 +67,26 @@ class Inside:
         """What a command line prints inside the agent, and its exit code."""
         self.number += 1
         number, code = self.number, self.folder / f"{self.number}.code"
-
-        def order() -> None:
-            with (self.folder / "orders").open("w") as orders:
-                orders.write(f"{number} {line}\n")
-
-        await asyncio.to_thread(order)
         end = time.monotonic() + 30
+        while not self._order(f"{number} {line}\n"):
+            assert time.monotonic() < end, "the program reads no orders"
+            await asyncio.sleep(0.03)
         while not code.exists():
             assert time.monotonic() < end, f"no answer to {line}"
             await asyncio.sleep(0.03)
         return Answer(int(code.read_text()), (self.folder / f"{number}.out").read_text())
+
+    def _order(self, line: str) -> bool:
+        """Write a line to the program; False if it does not read."""
+        try:
+            orders = os.open(self.folder / "orders", os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            return False
+        with os.fdopen(orders, "w") as pipe:
+            pipe.write(line)
+        return True
 
 
 REFUSED = [
