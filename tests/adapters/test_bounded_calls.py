@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
@@ -108,3 +109,13 @@ def test_a_process_ends_though_calls_hang() -> None:
         [sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ended.returncode, ended.stdout) == (0, "True\nNoAnswer\n"), ended.stderr
+
+
+async def test_idle_threads_end_with_their_owner() -> None:
+    calls = BoundedCalls()
+    thread = await calls.ask("a", threading.current_thread)
+    assert thread.is_alive()
+    del calls
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()

@@ -11,6 +11,7 @@ import asyncio
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -35,6 +36,7 @@ class BoundedCalls:
         self._most_hung = most_hung
         self._hung: dict[Hashable, _Job] = {}
         self._idle: list[_Worker] = []
+        weakref.finalize(self, _end_threads, self._idle)
 
     @property
     def hanging(self) -> int:
@@ -203,3 +205,8 @@ class _Worker(threading.Thread):
     def run(self) -> None:
         while (batch := self.inbox.get()) is not None:
             batch.run()
+
+
+def _end_threads(idle: Sequence[_Worker]) -> None:
+    for worker in idle:
+        worker.inbox.put(None)
