@@ -326,3 +326,15 @@ async def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit
         assert row.handoffs == 3
         await cockpit.ask(Approve(name="api", straight=True))
         await cockpit.until(lambda row: row.needs is None)
+
+
+async def test_an_agent_that_names_another_model_asks_its_user(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=200, pace=0.1, step_tokens=100, more='model = "opus"')):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.activity)
+        refused = await cockpit.refused(Handoff(name="api", by_agent=True, model="--auto"))
+        assert "cannot be the name of a model" in refused.title
+        await cockpit.ask(Handoff(name="api", by_agent=True, model="sonnet"))
+        row = await cockpit.until(asks("handoff"))
+        assert row.needs is not None
+        assert "api wants to continue with sonnet" in row.needs.detail
