@@ -31,6 +31,7 @@ from cockpit.core.session import (
     Usage,
     UserSaid,
 )
+from cockpit.core.timestamps import moment, unix_time
 
 MARK = "cockpit/1"
 """Value of `record` in the first line of every such file."""
@@ -201,7 +202,7 @@ def _failed(line: Line, at: datetime | None) -> ApiFailed | None:
     if table is None:
         return None
     message = _text(table, "message", "failed.message") or "unknown"
-    resets = _number(table, "resets_at", "failed.resets_at")
+    resets = unix_time(_number(table, "resets_at", "failed.resets_at"))
     return ApiFailed(message[:_FAILURE_KEPT], _size(table, "status", "failed.status"), at, resets)
 
 
@@ -272,11 +273,8 @@ def _time(line: Line, key: str) -> datetime | None:
     if key not in line:
         return None
     value = line[key]
-    try:
-        if isinstance(value, str) and (at := datetime.fromisoformat(value)).tzinfo is not None:
-            return at
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC)
-    except (ValueError, OverflowError, OSError):
-        pass
+    if (at := moment(value)) is not None:
+        return at
+    if (seconds := unix_time(value)) is not None:
+        return datetime.fromtimestamp(seconds, UTC)
     raise _Fault(f"{key}: expected unix seconds, or a date and time with its time zone")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from cockpit.adapters.store.store import Store
@@ -17,6 +16,7 @@ from cockpit.core import events
 from cockpit.core.errors import Hindered
 from cockpit.core.ids import AgentName
 from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.clock import Clock
 from cockpit.ports.records import EventRecord
 from cockpit.wire.stream import Event
@@ -111,8 +111,3 @@ def as_event(record: EventRecord) -> Event:
         text=record.text,
         data=record.data,
     )
-
-
-def rfc3339(seconds: float) -> str:
-    """Unix seconds as UTC, to the second."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -21,6 +21,7 @@ from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.events import Plain
 from cockpit.core.ids import AgentName, PaneId
 from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.panes import Pane, PanesSilent
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import EventRecord, HandoffRecord
@@ -31,7 +32,6 @@ from cockpit.supervisor.agents.exit_reason import without_panes
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.callers import Callers
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.handoff import draft_permission
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.handoff.engine import Engine

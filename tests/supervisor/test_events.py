@@ -13,7 +13,8 @@ from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.store.store import Store
 from cockpit.core.events import AgentStarted, AgentStopped, Plain, Unknown
 from cockpit.core.ids import AgentName
-from cockpit.supervisor.events import BACKLOG, EventLog, Listener, rfc3339
+from cockpit.core.timestamps import rfc3339
+from cockpit.supervisor.events import BACKLOG, EventLog, Listener
 
 STARTED, STOPPED = AgentStarted(None, "/w", None), AgentStopped(told=False)
 FOUND = Plain("agent.found")

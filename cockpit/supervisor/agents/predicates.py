@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import clock_time
 from cockpit.supervisor.agents.agent import Agent
 
 
@@ -78,11 +78,6 @@ def usage_limited(agent: Agent) -> UsageLimit | None:
     if resets is not None:
         words = f"{words}; it resets at {clock_time(resets)}"
     return UsageLimit(words, resets)
-
-
-def clock_time(at: float) -> str:
-    """Unix seconds as a date and time in UTC, to the minute."""
-    return datetime.fromtimestamp(at, UTC).strftime("%d %b %Y %H:%M UTC")
 
 
 def writers_failed(agent: Agent) -> str | None:

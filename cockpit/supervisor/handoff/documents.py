@@ -31,6 +31,7 @@ from cockpit.core.markdown import shortened
 from cockpit.core.redaction import Redactor
 from cockpit.core.request import request_reply
 from cockpit.core.supplement import Ground, Occasion, supplement
+from cockpit.core.timestamps import rfc3339
 from cockpit.core.tool_names import ToolNames, change_of_cli
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
@@ -41,7 +42,6 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.ownership import given_document
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.handoff.integrity import approved_text
 from cockpit.supervisor.sessions.lifecycle import Sessions
 

@@ -33,12 +33,12 @@ from cockpit.core.handoff.states import (
     Writer,
 )
 from cockpit.core.ids import HandoffId
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.blocked import blocked_after, reason_of
 from cockpit.supervisor.agents.predicates import usage_limited
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.handoff import announcements
 from cockpit.supervisor.handoff.documents import DocumentBuilder, would_be_for_context
 from cockpit.supervisor.handoff.effects import Effects

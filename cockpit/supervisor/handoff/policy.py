@@ -16,9 +16,10 @@ from cockpit.core.handoff.details import HeldBack, Leaving
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import Reason
 from cockpit.core.reading import Confidence
+from cockpit.core.timestamps import clock_time
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT, UNDONE, began
-from cockpit.supervisor.agents.predicates import chain_cost, clock_time, usage_limited
+from cockpit.supervisor.agents.predicates import chain_cost, usage_limited
 from cockpit.supervisor.dependencies import Dependencies
 
 BREAKER_SECONDS = 900.0

@@ -26,13 +26,13 @@ from cockpit.core.safetext import safe_line
 from cockpit.core.search import excerpt, words
 from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.session_report import facts_report, usage_report
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.history.past_records import LARGEST, PastRecords
 from cockpit.supervisor.history.search_index import SearchIndex
 from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, HistorySession

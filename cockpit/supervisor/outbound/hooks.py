@@ -29,11 +29,11 @@ from cockpit.core.hook_events import (
 )
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import EventRecord, SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.outbound.hook_payloads import build_happening
 
 AT_ONCE = 4

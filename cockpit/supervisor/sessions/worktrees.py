@@ -17,6 +17,7 @@ from cockpit.core.errors import BadUsage, CockpitError, NotNow
 from cockpit.core.events import WorktreeRemoved
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.processes import Occupant
 from cockpit.ports.worktrees import Tree
 from cockpit.supervisor.agents.agent import Agent
@@ -24,7 +25,6 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.sessions.location import same_place
 from cockpit.wire.status import State
 from cockpit.wire.verbs import Done, RemoveWorktree

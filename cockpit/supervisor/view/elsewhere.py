@@ -14,12 +14,12 @@ from cockpit.adapters.files.foreign_files import is_file
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
 from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.events import rfc3339
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.supervisor.view.rows import marks_status

@@ -6,11 +6,11 @@ from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import Asked, Reviewing
 from cockpit.core.moments import DialogOpened, TurnBroken
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import ended_work_text
 from cockpit.supervisor.agents.predicates import reopen_hint, usage_limited
-from cockpit.supervisor.events import rfc3339
 from cockpit.wire.status import NeedKind, Needs
 
 LONGEST_COMMAND = 2000

@@ -7,9 +7,11 @@ only the age changed is not sent: listeners count the age.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from cockpit.core.safetext import safe_line
 from cockpit.ports.clock import Clock
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.events import EventLog, Listener
@@ -20,6 +22,8 @@ from cockpit.wire.stream import AgentChanged, AgentForgotten
 
 QUICK = 0.02
 """Seconds."""
+
+_log = logging.getLogger(__name__)
 
 
 class RowPublisher:
@@ -34,6 +38,8 @@ class RowPublisher:
         self._dirty: dict[str, Agent] = {}
         self._wake = asyncio.Event()
         self._listeners: set[Listener] = set()
+        self._faults: dict[str, str] = {}
+        """Agent -> the error that its row cannot be built for; it was logged."""
         self.event_log = event_log
 
     def rows(self) -> list[AgentStatus]:
@@ -41,11 +47,31 @@ class RowPublisher:
         return [self.row(agent) for agent in self._agents()]
 
     def row(self, agent: Agent) -> AgentStatus:
-        return row(agent, self._clock.steady(), self._clock.monotonic())
+        """The agent's row. If it cannot be built, one that says so: a fault in the data of one
+        agent must not hide the other agents.
+        """
+        try:
+            found = row(agent, self._clock.steady(), self._clock.monotonic())
+        except Exception as bug:  # noqa: BLE001  the others are shown
+            return _faulty_row(agent, self._fault(agent, bug))
+        self._faults.pop(agent.name, None)
+        return found
+
+    def _fault(self, agent: Agent, bug: Exception) -> str:
+        """The error as text. Logs it once until the row can be built again or the error changes."""
+        text = safe_line(f"{type(bug).__name__}: {bug}", 200)
+        if self._faults.get(agent.name) != text:
+            self._faults[agent.name] = text
+            _log.error("cannot build the row of %s", agent.name, exc_info=bug)
+        return text
 
     def state_of(self, agent: Agent) -> State:
         """The agent's state, as on its row."""
-        return state(agent, need(agent, self._clock.monotonic()))
+        try:
+            return state(agent, need(agent, self._clock.monotonic()))
+        except Exception as bug:  # noqa: BLE001  the others are shown
+            self._fault(agent, bug)
+            return "unknown"
 
     def changed(self, agent: Agent) -> None:
         """Send the agent's row soon, if it changed."""
@@ -55,6 +81,7 @@ class RowPublisher:
     def forgotten(self, name: str) -> None:
         """Tell listeners that an agent was removed."""
         self._sent.pop(name, None)
+        self._faults.pop(name, None)
         self._dirty.pop(name, None)
         for listener in tuple(self._listeners):
             listener.send(AgentForgotten(name=name))
@@ -103,6 +130,24 @@ class RowPublisher:
         for listener in tuple(self._listeners):
             with suppress(asyncio.QueueFull):
                 listener.close()
+
+
+def _faulty_row(agent: Agent, error: str) -> AgentStatus:
+    """A row with only what the configuration and the agent's record have."""
+    return AgentStatus(
+        name=agent.name,
+        runtime=agent.runtime.name,
+        job=agent.record.job,
+        state="unknown",
+        pane=agent.record.pane,
+        directory=agent.record.directory,
+        session_id=agent.record.session,
+        mode=agent.settings.mode,
+        strategy=agent.settings.strategy,
+        max_handoffs=agent.settings.handoff.max_per_job,
+        note=f"cockpit cannot show this agent ({error}). Its session is not affected; the "
+        "supervisor's log has the details. Please report this error",
+    )
 
 
 def _without_age(row: AgentStatus) -> AgentStatus:

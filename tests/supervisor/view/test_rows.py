@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from cockpit.adapters.agents import runtime
+from cockpit.adapters.clock import SystemClock
+from cockpit.adapters.store.store import Store
 from cockpit.config.schema import AgentSettings
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import (
@@ -31,9 +33,11 @@ from cockpit.ports.records import AgentRecord, JobRecord
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.predicates import chain_cost, has_marker
 from cockpit.supervisor.api.verbs.handoff import interruption_clause
+from cockpit.supervisor.events import EventLog
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.notes import note
-from cockpit.supervisor.view.rows import state
+from cockpit.supervisor.view.publisher import RowPublisher
+from cockpit.supervisor.view.rows import row, state
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
 PLAN = Plan("threshold", ask=True, review=True, successors=())
@@ -228,3 +232,49 @@ def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> 
     words = interruption_clause(agent, hurried=True)
     assert words == "; this interrupts the running tool Bash make, the subagent Explore"
     assert interruption_clause(agent, hurried=False) == ""
+
+
+def test_a_usage_limit_with_an_absurd_reset_has_a_row(agent: Agent) -> None:
+    for resets in (2.0**53, 1e300, float("inf"), float("nan"), -1.0):
+        agent.session_state.conduct.hear(TurnBroken("rate_limit", "limit", resets), 3.0)
+        assert row(agent, 5.0, 100.0).needs
+
+
+class Rows:
+    """Rows of two agents, of which one cannot be built while `broken`."""
+
+    def __init__(self, agent: Agent, tmp_path: Path) -> None:
+        sound = AgentRecord(AgentName("web"), {}, None, False, str(tmp_path))
+        settings = AgentSettings.model_validate({"name": "web", "directory": str(tmp_path)})
+        self.agent = agent
+        agents = [agent, Agent(sound, settings, runtime("claude", tmp_path))]
+        log = EventLog(Store(tmp_path / "cockpit.db"), SystemClock())
+        self.publisher = RowPublisher(SystemClock(), log, lambda: agents)
+
+    def broken(self, value: float) -> None:
+        self.agent.session_state.cost_usd = value  # a row refuses what is not JSON
+
+
+def test_an_agent_whose_row_cannot_be_built_does_not_hide_the_others(
+    agent: Agent, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = Rows(agent, tmp_path)
+    rows.broken(float("nan"))
+    for _ in range(3):
+        api, web = rows.publisher.rows()
+        assert (api.name, api.state, api.directory) == ("api", "unknown", str(tmp_path))
+        assert api.note
+        assert "cannot show this agent (ValidationError: " in api.note
+        assert (web.name, web.state, web.note) == ("web", "stopped", None)
+    assert [one.getMessage() for one in caplog.records] == ["cannot build the row of api"]
+    rows.broken(1.5)
+    assert rows.publisher.row(agent).cost_usd == 1.5
+    rows.broken(float("nan"))
+    rows.publisher.rows()
+    assert len(caplog.records) == 2
+
+
+def test_a_listener_gets_the_rows_of_the_others_too(agent: Agent, tmp_path: Path) -> None:
+    rows = Rows(agent, tmp_path)
+    rows.broken(float("inf"))
+    rows.publisher.listen()

@@ -16,6 +16,7 @@ from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.process.process_table import entry, started_at
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.ids import SessionId
+from cockpit.core.timestamps import unix_milliseconds
 from cockpit.ports.runtimes import Activity, Presence
 
 _ACTIVITIES = {
@@ -68,7 +69,7 @@ def _presence(note: Mapping[str, Any]) -> Presence:
         waiting_for=waiting if isinstance(waiting, str) else None,
         session_id=SessionId(session) if isinstance(session, str) else None,
         shells=_SHELLS.get(str(note.get("status"))),
-        updated=updated / 1000 if isinstance(updated, int | float) else None,
+        updated=unix_milliseconds(updated),
     )
 
 

@@ -18,6 +18,7 @@ from cockpit.adapters.files.watched_entries import watch_entries
 from cockpit.adapters.process.process_table import entry, owner
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.ids import SessionId
+from cockpit.core.timestamps import unix_milliseconds
 from cockpit.ports.live_sessions import LiveSession
 
 LONGEST_WORD = 80
@@ -99,6 +100,4 @@ def _word(value: object) -> str | None:
 
 def _seconds(value: object) -> float | None:
     """Return the milliseconds of a status file as seconds, if they can be a date."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e14:
-        return None
-    return value / 1000
+    return unix_milliseconds(value) or None

@@ -29,6 +29,7 @@ from cockpit.core.session import (
     TurnEnded,
     Usage,
 )
+from cockpit.core.timestamps import moment
 
 Record = dict[str, Any]
 
@@ -250,17 +251,6 @@ def _identified(record: Record, model: str | None = None) -> Identified:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def moment(value: object) -> datetime | None:
-    """Return a record's timestamp; None for an invalid one."""
-    if not isinstance(value, str):
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None
 
 
 _READERS: dict[str, Callable[[Record], Sequence[SessionEvent]]] = {

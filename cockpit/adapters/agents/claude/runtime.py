@@ -40,6 +40,7 @@ from cockpit.core.ids import AgentName
 from cockpit.core.permission import nearest
 from cockpit.core.prompt_files import is_slash_command, mention
 from cockpit.core.session import Usage
+from cockpit.core.timestamps import unix_time
 from cockpit.core.tool_names import CLAUDE_TOOLS
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
@@ -314,7 +315,7 @@ def _limit_resets(limits: Mapping[str, Any]) -> float | None:
         resets
         for each in map(_mapping, limits.values())
         if (_amount(each.get("used_percentage")) or 0.0) >= 99.5
-        and (resets := _amount(each.get("resets_at"))) is not None
+        and (resets := unix_time(each.get("resets_at"))) is not None
     ]
     return max(used_up, default=None)
 
@@ -340,7 +341,7 @@ def _text(value: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53:
         return value
     return None
 

@@ -35,6 +35,7 @@ from cockpit.core.session import (
     Usage,
     UserSaid,
 )
+from cockpit.core.timestamps import moment
 
 Payload = Mapping[str, Any]
 
@@ -71,19 +72,9 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if read is None:
         return ()
     try:
-        return read(payload, _moment(record.get("timestamp")))
+        return read(payload, moment(record.get("timestamp")))
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
-
-
-def _moment(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None
 
 
 def _session_meta(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:

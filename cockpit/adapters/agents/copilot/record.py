@@ -30,6 +30,7 @@ from cockpit.core.session import (
     Usage,
     UserSaid,
 )
+from cockpit.core.timestamps import moment
 
 Data = Mapping[str, Any]
 
@@ -65,7 +66,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if read is None:
         return ()
     try:
-        return read(data, _Line(_moment(record.get("timestamp")), bool(record.get("agentId"))))
+        return read(data, _Line(moment(record.get("timestamp")), bool(record.get("agentId"))))
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
@@ -76,16 +77,6 @@ class _Line:
     def __init__(self, at: datetime | None, sidechain: bool) -> None:
         self.at = at
         self.sidechain = sidechain
-
-
-def _moment(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None
 
 
 def _session_start(data: Data, line: _Line) -> Sequence[SessionEvent]:

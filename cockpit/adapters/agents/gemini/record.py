@@ -31,6 +31,7 @@ from cockpit.core.session import (
     Usage,
     UserSaid,
 )
+from cockpit.core.timestamps import moment
 
 Record = Mapping[str, Any]
 
@@ -71,7 +72,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 def _events(record: Record) -> Iterator[SessionEvent]:
-    at = _moment(record.get("timestamp"))
+    at = moment(record.get("timestamp"))
     match record.get("type"):
         case "gemini":
             yield from _reply(record, at)
@@ -120,7 +121,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
     if status not in {"success", "error", "cancelled"}:
         return
     output = "\n".join(_outputs(call.get("result")))
-    at = _moment(call.get("timestamp"))
+    at = moment(call.get("timestamp"))
     yield ToolFinished(ident, status != "success", output[:RESULT_KEPT], at=at)
     if status == "success":
         if (given := call.get("args")) and isinstance(given, Mapping):
@@ -154,9 +155,9 @@ def _rewritten(changed: Record) -> Iterator[SessionEvent]:
     if not isinstance(messages, list) or not messages:
         return
     snapshot = next((each for each in messages if SNAPSHOT in _texts(each.get("content"))), None)
-    written = _moment(changed.get("lastUpdated"))
-    first = _moment(messages[0].get("timestamp"))
-    made = _moment(snapshot.get("timestamp")) if snapshot else None
+    written = moment(changed.get("lastUpdated"))
+    first = moment(messages[0].get("timestamp"))
+    made = moment(snapshot.get("timestamp")) if snapshot else None
     if made is None or written is None or first is None:
         return
     if written - made < _FRESH and (snapshot is messages[0] or made - first > _APART):
@@ -215,13 +216,3 @@ def _text(value: object) -> str | None:
 def _count(value: object) -> int:
     sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
     return value if sound and isinstance(value, int) else 0
-
-
-def _moment(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        at = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return at if at.tzinfo is not None else None

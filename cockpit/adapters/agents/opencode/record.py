@@ -30,6 +30,7 @@ from cockpit.core.session import (
     Usage,
     UserSaid,
 )
+from cockpit.core.timestamps import unix_milliseconds, unix_time
 
 Line = Mapping[str, Any]
 
@@ -66,12 +67,8 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 def _moment(value: object) -> datetime | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        return datetime.fromtimestamp(value / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
+    seconds = unix_milliseconds(value)
+    return datetime.fromtimestamp(seconds, UTC) if seconds is not None else None
 
 
 def _reply(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
@@ -133,13 +130,8 @@ def _turn(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 
 def _failed(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
     words = _text(line.get("message")) or "unknown"
-    resets = line.get("resets")
-    failure = ApiFailed(
-        words[:500],
-        _count(line.get("status")) or None,
-        at,
-        float(resets) if isinstance(resets, int | float) else None,
-    )
+    status, resets = _count(line.get("status")) or None, unix_time(line.get("resets"))
+    failure = ApiFailed(words[:500], status, at, resets)
     return (TurnFailed(failure),)
 
 
@@ -151,6 +143,12 @@ def _window(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
             compacts_at=_count(line.get("compacts_at")) or None,
         ),
     )
+
+
+def _cost(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
+    usd = line["usd"]
+    sound = isinstance(usd, int | float) and not isinstance(usd, bool) and 0 <= usd < 1e12
+    return (CostCounted(float(usd)),) if sound else ()
 
 
 def _text(value: object) -> str | None:
@@ -173,5 +171,5 @@ _READERS: dict[str, Callable[[Line, datetime | None], Sequence[SessionEvent]]] =
     "failed": _failed,
     "interrupted": lambda line, at: (Interrupted(at),),
     "compacted": lambda line, at: (Compacted(str(line.get("trigger") or "auto"), None, at),),
-    "cost": lambda line, at: (CostCounted(float(line["usd"])),),
+    "cost": _cost,
 }
