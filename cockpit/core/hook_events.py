@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from cockpit.core.foreign_json import loads
+
 PAYLOAD_VERSION = 1
 PROLOGUE = 10_000
 """Characters of a session_start hook's output that go before the prompt."""
@@ -109,7 +111,7 @@ def _as_object(text: str) -> dict[str, Any] | None:
     if not text.strip().startswith("{"):
         return None
     try:
-        found = json.loads(text)
+        found = loads(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

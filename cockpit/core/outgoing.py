@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from cockpit.core.errors import Failed
+from cockpit.core.foreign_json import loads
 from cockpit.core.hook_events import at_path
 from cockpit.core.safetext import safe_line
 
@@ -137,7 +138,7 @@ def thread_address(url: str, thread: str | None) -> str:
 def thread_of(said: bytes) -> str | None:
     """Return the thread of a message, from Discord's response; None if the response has none."""
     try:
-        found = json.loads(said)
+        found = loads(said)
     except (ValueError, RecursionError):
         return None
     thread = found.get("channel_id") if isinstance(found, dict) else None

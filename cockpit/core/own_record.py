@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
@@ -63,7 +64,7 @@ def parse(line: bytes, unique: str) -> Sequence[SessionEvent] | Skipped:
     if not line.strip():
         return ()
     try:
-        found = json.loads(line)
+        found = loads(line)
     except (ValueError, RecursionError):
         torn = line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
         return Skipped("torn" if torn else "not-json")

@@ -14,6 +14,7 @@ from typing import Any
 
 from cockpit.core.deliveries import Answer
 from cockpit.core.errors import Failed
+from cockpit.core.foreign_json import loads
 from cockpit.core.outgoing import plain_block, slack, thread_name
 
 METHOD = "chat.postMessage"
@@ -86,7 +87,7 @@ def judged(answer: Answer, thread: str | None) -> Answer:
     if answer.status is None or not 200 <= answer.status < 300:
         return answer
     try:
-        found = json.loads(answer.said)
+        found = loads(answer.said)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("ok"), bool):

@@ -21,6 +21,7 @@ from typing import Any
 
 from cockpit.adapters.files.foreign_files import NotPlain, read_file
 from cockpit.adapters.files.watched_folder import watch_folder
+from cockpit.core.foreign_json import loads, without_halves
 from cockpit.core.ids import NAME_PATTERN, AgentName
 from cockpit.ports.runtimes import Signal
 
@@ -215,9 +216,9 @@ def _bounded(path: Path) -> bytes:
 
 def parse_report(content: bytes) -> Mapping[str, Any] | None:
     """Return the report as an object; None if even its beginning is invalid."""
-    text = content.decode("utf-8", "replace")
+    text = without_halves(content.decode("utf-8", "replace"))
     try:
-        whole = json.loads(text)
+        whole = loads(text)
     except (ValueError, RecursionError):
         return salvage_fields(text) or None
     return whole if isinstance(whole, dict) else None

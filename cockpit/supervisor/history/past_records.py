@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from cockpit.adapters.transcripts.copies import LARGEST as LARGEST_COPY
 from cockpit.adapters.transcripts.copies import KeptRecords
 from cockpit.adapters.transcripts.lines import Parse, parse_bounded
 from cockpit.adapters.transcripts.scan import read_all
+from cockpit.core.foreign_json import loads
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.records import SessionRecord
 
@@ -55,7 +55,7 @@ class PastRecords:
         if record.suffix != COPIED_FACTS:
             return None
         try:
-            found = json.loads(read_text(record, LARGEST_COPY))
+            found = loads(read_text(record, LARGEST_COPY))
         except ValueError as error:
             raise OSError(0, f"it is damaged: {error}") from error
         return found if isinstance(found, dict) else None

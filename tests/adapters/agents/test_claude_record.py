@@ -288,10 +288,10 @@ def test_a_record_that_quotes_a_reply_is_no_reply() -> None:
     assert not of(AssistantReplied, list(found))  # type: ignore[arg-type]
 
 
-def test_lone_surrogates_and_strange_separators_are_text() -> None:
+def test_halves_of_pairs_and_strange_separators_are_text() -> None:
     event = one(parse(rb'{"type":"assistant","message":{"id":"a","model":"m","usage":{},'
                       rb'"content":"\ud800 \u2028 x"}}'))  # fmt: skip
-    assert event.text == "\ud800 \u2028 x"
+    assert event.text == "\ufffd \u2028 x"
 
 
 def test_a_record_nested_too_deep_is_skipped() -> None:

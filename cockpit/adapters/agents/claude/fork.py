@@ -21,6 +21,7 @@ from typing import Any
 
 from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
+from cockpit.core.foreign_json import loads
 from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside
 
@@ -70,7 +71,7 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
         words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
         raise Failed("The copy of the session wrote no document", words)
     try:
-        answer = json.loads(output)
+        answer = loads(output)
         cost = answer["cost_usd"]
         return Aside(
             str(answer["text"])[:LARGEST_ANSWER],

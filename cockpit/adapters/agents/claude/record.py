@@ -6,7 +6,6 @@ data are skipped by their first bytes: some hold 40 KB of system prompt.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -14,6 +13,7 @@ from typing import Any
 
 from cockpit.adapters.agents.claude.hook_events import reset_in
 from cockpit.adapters.agents.claude.user_records import BLOCKS_KEPT, NOTICE, events_of_user, notice
+from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import is_prompt_file
 from cockpit.core.session import (
     ApiFailed,
@@ -62,7 +62,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if not line.strip():
         return ()
     try:
-        record = json.loads(line)
+        record = loads(line)
     except _NOT_JSON:
         return Skipped(_fault(line))
     if not isinstance(record, dict) or not isinstance(record.get("type"), str):

@@ -6,7 +6,6 @@ directory it belongs to. The conversation is not read.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from cockpit.adapters.agents.claude.settings import config_folder
 from cockpit.adapters.files.foreign_files import is_file, opened
 from cockpit.config.same_paths import same_path
 from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 FOLDER_NAME_LIMIT = 200
@@ -133,7 +133,7 @@ def _directory(line: bytes) -> str | None:
     if b'"cwd"' not in line:
         return None
     try:
-        record = json.loads(line)
+        record = loads(line)
     except (ValueError, RecursionError):
         return None
     cwd = record.get("cwd") if isinstance(record, dict) else None

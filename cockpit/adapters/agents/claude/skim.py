@@ -7,11 +7,11 @@ token.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 
 from cockpit.adapters.agents.claude.record import content_of, parse
+from cockpit.core.foreign_json import loads
 from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolUse, Usage
 
 _CHAINED = (
@@ -56,7 +56,7 @@ def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if usage is None:
         return parse(line)
     try:
-        content = json.loads(line[reply.end() - 1 : usage.start() + 1])
+        content = loads(line[reply.end() - 1 : usage.start() + 1])
     except (ValueError, RecursionError):
         return parse(line)
     return (_reply_event(reply, usage, *content_of(content)),)

@@ -8,7 +8,6 @@ without usage.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.agents.codex.permission_modes import recorded_mode
+from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.core.session import (
     ApiFailed,
@@ -61,7 +61,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if not line.strip():
         return ()
     try:
-        record = json.loads(line)
+        record = loads(line)
     except _NOT_JSON:
         torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
         return Skipped("torn" if torn else "not-json")

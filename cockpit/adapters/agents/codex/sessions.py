@@ -5,7 +5,6 @@ Codex names a session itself; the transcript's file name ends with its id.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import is_file, opened
 from cockpit.core.errors import BadUsage
+from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -83,7 +83,7 @@ def _directory(path: Path) -> str | None:
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)
     try:
-        cwd = json.loads(line)["payload"]["cwd"]
+        cwd = loads(line)["payload"]["cwd"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return cwd if isinstance(cwd, str) else None

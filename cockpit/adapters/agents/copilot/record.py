@@ -6,7 +6,6 @@ run. Lines of a subagent carry an `agentId`. Hooks and their answers are lines t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -14,6 +13,7 @@ from typing import Any
 
 from cockpit.adapters.agents.copilot.models import compacts_at
 from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
@@ -55,7 +55,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if not line.strip():
         return ()
     try:
-        record = json.loads(line)
+        record = loads(line)
     except _NOT_JSON:
         torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
         return Skipped("torn" if torn else "not-json")

@@ -5,7 +5,6 @@ A session is a folder `session-state/ID`; its transcript is `events.jsonl` there
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import is_file, opened
 from cockpit.core.errors import BadUsage
+from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 TRANSCRIPT = "events.jsonl"
@@ -81,7 +81,7 @@ def _directory(path: Path) -> str | None:
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)
     try:
-        cwd = json.loads(line)["data"]["context"]["cwd"]
+        cwd = loads(line)["data"]["context"]["cwd"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return cwd if isinstance(cwd, str) else None

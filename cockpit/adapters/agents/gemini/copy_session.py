@@ -7,7 +7,6 @@ may only read. Its own transcripts are removed. The order's directory is not the
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import tempfile
 from contextlib import suppress
@@ -18,6 +17,7 @@ from cockpit.adapters.agents.gemini.trust import VARIABLE
 from cockpit.adapters.files.bounded_copy import run_copy
 from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
+from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside, SessionOrder
@@ -40,7 +40,7 @@ async def ask_copy(
             "The copy of the session wrote no document in time", f"{deadline:g} s passed."
         ) from None
     try:
-        answer = json.loads(output)
+        answer = loads(output)
         text, ident = str(answer["response"] or ""), SessionId(str(answer["session_id"]))
     except (ValueError, LookupError, TypeError, RecursionError):
         return Aside("", problem="Gemini gave no answer")

@@ -7,13 +7,13 @@ compaction, but also when a session is resumed, and when a request or a dialog w
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from cockpit.adapters.agents.gemini.tools import tool_use
+from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.core.session import (
     ApiFailed,
@@ -59,7 +59,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if line.startswith(b'{"$set":') and line.endswith(b"}") and SNAPSHOT.encode() not in line:
         return ()
     try:
-        record = json.loads(line)
+        record = loads(line)
     except _NOT_JSON:
         torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
         return Skipped("torn" if torn else "not-json")
@@ -180,7 +180,7 @@ def _failure(words: str, at: datetime | None) -> ApiFailed:
     inner = found[1] if found else words
     status = None
     try:
-        error = json.loads(inner)
+        error = loads(inner)
         error = error.get("error", error) if isinstance(error, dict) else {}
         status = _count(error.get("code")) or None
         inner = _text(error.get("message")) or inner

@@ -6,7 +6,6 @@ and the first eight characters of the id, in the folder of the project. Its firs
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from cockpit.adapters.agents.gemini.settings import config_folder
 from cockpit.adapters.files.foreign_files import is_file, opened, read_text
 from cockpit.core.errors import BadUsage
+from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -80,7 +80,7 @@ def _session_of(path: Path) -> str | None:
         return None
     try:
         with opened(path) as file:
-            named = json.loads(file.readline(_FIRST_LINE))["sessionId"]
+            named = loads(file.readline(_FIRST_LINE))["sessionId"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
     return named if isinstance(named, str) else None

@@ -18,6 +18,7 @@ from cockpit.adapters.agents.opencode.plugin import CONFIG, ORDER, PERMISSION
 from cockpit.adapters.agents.opencode.sessions import is_session_id
 from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
+from cockpit.core.foreign_json import loads
 from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside, SessionOrder
 
@@ -111,7 +112,7 @@ async def _until_answered(stream: asyncio.StreamReader) -> list[bytes]:
 
 def _is_last(lines: list[bytes]) -> bool:
     try:
-        event = json.loads(lines[0])
+        event = loads(lines[0])
         kind = event["type"]
         return kind == "error" or bool(
             kind == "step_finish" and event["part"]["reason"] != "tool-calls"
@@ -125,7 +126,7 @@ def _read(output: bytes, original: str) -> tuple[str | None, str, float | None, 
     copy, texts, cost, problem = None, [], None, ""
     for line in output.splitlines():
         try:
-            event = json.loads(line)
+            event = loads(line)
             session, part = event.get("sessionID"), event.get("part") or {}
             kind = event.get("type")
         except (ValueError, AttributeError, RecursionError):

@@ -7,11 +7,11 @@ opencode stores its sessions in a database and writes no transcript. cockpit's p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
@@ -44,7 +44,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if not line.strip():
         return ()
     try:
-        record = json.loads(line)
+        record = loads(line)
     except _NOT_JSON:
         torn = line.lstrip().startswith(b"{") and not line.endswith(b"}")
         return Skipped("torn" if torn else "not-json")
