@@ -91,6 +91,20 @@ def ssh_address(connection: str) -> str:
     return first if _ADDRESS.fullmatch(first) else ""
 
 
+def refuse_if_ended(caller: Caller, request: str) -> None:
+    """Raise `NotAllowed` for a process that had ended before it was identified.
+
+    An agent's process can connect, end, and leave the open connection to another one.
+    """
+    if caller.kind is CallerKind.UNKNOWN:
+        raise NotAllowed(
+            f"Refused: the process that asked to {request} has ended",
+            "cockpit cannot tell whether it was an agent.",
+            "Run the command again, and wait for the answer. A program must ask over a connection "
+            "that it opened itself.",
+        )
+
+
 def refuse_unless_allowed(
     caller: Caller,
     verb: str,
@@ -104,12 +118,7 @@ def refuse_unless_allowed(
     and `others` are the verbs that the user's configuration allows the calling agent, on itself
     and on others.
     """
-    if caller.kind is CallerKind.UNKNOWN:
-        raise NotAllowed(
-            f"Refused: the process that asked for {verb} has ended",
-            "cockpit cannot tell whether it was an agent.",
-            "Run the command again, and wait for the answer.",
-        )
+    refuse_if_ended(caller, "read this" if verb == LOOK else f"use {verb}")
     if caller.kind is not CallerKind.AGENT:
         return
     own = bool(caller.name) and target == caller.name

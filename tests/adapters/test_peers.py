@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import struct
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.process.peers import Peer, macos_peer, peer_of
+from cockpit.adapters.process.peers import Peer, macos_peer, peer_of, while_alive
 
 
 class MacSocket:
@@ -34,3 +37,52 @@ def test_the_peer_is_told() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert peer_of(ours) == Peer(os.getpid(), os.geteuid())
+
+
+def _connected(listening: socket.socket, path: str, program: str) -> subprocess.Popen[bytes]:
+    """A process that connected, and then ran the rest of this program."""
+    connect = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
+    return subprocess.Popen(
+        [sys.executable, "-c", connect + program, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a handle of the peer is Linux's")
+def test_a_process_that_has_ended_is_not_taken_for_a_later_one_with_its_pid(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        child = _connected(listening, path, "print('up', flush=True); sys.stdin.read()")
+        assert child.stdin
+        assert child.stdout
+        child.stdout.readline()
+        accepted, _ = listening.accept()
+        with accepted:
+            try:
+                os.close(accepted.getsockopt(socket.SOL_SOCKET, 77))
+            except OSError:
+                child.communicate()
+                pytest.skip("the kernel has no handle of the peer")
+            before = len(list(Path("/proc/self/fd").iterdir()))
+            assert while_alive(accepted, lambda: [child.pid]) == [child.pid]
+            child.communicate()
+            assert while_alive(accepted, lambda: [child.pid]) is None
+            assert len(list(Path("/proc/self/fd").iterdir())) == before - 2  # the child's pipes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a handle of the peer is Linux's")
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [(errno.ENOPROTOOPT, 7), (errno.EMFILE, 7), (errno.ESRCH, None), (errno.EINVAL, None)],
+)
+def test_without_a_handle_the_process_table_decides(code: int, found: int | None) -> None:
+    class Refusing:
+        def getsockopt(self, level: int, option: int, size: int = 0) -> bytes | int:
+            raise OSError(code, os.strerror(code))
+
+    assert while_alive(Refusing(), lambda: 7) == found

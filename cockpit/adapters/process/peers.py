@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import select
 import socket
 import struct
 import sys
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 _LINUX_CREDENTIALS = struct.Struct("3i")
 """`struct ucred`: pid, uid, gid."""
+_SO_PEERPIDFD = 77
+"""Linux 6.5; Python's socket module has no name for it."""
+_ENDED = {errno.ESRCH, errno.EINVAL}
+"""Errors of it for a process that has ended, before Linux 6.16."""
+
+_Found = TypeVar("_Found")
 
 # From macOS's <sys/un.h>; Python's socket module has no names for them.
 _SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2
@@ -44,3 +54,26 @@ def macos_peer(connected: SocketOptions) -> Peer:
     raw = connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _MACOS_CREDENTIALS.size)
     _, uid, *_ = _MACOS_CREDENTIALS.unpack(raw)
     return Peer(connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID), uid)
+
+
+def while_alive(
+    connected: socket.socket | SocketOptions, look: Callable[[], _Found]
+) -> _Found | None:
+    """Return what `look` finds about the peer; None if the process that connected has ended.
+
+    A pid can belong to a later process. Linux 6.5 and newer has a handle of the very process that
+    connected; without it, this is what `look` finds.
+    """
+    if sys.platform != "linux":
+        return look()
+    try:
+        handle: int = connected.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
+    except OSError as refused:
+        return None if refused.errno in _ENDED else look()
+    try:
+        found = look()
+        waiting = select.poll()
+        waiting.register(handle, select.POLLIN)
+        return None if waiting.poll(0) else found
+    finally:
+        os.close(handle)

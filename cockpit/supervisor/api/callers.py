@@ -14,7 +14,14 @@ from pathlib import Path
 
 from cockpit.adapters.process.ancestry import started_by_tmux
 from cockpit.config.schema import MaySettings
-from cockpit.core.callers import LOOK, Caller, CallerKind, refuse_unless_allowed, ssh_address
+from cockpit.core.callers import (
+    LOOK,
+    Caller,
+    CallerKind,
+    refuse_if_ended,
+    refuse_unless_allowed,
+    ssh_address,
+)
 from cockpit.core.errors import NotAllowed
 from cockpit.core.events import VerbAsked
 from cockpit.ports.processes import Ancestor, ProcessId
@@ -47,14 +54,14 @@ class Callers:
         self._screen: ProcessId | None = None
         """The last known process of the home window."""
 
-    async def of(self, pid: int | None) -> Caller:
+    async def of(self, pid: int | None, above: list[Ancestor]) -> Caller:
         """The caller behind a connection of this process. `pid` is None if it is unknown.
 
-        Pid 0 is a process outside of our container; agents never run there.
+        `above` is its ancestry from when the connection was accepted; empty if the process had
+        ended by then. Pid 0 is a process outside of our container; agents never run there.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
-        above = self._dependencies.processes.ancestry(pid) if pid is not None else []
         if not above:
             return Caller(CallerKind.UNKNOWN, pid=pid or 0)
         return (
@@ -172,15 +179,21 @@ class Callers:
     # Visibility
 
     def check_look(self, caller: Caller, name: str | None) -> None:
-        """Raise `NotAllowed` if an agent would read data of another agent."""
+        """Raise `NotAllowed` if an agent would read data of another agent.
+
+        Also if the caller's process has ended: it may have been another agent's.
+        """
+        refuse_if_ended(caller, "read this")
         if caller.kind is CallerKind.AGENT:
             refuse_unless_allowed(caller, LOOK, name, (LOOK,), self._may(caller).others)
 
     def only(self, caller: Caller) -> str | None:
         """The one agent whose data this caller sees; None for all agents.
 
-        Empty for an unknown agent: it sees no agent's data.
+        Empty for an unknown agent: it sees no agent's data. Raises `NotAllowed` for a process that
+        has ended.
         """
+        refuse_if_ended(caller, "read this")
         if caller.kind is not CallerKind.AGENT or LOOK in self._may(caller).others:
             return None
         return caller.name

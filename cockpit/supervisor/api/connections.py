@@ -17,9 +17,10 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cockpit.adapters.process.peers import peer_of
+from cockpit.adapters.process.peers import peer_of, while_alive
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
 from cockpit.core.problems import MEDIA_TYPE, problem
+from cockpit.ports.processes import Ancestor
 
 HEAD_SECONDS = 10.0
 """Time limit for the head of a request."""
@@ -44,15 +45,24 @@ PEER = "process"
 
 _PHRASES = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
+ANCESTRY = "ancestry"
+"""The name in a request's `state` of the process that connected, its parent, and so on up.
+
+Read when the connection is accepted, so that a process that ends later is still known. Empty for
+one that had ended by then.
+"""
+
 AgentOf = Callable[[int], str | None]
 """Pid -> the agent behind the process; empty for an unknown one, None for no agent."""
+AncestryOf = Callable[[int], list[Ancestor]]
 
 
 class Connections:
     """Counts the open connections of one supervisor by client process."""
 
-    def __init__(self, agent_of: AgentOf) -> None:
+    def __init__(self, agent_of: AgentOf, ancestry_of: AncestryOf) -> None:
         self._agent_of = agent_of
+        self.ancestry_of = ancestry_of
         self._open: Counter[int] = Counter()
         self._agents: dict[int, str | None] = {}
         self.refused = 0
@@ -139,6 +149,8 @@ class UserOnly(H11Protocol):
             self._refuse(refused)
             return
         self._pid = pid
+        above = while_alive(peer, lambda: self._table.ancestry_of(pid)) or []
+        self.app_state = {**self.app_state, ANCESTRY: above}
         self._update_deadline()
 
     @property

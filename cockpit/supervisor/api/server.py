@@ -34,7 +34,7 @@ from cockpit.core.search import words
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.callers import Callers, names_only
-from cockpit.supervisor.api.connections import PEER, Connections, UserOnly
+from cockpit.supervisor.api.connections import ANCESTRY, PEER, Connections, UserOnly
 from cockpit.supervisor.api.listener import Listener
 from cockpit.supervisor.api.refusals import Bug, client_gone, refusal, refused, unknown_request
 from cockpit.supervisor.api.request_checks import (
@@ -139,7 +139,8 @@ def application(served: Served) -> Starlette:
         },
         middleware=[Middleware(CheckedAddresses)],
     )
-    app.state.connections = Connections(served.callers.agent_of)
+    ancestry_of = served.dependencies.processes.ancestry
+    app.state.connections = Connections(served.callers.agent_of, ancestry_of)
     return app
 
 
@@ -220,8 +221,8 @@ class Views:
 
     async def _caller(self, request: Request) -> Caller:
         peer = request.client
-        known = peer is not None and peer.host == PEER
-        caller = await self._served.callers.of(peer.port if peer is not None and known else None)
+        pid = peer.port if peer is not None and peer.host == PEER else None
+        caller = await self._served.callers.of(pid, getattr(request.state, ANCESTRY, []))
         return forwarded(caller, request.headers.get("forwarded", ""))
 
     async def _agent(self, request: Request) -> Agent:

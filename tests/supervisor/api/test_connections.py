@@ -18,6 +18,7 @@ from starlette.routing import Route
 from cockpit.client.exchange import Exchange
 from cockpit.client.raw_request import fetch
 from cockpit.core.errors import CockpitError, NotNow
+from cockpit.ports.processes import Ancestor
 from cockpit.supervisor.api import connections
 from cockpit.supervisor.api.connections import (
     MOST_OF_AGENT,
@@ -28,8 +29,12 @@ from cockpit.supervisor.api.connections import (
 from cockpit.supervisor.api.server import bind, server
 
 
+def _no_ancestry(pid: int) -> list[Ancestor]:
+    return []
+
+
 def table(agents: dict[int, str]) -> Connections:
-    return Connections(agents.get)
+    return Connections(agents.get, _no_ancestry)
 
 
 def opened(many: Connections, pid: int, most: int = 2_000) -> int:
@@ -82,7 +87,7 @@ def test_a_process_that_ended_is_forgotten() -> None:
         asked.append(pid)
         return "api"
 
-    many = Connections(agent_of)
+    many = Connections(agent_of, _no_ancestry)
     opened(many, 5)
     assert asked == [5]
     for _ in range(MOST_OF_AGENT):
@@ -101,7 +106,7 @@ async def serving(
     path: Path, agent_of: Callable[[int], str | None], *more: Route
 ) -> AsyncIterator[Connections]:
     app = Starlette(routes=[Route("/", _hello, methods=["GET", "POST"]), *more])
-    app.state.connections = Connections(agent_of)
+    app.state.connections = Connections(agent_of, _no_ancestry)
     uvicorn_server: uvicorn.Server = server(app)
     task = asyncio.create_task(uvicorn_server._serve(sockets=[bind(path)]))
     while not uvicorn_server.started:
