@@ -247,8 +247,14 @@ async def test_a_permission_dialog_is_told_and_answered(
         assert row.needs is not None
         assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
         assert row.needs.command == "touch once"
-        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
-        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+        def answered(row: AgentStatus) -> bool:
+            """The hook runs before the dialog is drawn, and keys before that are lost."""
+            if row.needs:
+                cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+            return row.state == "idle" and not row.needs
+
+        await cockpit.until(answered, within=SLOW)
 
 
 async def test_the_document_asks_for_no_permission(
@@ -323,13 +329,21 @@ async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
 
 
 async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], Pilot]) -> None:
-    def steps(request: Request) -> Reply:
-        number = len(request.calls_made)
-        if number > 12:
-            return say("Done.", tokens=9_000)
-        return bash("sleep 0.3", 20_000 * number if number < 5 else 9_000)
+    summaries: list[Request] = []
 
-    flown = pilot(worker(steps))
+    def steps(request: Request) -> Reply:
+        if summaries:
+            return say("Done.", tokens=9_000)
+        return bash("sleep 0.3", min(80_000, 20_000 * (1 + len(request.calls_made))))
+
+    works = worker(steps)
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            summaries.append(request)
+        return works(request)
+
+    flown = pilot(answer)
     async with cockpit.flying(flown.table("observe")):
         await cockpit.start()
         row = await cockpit.until(

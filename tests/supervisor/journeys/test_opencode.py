@@ -240,8 +240,14 @@ async def test_a_permission_dialog_is_told_and_answered(
         assert row.needs is not None
         assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
         assert row.needs.command == "echo once"
-        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
-        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+
+        def answered(row: AgentStatus) -> bool:
+            """The hook runs before the dialog is drawn, and keys before that are lost."""
+            if row.needs:
+                cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+            return row.state == "idle" and not row.needs
+
+        await cockpit.until(answered, within=SLOW)
 
 
 async def test_the_document_asks_for_no_permission(
