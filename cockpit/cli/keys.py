@@ -15,6 +15,7 @@ _TITLES: Mapping[Context, str] = {
     "reading": "Reading a document",
     "comparing": "Comparing two documents",
     "worktrees": "Worktrees",
+    "elsewhere": "Sessions elsewhere",
 }
 README_ACTIONS = (
     "attach",

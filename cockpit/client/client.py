@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
-from cockpit.wire.status import Status
+from cockpit.wire.status import ElsewhereSession, Status
 from cockpit.wire.stream import Event, ScreenShot, WatchLine
 from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
@@ -73,6 +73,9 @@ class Client(Protocol):
         directory.
         """
 
+    async def elsewhere(self) -> list[ElsewhereSession] | None:
+        """Return the sessions that no cockpit started; None if the user switched them off."""
+
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """Return the worktree's diff against the last commit, or against the start of the job."""
 
@@ -80,8 +83,11 @@ class Client(Protocol):
 class Supervisor(Client, Protocol):
     """One supervisor. Unlike several, it can be followed: its events are numbered."""
 
-    def watch(self) -> AsyncIterator[WatchLine]:
-        """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`)."""
+    def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
+        """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`).
+
+        With `elsewhere` also the number of sessions that no cockpit started.
+        """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
         """Return the events after one, oldest first; `after=0` returns the newest `limit`."""

@@ -17,10 +17,11 @@ from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage, HistorySession
-from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.status import AgentStatus, ElsewhereSession, Status
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    ElsewhereCounted,
     Event,
     Happened,
     ScreenShot,
@@ -30,8 +31,9 @@ from cockpit.wire.stream import (
 from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
-_NAMES = ("name", "handoff", "tree")
-"""Fields of verbs with an agent or a handoff; a tree may also be a path, starting with `/`."""
+_NAMES = ("name", "handoff", "tree", "session")
+"""Fields of verbs with an agent, a handoff or a session; a tree may also be a path, starting with
+`/`."""
 
 
 class HostClient:
@@ -46,9 +48,9 @@ class HostClient:
     async def status(self) -> Status:
         return self._status(await self._client.status())
 
-    async def watch(self) -> AsyncIterator[WatchLine]:
+    async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
         self.answers = False
-        lines = self._client.watch()
+        lines = self._client.watch(elsewhere=elsewhere)
         try:
             async with aclosing(cast("_Closing", lines)):
                 async for line in lines:
@@ -107,6 +109,18 @@ class HostClient:
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         return [self._tree(tree) for tree in await self._client.worktrees(directory)]
 
+    async def elsewhere(self) -> list[ElsewhereSession] | None:
+        """Ids get the host's name, so that a request about one finds its supervisor."""
+        sessions = await self._client.elsewhere()
+        if sessions is None:
+            return None
+        return [
+            one.model_copy(
+                update={"host": self.host, "session_id": far_name(self.host, one.session_id)}
+            )
+            for one in sessions
+        ]
+
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         return await self._client.diff(self._without_host(name), of_job=of_job)
 
@@ -134,6 +148,8 @@ class HostClient:
                 return AgentChanged(agent=self._agent(line.agent))
             case AgentForgotten():
                 return AgentForgotten(name=far_name(self.host, line.name))
+            case ElsewhereCounted():
+                return line
             case Happened():
                 return Happened(event=self._event(line.event))
 

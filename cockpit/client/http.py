@@ -24,7 +24,7 @@ from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
-from cockpit.wire.status import Status
+from cockpit.wire.status import ElsewhereSession, Status
 from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
 from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import WorktreeStatus
@@ -93,13 +93,15 @@ class HttpClient:
         status = parsed(Status.model_validate_json, await self._get("/v1/status"))
         return self._named(status)
 
-    async def watch(self) -> AsyncIterator[WatchLine]:
+    async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes; ends with `NoSupervisor` when the supervisor does.
 
         Lines of a kind that this version does not know are skipped.
         """
-        query = f"?beat={self.beat}" if self.beat else ""
-        async for line in self._lines(f"/v1/watch{query}", self.beat * MISSED_BEATS or None):
+        parameters = {"beat": self.beat, "elsewhere": int(elsewhere)}
+        query = urlencode({name: value for name, value in parameters.items() if value})
+        target = f"/v1/watch?{query}" if query else "/v1/watch"
+        async for line in self._lines(target, self.beat * MISSED_BEATS or None):
             with contextlib.suppress(ValidationError):
                 message = _watch_line.validate_json(line)
                 if isinstance(message, Snapshot):
@@ -214,6 +216,11 @@ class HttpClient:
         query = "" if directory is None else "?" + urlencode({"directory": directory})
         found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
         return [parsed(WorktreeStatus.model_validate, tree) for tree in found]
+
+    async def elsewhere(self) -> list[ElsewhereSession] | None:
+        """Return the sessions that no cockpit started; None if the user switched them off."""
+        found = await self._get("/v1/status?elsewhere=1", VERB_SECONDS)
+        return parsed(Status.model_validate_json, found).elsewhere
 
     def _named(self, status: Status) -> Status:
         return status if self.host is None else status.model_copy(update={"host": self.host})

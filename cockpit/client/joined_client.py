@@ -20,7 +20,7 @@ from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
-from cockpit.wire.status import Status
+from cockpit.wire.status import ElsewhereSession, Status
 from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
@@ -59,8 +59,8 @@ class JoinedClient:
 
     async def ask(self, verb: Verb) -> Done:
         """Send a request to the host in its name. Raises `BadUsage` for an unknown host."""
-        name = getattr(verb, "name", None) or getattr(verb, "tree", None) or ""
-        return await self._client_of(name).ask(verb)
+        named = (getattr(verb, field, None) for field in ("name", "tree", "session"))
+        return await self._client_of(next(filter(None, named), "")).ask(verb)
 
     async def document(self, handoff: str) -> str:
         return await self._client_of(handoff).document(handoff)
@@ -119,6 +119,13 @@ class JoinedClient:
             return client.worktrees(directory if client is self._local else None)
 
         return [tree for each in (await self._all(question)).values() for tree in each]
+
+    async def elsewhere(self) -> list[ElsewhereSession] | None:
+        """Return the sessions of every host that answers; None if they are off on all of them."""
+        answers = (await self._all(lambda client: client.elsewhere())).values()
+        if all(each is None for each in answers):
+            return None
+        return [session for each in answers for session in each or ()]
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         return await self._client_of(name).diff(name, of_job=of_job)

@@ -42,6 +42,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "inbox": ("i",),
     "history": ("H",),
     "worktrees": ("W",),
+    "elsewhere": ("E",),
     "filter": ("slash",),
     "unfilter": ("escape", "ctrl+g"),
     "sort": ("S",),
@@ -144,6 +145,16 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "worktrees.again": ("r", "ctrl+r"),
     "worktrees.help": ("question_mark", "f1"),
     "worktrees.back": ("q", "escape", "W"),
+    "elsewhere.open": ("enter", "o"),
+    "elsewhere.down": ("j", "down"),
+    "elsewhere.up": ("k", "up"),
+    "elsewhere.page-down": ("pagedown", "space"),
+    "elsewhere.page-up": ("pageup",),
+    "elsewhere.first": ("g", "home"),
+    "elsewhere.last": ("G", "end"),
+    "elsewhere.adopt": ("a",),
+    "elsewhere.help": ("question_mark", "f1"),
+    "elsewhere.back": ("q", "escape", "E"),
 }
 """By action id, with names as in `key_name`. The part before the dot is the action's screen."""
 
@@ -168,7 +179,15 @@ _RESERVED_KEYS = {
 }
 """Keys that are reserved on every screen."""
 _CONFIRMED = frozenset(
-    {"stop", "done", "undo", "agent.undo", "worktrees.remove", "worktrees.salvage"}
+    {
+        "stop",
+        "done",
+        "undo",
+        "agent.undo",
+        "worktrees.remove",
+        "worktrees.salvage",
+        "elsewhere.adopt",
+    }
 )
 """Actions that ask to confirm with `y`."""
 _JUMPS = "123456789"

@@ -77,7 +77,7 @@ class ElsewhereSettings(Section):
 
     show: bool = Field(
         default=True,
-        description="List them, so that you can adopt one: cockpit status --elsewhere.",
+        description="Show them, so that you can adopt one: key E, or cockpit status --elsewhere.",
     )
 
 

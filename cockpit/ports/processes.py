@@ -66,6 +66,10 @@ class Ancestor:
     """Its controlling terminal (`pts/3`); empty if it has none."""
     arguments: tuple[str, ...] = ()
     """Its command line."""
+    tmux: str = ""
+    """Its `TMUX`: the socket of the tmux server that started it, the server's pid, and a number."""
+    pane: str = ""
+    """Its `TMUX_PANE`."""
 
 
 @dataclass(frozen=True, slots=True)

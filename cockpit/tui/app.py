@@ -50,6 +50,7 @@ class CockpitApp(App[bool]):
         "screens/agent/agent.tcss",
         "screens/inbox/inbox.tcss",
         "screens/history/history.tcss",
+        "screens/elsewhere/elsewhere.tcss",
     ]
     TITLE = "cockpit"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 (Textual declares it so)

@@ -213,11 +213,23 @@ class ElsewhereSession(Wire):
     """When the CLI last changed its status."""
     version: str | None = None
     """The version of the CLI."""
+    goal: str | None = None
+    """The first prompt in the transcript, in one line without secrets."""
+    terminal: str | None = None
+    """The controlling terminal of the process, such as `pts/3`."""
+    pane: str | None = None
+    """The tmux pane in which the process was started, such as `%4`; null outside tmux."""
+    tmux_socket: str | None = None
+    """The socket of that pane's tmux server."""
+    refusal: str | None = None
+    """The reason that adopting would be refused, and what to do instead; null if none is known."""
     transcript: str | None = None
     """Path of the transcript; null if the file does not exist yet."""
     model: str | None = None
     context: ContextStatus = Field(default_factory=ContextStatus)
     """The context use, with the bands of your defaults."""
+    host: str | None = None
+    """The host of the process; null in the answer of that host itself."""
 
 
 class Status(Wire):

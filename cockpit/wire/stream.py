@@ -57,6 +57,13 @@ class Happened(Wire):
     event: Event
 
 
+class ElsewhereCounted(Wire):
+    """The number of sessions that no cockpit started; sent with `elsewhere=1` only."""
+
+    type: Literal["elsewhere"] = "elsewhere"
+    count: int
+
+
 class ScreenShot(Wire):
     """The content of an agent's pane. Lines have text and SGR sequences only."""
 
@@ -66,4 +73,4 @@ class ScreenShot(Wire):
     pane: str | None = None
 
 
-WatchLine = Snapshot | AgentChanged | AgentForgotten | Happened
+WatchLine = Snapshot | AgentChanged | AgentForgotten | Happened | ElsewhereCounted

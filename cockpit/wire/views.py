@@ -55,6 +55,9 @@ class WatchQuery(Query):
     beat: Count = 0
     """Send an empty line after this many seconds of silence, to show that the connection is
     alive."""
+    elsewhere: Flag = "0"
+    """`1`: also send the number of sessions that no cockpit started, again when it changes. No
+    transcript is read for it."""
 
 
 class ElsewhereQuery(Query):

@@ -28,10 +28,11 @@ from cockpit.supervisor.api.request_checks import check_values
 from cockpit.wire.course import Course
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistoryPage, HistorySession
-from cockpit.wire.status import AgentStatus, HeldSetting, Status
+from cockpit.wire.status import AgentStatus, ElsewhereSession, HeldSetting, Status
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    ElsewhereCounted,
     Event,
     Happened,
     ScreenShot,
@@ -74,6 +75,8 @@ class MemoryClient:
         self.pages: list[tuple[int, str | None, str | None]] = []
         """Every page of the history that was asked for: size, cursor and agent."""
         self.trees: list[WorktreeStatus] = []
+        self.others: list[ElsewhereSession] | None = []
+        """Sessions elsewhere; None for a user who switched them off."""
         self.asked: list[Verb] = []
         """Every verb, in order, also those that were refused."""
 
@@ -93,12 +96,14 @@ class MemoryClient:
         """Whether anybody follows it."""
         return bool(self._watchers)
 
-    async def watch(self) -> AsyncIterator[WatchLine]:
+    async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
         lines: asyncio.Queue[WatchLine | CockpitError] = asyncio.Queue()
         snapshot = Snapshot(status=await self.status())
         self._watchers.add(lines)
         try:
             yield snapshot
+            if elsewhere:
+                yield ElsewhereCounted(count=len(self.others or ()))
             while not isinstance(line := await lines.get(), CockpitError):
                 yield line
             raise line
@@ -161,6 +166,10 @@ class MemoryClient:
         self._must_be_there()
         self._look_up("course", name)
         return self._courses.get(name, Course(agent=name))
+
+    async def elsewhere(self) -> list[ElsewhereSession] | None:
+        self._must_be_there()
+        return self.others
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         self._must_be_there()
@@ -340,6 +349,11 @@ class MemoryClient:
             raise kind_there(error.title, error.detail, error.hint)
 
         self._rules[kind] = refusal
+
+    def live_elsewhere(self, sessions: Sequence[ElsewhereSession]) -> None:
+        """The sessions that no cockpit started; watchers are told how many."""
+        self.others = list(sessions)
+        self._tell(ElsewhereCounted(count=len(self.others)))
 
     def disconnect(self) -> None:
         """Go away: streams end with `NoSupervisor`, and so does every call until `reconnect`."""

@@ -17,16 +17,17 @@ from cockpit.core.far_names import far_name
 from cockpit.wire.course import Course, Stretch
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain
-from cockpit.wire.status import HandoffStatus, HeldSetting, Status
+from cockpit.wire.status import ElsewhereSession, HandoffStatus, HeldSetting, Status
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    ElsewhereCounted,
     Happened,
     ScreenShot,
     Snapshot,
     WatchLine,
 )
-from cockpit.wire.verbs import Approve, Continue, Plan, RemoveWorktree, Start, Stop, Verb
+from cockpit.wire.verbs import Adopt, Approve, Continue, Plan, RemoveWorktree, Start, Stop, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent
@@ -302,3 +303,24 @@ def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
 
 async def ended(stream: AsyncIterator[ScreenShot]) -> None:
     await cast("Any", stream).aclose()
+
+
+async def test_a_session_elsewhere_is_adopted_on_its_own_host() -> None:
+    client, here, there = pair()
+    one = ElsewhereSession(session_id="s-1", runtime="claude", pid=7, directory="/w")
+    here.others, there.others = None, [one]
+    (found,) = await client.elsewhere() or []
+    assert (found.host, found.session_id) == ("gpu1", "gpu1/s-1")
+    await client.ask(Adopt(session=found.session_id, pid=7))
+    assert there.asked == [Adopt(session="s-1", pid=7)]
+    assert here.asked == []
+    there.others = None
+    assert await client.elsewhere() is None
+
+
+async def test_the_number_of_sessions_comes_from_each_host() -> None:
+    _, _, there = pair()
+    there.others = [ElsewhereSession(session_id="s", runtime="claude", pid=7, directory="/w")]
+    lines = HostClient("gpu1", there).watch(elsewhere=True)
+    assert isinstance(await anext(lines), Snapshot)
+    assert await anext(lines) == ElsewhereCounted(count=1)

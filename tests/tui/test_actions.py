@@ -14,6 +14,7 @@ from cockpit.tui.keys.actions import ACTIONS, BY_ID, Context, keys_of, table
 from cockpit.tui.keys.bindings import bindings, keymap
 from cockpit.tui.present.keys import possible
 from cockpit.tui.screens.agent.screen import AgentScreen
+from cockpit.tui.screens.elsewhere.screen import ElsewhereScreen
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.screen import HistoryScreen
@@ -34,6 +35,7 @@ SCREENS: dict[Context, type[Any]] = {
     "reading": ReadingScreen,
     "comparing": ComparingScreen,
     "worktrees": WorktreesScreen,
+    "elsewhere": ElsewhereScreen,
     "agent": AgentScreen,
 }
 """The screen of each context."""

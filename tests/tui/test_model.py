@@ -95,7 +95,7 @@ async def test_another_supervisor_counts_its_events_from_the_beginning() -> None
 
 async def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
     class Strange(MemoryClient):
-        async def watch(self) -> AsyncIterator[WatchLine]:
+        async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
             Snapshot.model_validate({"type": "snapshot", "status": {"version": 9}})
             yield cast("WatchLine", None)
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -27,6 +28,7 @@ from cockpit.wire.status import HandoffStatus, Needs, Status
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, context, scene
+from tests.tui.scene_elsewhere import SESSIONS
 
 THEMES = Path(__file__).parents[2] / "themes"
 SMALL, USUAL, LARGE = (60, 15), (100, 30), (200, 60)
@@ -62,7 +64,7 @@ def app(client: MemoryClient, theme: str = "night", selected: str | None = "api"
     return made
 
 
-async def settled(pilot: Pilot[None]) -> None:
+async def settled(pilot: Pilot[Any]) -> None:
     """The supervisor has answered, and the pane is drawn."""
     model = pilot.app.model  # type: ignore[attr-defined]
     deadline = time.monotonic() + 10
@@ -71,7 +73,7 @@ async def settled(pilot: Pilot[None]) -> None:
     await at_rest(pilot)
 
 
-async def at_rest(pilot: Pilot[None]) -> None:
+async def at_rest(pilot: Pilot[Any]) -> None:
     """Until several looks in a row find the same picture; a busy machine draws late."""
     deadline, last, same = time.monotonic() + 10, None, 0
     while same < 4 and time.monotonic() < deadline:
@@ -176,6 +178,30 @@ def treed() -> MemoryClient:
 def test_screen(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
     """Each screen and dialog over the fleet."""
     assert snap_compare(app(treed()), terminal_size=size, run_before=pressing(*keys))
+
+
+def elsewhere() -> MemoryClient:
+    """The fleet, with sessions that cockpit did not start; without times, which grow."""
+    client = scene()
+    client.others = [one.model_copy(update={"started_at": None}) for one in SESSIONS]
+    return client
+
+
+ELSEWHERE = {
+    "list-100x30": (("E",), USUAL),
+    "list-60x15": (("E",), SMALL),
+    "list-200x60": (("E",), LARGE),
+    "details-60x15": (("E", "enter"), SMALL),
+    "refused-80x24": (("E", "G"), (80, 24)),
+    "question-100x30": (("E", "a"), USUAL),
+    "group-100x30": (("G",), USUAL),
+}
+
+
+@pytest.mark.parametrize(("keys", "size"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_elsewhere(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
+    """The folded group, the list with the details beside or below it, and the question."""
+    assert snap_compare(app(elsewhere()), terminal_size=size, run_before=pressing(*keys))
 
 
 def hostile_places() -> MemoryClient:

@@ -50,6 +50,7 @@ from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
     Elsewhere,
+    ElsewhereCounted,
     Event,
     Happened,
     ScreenShot,
@@ -89,7 +90,8 @@ ANSWERS: tuple[Wire, ...] = (
                        handoffs=[HistoryHandoff(id="h", own_copy="/c.md")])])], next="h", total=2),
     WorktreeStatus(directory="/w", repository="/r", made=True,
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
-    OTHER, Elsewhere(sessions=[OTHER]), CallerStatus(kind="agent", name="api", pid=7),
+    OTHER, Elsewhere(sessions=[OTHER]), ElsewhereCounted(count=3),
+    CallerStatus(kind="agent", name="api", pid=7),
     Done(message="done", name="api"), Refusal(exit_code=5, title="No"),
     Refusal(exit_code=2, title="No", errors=[InvalidValue(pointer="#/name", detail="is missing")]),
     SessionFacts(

@@ -22,6 +22,8 @@ MARKS = (
     "COCKPIT_STATE",
     "COCKPIT_HOOK",
     "SSH_CONNECTION",
+    "TMUX",
+    "TMUX_PANE",
 )
 
 
@@ -44,6 +46,8 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
             ssh=held.get("SSH_CONNECTION", ""),
             terminal=process_table.terminal(pid),
             arguments=process_table.arguments(pid),
+            tmux=held.get("TMUX", ""),
+            pane=held.get("TMUX_PANE", ""),
         )
         pid = entry.parent
     return list(found.values())

@@ -56,7 +56,15 @@ from cockpit.supervisor.view.publisher import RowPublisher
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.history import HistoryChain, to_json
 from cockpit.wire.status import Status
-from cockpit.wire.stream import AgentChanged, Elsewhere, Event, Happened, ScreenShot, Snapshot
+from cockpit.wire.stream import (
+    AgentChanged,
+    Elsewhere,
+    ElsewhereCounted,
+    Event,
+    Happened,
+    ScreenShot,
+    Snapshot,
+)
 from cockpit.wire.verbs import VERBS, Verb
 from cockpit.wire.views import (
     OPENAPI_PATH,
@@ -284,23 +292,30 @@ class Views:
             self._served.dependencies.event_log.leave(listener)
 
     async def watch(self, request: Request) -> Response:
-        beat = _query(request, WatchQuery).beat
+        asked = _query(request, WatchQuery)
         only = self._served.callers.only(await self._caller(request))
-        return stream(request, self._watch(only), beat)
+        counted = only is None and asked.elsewhere in ("1", "true")
+        return stream(request, self._watch(only, counted=counted), asked.beat)
 
-    async def _watch(self, only: str | None) -> AsyncIterator[Line]:
+    async def _watch(self, only: str | None, *, counted: bool) -> AsyncIterator[Line]:
         rows, events = self._served.rows.listen(), self._served.dependencies.event_log.listen()
+        counts = self._served.elsewhere.counts()
+        sources = [rows.lines(), events.lines(), *([counts] if counted else [])]
         try:
             yield Line(Snapshot(status=self._status(only)).model_dump_json())
-            async for line in merged(rows.lines(), events.lines()):
-                message = line if hasattr(line, "type") else Happened(event=line)
-                if only is not None and isinstance(message, AgentChanged):
-                    message = AgentChanged(agent=names_only([message.agent], only)[0])
-                if not isinstance(message, Happened) or _is_visible(message.event, only):
-                    yield Line(message.model_dump_json())
+            async with aclosing(merged(*sources)) as lines:
+                async for line in lines:
+                    if isinstance(line, int):
+                        line = ElsewhereCounted(count=line)
+                    message = line if hasattr(line, "type") else Happened(event=line)
+                    if only is not None and isinstance(message, AgentChanged):
+                        message = AgentChanged(agent=names_only([message.agent], only)[0])
+                    if not isinstance(message, Happened) or _is_visible(message.event, only):
+                        yield Line(message.model_dump_json())
         finally:
             self._served.rows.leave(rows)
             self._served.dependencies.event_log.leave(events)
+            await counts.aclose()
 
     async def elsewhere(self, request: Request) -> Response:
         beat = _query(request, ElsewhereQuery).beat

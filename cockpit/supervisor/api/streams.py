@@ -4,7 +4,7 @@ asks."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -83,7 +83,7 @@ async def _beating(source: AsyncIterator[Line], seconds: float) -> AsyncIterator
         await asyncio.gather(pending, return_exceptions=True)
 
 
-async def merged(*sources: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def merged(*sources: AsyncIterator[Any]) -> AsyncGenerator[Any]:
     """Lines of several sources as they arrive; ends when one source ends."""
     waiting = {asyncio.ensure_future(anext(source)): source for source in sources}
     try:

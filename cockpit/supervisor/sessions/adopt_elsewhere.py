@@ -7,15 +7,12 @@ which the CLI saves its session, and nothing harder. `adopt.py` is about our own
 from __future__ import annotations
 
 import shlex
-from functools import partial
-from pathlib import Path
 
 from cockpit.config.loaded import changed_agent
-from cockpit.core.errors import BadUsage, CockpitError, Failed, NotAllowed, NotNow
+from cockpit.core.errors import CockpitError, Failed, NotAllowed, NotNow
 from cockpit.core.events import AgentAdopting
 from cockpit.core.ids import AgentName, SessionId, agent_name, suggested_name
 from cockpit.core.permission import successors_mode
-from cockpit.core.safetext import safe_line
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.runtimes import Runtime
@@ -23,6 +20,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.adoptable import (
+    check_adoptable,
+    shown_directory,
+    start_command,
+)
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.start import Starter
@@ -118,28 +120,8 @@ class Adoption:
 
     async def _check(self, found: LiveSession, runtime: Runtime) -> None:
         """Raise if it would be impossible to reopen the session after its process has ended."""
-        if found.kind not in ("", "interactive"):
-            raise NotNow(
-                f"Session {found.id} is not in a terminal",
-                f"Its CLI runs it as {safe_line(found.kind, 40)!a}, and may start it again.",
-                f"End it where it was started, then: {self._start_command(found)}",
-            )
         parts = self._dependencies
-        held = parts.store.session(found.id)
-        if held is not None and self._fleet.find(held.agent) is not None:
-            raise NotNow(
-                f"The session belongs to {held.agent}",
-                f"It is session {held.number} of that agent's job, opened by hand.",
-                f"End it there, then: cockpit start {held.agent} --resume {found.id}",
-            )
-        slow = parts.slow
-        await slow.ask(
-            ("elsewhere", found.id),
-            partial(parts.live_sessions.check_reopenable, found),
-            READ_SECONDS,
-        )
-        if not await slow.ask(found.directory, found.directory.is_dir):
-            raise BadUsage(f"{_place(found)} is not a directory", "The session began there.")
+        await check_adoptable(parts, self._fleet, found)
         await self._sessions.probe(runtime, parts.environment)
 
     def _name(self, wanted: str | None, found: LiveSession) -> AgentName:
@@ -188,10 +170,10 @@ class Adoption:
             raise NotNow(
                 f"Process {found.pid} no longer has session {found.id} open",
                 "It ended, or opened another session, just now.",
-                f"Look again: cockpit status --elsewhere. Or: {self._start_command(found)}",
+                f"Look again: cockpit status --elsewhere. Or: {start_command(found)}",
             )
         parts.event_log.record(
-            AgentAdopting(session=found.id, pid=found.pid, directory=_place(found)),
+            AgentAdopting(session=found.id, pid=found.pid, directory=shown_directory(found)),
             f"{agent.name}: process {found.pid} is asked to end, to reopen its session here. "
             f"By hand: {self._by_hand(found)}",
             agent.name,
@@ -214,7 +196,7 @@ class Adoption:
             f"Process {process.pid} did not end",
             f"It was asked to end (SIGTERM) and still runs after {END_SECONDS:.0f} s. "
             "cockpit does not kill it; the session stays where it is.",
-            f"End it in its terminal (/exit), then: {self._start_command(found)}",
+            f"End it in its terminal (/exit), then: {start_command(found)}",
         )
 
     async def _reopen(self, agent: Agent, found: LiveSession) -> None:
@@ -226,18 +208,9 @@ class Adoption:
                 f"Process {found.pid} ended, but cockpit could not reopen its session",
                 f"{why}\nThe session is complete in its transcript.",
                 f"Reopen it by hand: {self._by_hand(found)}\n"
-                f"Or as an agent: {self._start_command(found)}",
+                f"Or as an agent: {start_command(found)}",
             ) from refused
 
     def _by_hand(self, found: LiveSession) -> str:
         words = self._dependencies.live_sessions.by_hand(found.id)
-        return f"cd {shlex.quote(_place(found))} && {shlex.join(words)}"
-
-    def _start_command(self, found: LiveSession) -> str:
-        directory = shlex.quote(_place(found))
-        name = suggested_name(Path(_place(found)).name)
-        return f"cockpit start {name} --directory {directory} --resume {found.id}"
-
-
-def _place(found: LiveSession) -> str:
-    return safe_line(str(found.directory), 4096)
+        return f"cd {shlex.quote(shown_directory(found))} && {shlex.join(words)}"

@@ -4,12 +4,13 @@ decisions."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.safetext import quoted
 from cockpit.ports.live_sessions import LiveSession
-from cockpit.ports.processes import ProcessId
+from cockpit.ports.processes import Ancestor, ProcessId
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 
@@ -19,13 +20,43 @@ PATIENCE = 5.0
 """Seconds for reading all status files."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session's process runs. All text is foreign."""
+
+    terminal: str = ""
+    """Its controlling terminal (`pts/3`); empty without one."""
+    pane: str = ""
+    """The tmux pane (`%4`) in which it was started; empty outside tmux."""
+    tmux_socket: str = ""
+    """The socket of that tmux server."""
+    by_cockpit: bool = False
+    """A cockpit started it, or a process that it descends from."""
+
+
+def place_of(above: Sequence[Ancestor]) -> Place:
+    """The place of the first process; `above` continues with its ancestors.
+
+    The pane counts only if the tmux server is an ancestor: a terminal that was opened inside tmux
+    inherits the variables.
+    """
+    if not above:
+        return Place()
+    first, by_cockpit = above[0], any(one.run or one.process.pid == os.getpid() for one in above)
+    socket, _, rest = first.tmux.partition(",")
+    server = rest.partition(",")[0]
+    if server not in {str(one.process.pid) for one in above[1:]}:
+        return Place(first.terminal, by_cockpit=by_cockpit)
+    return Place(first.terminal, first.pane, socket, by_cockpit)
+
+
 class OtherSessions:
     """The live sessions that belong to no agent of any cockpit."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
-        self._started_by_cockpit: dict[tuple[int, int], bool] = {}
+        self._places: dict[tuple[int, int], Place] = {}
         """By pid and start time, because the way a process was started does not change."""
 
     @property
@@ -67,27 +98,27 @@ class OtherSessions:
             )
         return begun[0]
 
+    def place(self, session: LiveSession) -> Place:
+        """Where a session of the last `look` runs."""
+        return self._places.get((session.pid, session.started), Place())
+
     def identify(self, session: LiveSession) -> ProcessId | None:
         """The process that has the session open; None if it has ended."""
         process = self._dependencies.processes.identify(session.pid)
         return process if process is not None and process.started == session.started else None
 
     def _others(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
-        """Return the sessions that belong to no agent. Called on a thread."""
+        """Return the sessions that belong to no agent. Called on a thread, or on two at once.
+
+        What an agent starts is not listed, nor a writer of documents, which this process starts.
+        """
         sessions = list(sessions)
-        known, self._started_by_cockpit = self._started_by_cockpit, {}
+        known, places = self._places, dict[tuple[int, int], Place]()
         for session in sessions:
             key = session.pid, session.started
-            ours = known.get(key)
-            self._started_by_cockpit[key] = self._is_ours(session.pid) if ours is None else ours
-        return [each for each in sessions if not self._started_by_cockpit[each.pid, each.started]]
-
-    def _is_ours(self, pid: int) -> bool:
-        """Whether a cockpit started the process, or one that it descends from.
-
-        That includes what an agent starts, and a writer of documents, which our own process starts.
-        """
-        return any(
-            one.run or one.process.pid == os.getpid()
-            for one in self._dependencies.processes.ancestry(pid)
-        )
+            place = known.get(key)
+            if place is None:
+                place = place_of(self._dependencies.processes.ancestry(session.pid))
+            places[key] = place
+        self._places = places
+        return [each for each in sessions if not places[each.pid, each.started].by_cockpit]

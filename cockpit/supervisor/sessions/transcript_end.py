@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cockpit.adapters.files.foreign_files import stamp
+from cockpit.adapters.files.foreign_files import read_file, stamp
 from cockpit.adapters.transcripts.tail import Fetched, Tail
+from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
 from cockpit.core.reading import Window, resolve_window
 from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Skipped
 from cockpit.ports.runtimes import Runtime
 
+BEGINNING_BYTES = 256 * 1024
+"""Bytes at the beginning in which the first prompt is searched."""
 END_BYTES = 8 * 1024 * 1024
 """Bytes at the end in which the last reply is searched."""
 
@@ -29,7 +32,9 @@ class TranscriptEnd:
             start = max(0, stamp(path)[0] - END_BYTES)
         except OSError:
             start = 0
+        self._path = path
         self._tail = Tail(path, runtime.parse, offset=start)
+        self._goal: str | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -40,6 +45,8 @@ class TranscriptEnd:
 
     def read(self) -> None:
         """Read new lines. Blocks; raises nothing because of the file."""
+        if self._goal is None:
+            self._goal = self._first_prompt()
         while True:
             restarts = self._tail.restarts
             fetched = self._tail.fetch()
@@ -58,6 +65,26 @@ class TranscriptEnd:
             self._mode = event.permission_mode or self._mode
         elif isinstance(event, AssistantReplied) and not event.sidechain and event.at is not None:
             self._replied = event.at.timestamp()
+
+    def _first_prompt(self) -> str | None:
+        """Return the first prompt; None if it is not near the start."""
+        try:
+            beginning = read_file(self._path, BEGINNING_BYTES, cut=True)
+        except OSError:
+            return None
+        collector = Collector()
+        for line in beginning.split(b"\n"):
+            events = self._runtime.parse(line)
+            for event in () if isinstance(events, Skipped) else events:
+                collector.feed(event)
+            if collector.goal:
+                return collector.goal
+        return None
+
+    @property
+    def goal(self) -> str | None:
+        """The first prompt, as written; None if none was found."""
+        return self._goal
 
     @property
     def model(self) -> str | None:

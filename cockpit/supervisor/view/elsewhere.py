@@ -13,6 +13,7 @@ from pathlib import Path
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
+from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import rfc3339
 from cockpit.ports.live_sessions import LiveSession
@@ -20,18 +21,24 @@ from cockpit.ports.processes import ProcessId
 from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.adoptable import check_adoptable
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
-from cockpit.supervisor.view.rows import marks_status
+from cockpit.supervisor.view.rows import LONGEST_ASKED, marks_status, shown_goal
 from cockpit.wire.status import ContextStatus, ElsewhereSession
 
+COUNT_SECONDS = 5.0
+"""The least seconds between two counts: CLIs rewrite their status files several times a minute."""
 READ_SECONDS = 2.0
 """Seconds between two checks of the transcripts while a client follows the sessions."""
+KEPT_SECONDS = 15.0
+"""Seconds for which readings are kept after an answer."""
 SETTING_SECONDS = 30.0
 """Seconds after which a changed setting is noticed without any other change."""
 PATIENCE = 2.0
 """Seconds for one step of reading a transcript."""
 LONGEST_PATH = 4096
+LONGEST_REASON = 600
 
 
 class ElsewhereRows:
@@ -42,8 +49,9 @@ class ElsewhereRows:
         self._fleet = fleet
         self._others = others
         self._readings: dict[tuple[Path, int], TranscriptEnd] = {}
-        """By transcript and pid; only while a client follows them."""
+        """By transcript and pid; only while a client follows them, or asked a short while ago."""
         self._followers = 0
+        self._forgetting: asyncio.TimerHandle | None = None
         self._one_at_a_time = asyncio.Lock()
         """Two clients must not read the same transcript in two threads."""
 
@@ -54,8 +62,17 @@ class ElsewhereRows:
         try:
             return await self._rows(await self._look())
         finally:
-            if not self._followers:
-                self._readings.clear()
+            self._forget_later()
+
+    def _forget_later(self) -> None:
+        """Drop the readings soon: a list that is open asks again, and only new lines are read."""
+        if self._forgetting is not None:
+            self._forgetting.cancel()
+        self._forgetting = asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget)
+
+    def _forget(self) -> None:
+        if not self._followers:
+            self._readings.clear()
 
     async def follow(self) -> AsyncGenerator[list[ElsewhereSession]]:
         """Yield all sessions with their context use, whenever one changed."""
@@ -82,8 +99,36 @@ class ElsewhereRows:
             for forget in ends.values():
                 forget()
             self._followers -= 1
-            if not self._followers:
-                self._readings.clear()
+            self._forget()
+
+    async def counts(self) -> AsyncGenerator[int]:
+        """Yield the number of sessions, whenever it changed; 0 while the user switched them off.
+
+        Looks only when a status file changed, a listed process ended or the setting changed.
+        """
+        wake = asyncio.Event()
+        stop = self._dependencies.live_sessions.watch(wake.set)
+        ends: dict[ProcessId, Callable[[], None]] = {}
+        last: int | None = None
+        try:
+            while True:
+                wake.clear()
+                enabled = self._others.enabled
+                with suppress(NoAnswer, OSError):  # counted again with the next change
+                    found = await self._others.look()
+                    self._watch_ends(found, ends, wake.set)
+                    if len(found) != last:
+                        last = len(found)
+                        yield last
+                await asyncio.sleep(COUNT_SECONDS)
+                while not wake.is_set() and enabled == self._others.enabled:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(SETTING_SECONDS):
+                            await wake.wait()
+        finally:
+            stop()
+            for forget in ends.values():
+                forget()
 
     async def _look(self) -> list[LiveSession]:
         try:
@@ -122,6 +167,7 @@ class ElsewhereRows:
             )
             if path is not None:
                 reading = await self._read(session, path)
+        place = self._others.place(session)
         return ElsewhereSession(
             session_id=session.id,
             runtime=session.runtime,
@@ -133,10 +179,26 @@ class ElsewhereRows:
             started_at=_time(session.began),
             changed_at=_time(session.changed),
             version=_shown(session.version),
+            goal=shown_goal(reading.goal[:LONGEST_ASKED]) if reading and reading.goal else None,
+            terminal=_shown(place.terminal),
+            pane=_shown(place.pane),
+            tmux_socket=_shown(place.tmux_socket, LONGEST_PATH),
+            refusal=await self._refusal(session),
             transcript=str(path) if reading is not None else None,
             model=_shown(reading.model) if reading else None,
             context=self._context(session, reading) if reading else ContextStatus(),
         )
+
+    async def _refusal(self, session: LiveSession) -> str | None:
+        """Return why the session cannot be adopted now; None if nothing is known against it."""
+        try:
+            await check_adoptable(self._dependencies, self._fleet, session)
+        except (NoAnswer, OSError):
+            return None  # unknown: adopting checks again
+        except CockpitError as error:
+            lines = (error.title, *error.detail.splitlines(), error.hint)
+            return safe_line(". ".join(line.rstrip(".") for line in lines if line), LONGEST_REASON)
+        return None
 
     async def _read(self, session: LiveSession, path: Path) -> TranscriptEnd | None:
         """Return the end of the transcript; None if there is no such file."""
@@ -178,8 +240,8 @@ class ElsewhereRows:
         )
 
 
-def _shown(text: str | None) -> str | None:
-    return safe_line(text, 80) if text else None
+def _shown(text: str | None, longest: int = 80) -> str | None:
+    return safe_line(text, longest) if text else None
 
 
 def _time(seconds: float | None) -> str | None:

@@ -88,12 +88,12 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
 def goal(agent: Agent) -> str | None:
     """What the agent was asked to do, in one line without secrets; None if unknown."""
     asked = (agent.job.prompt if agent.job else None) or agent.session_state.reading.collector.goal
-    return _shown(asked[:LONGEST_ASKED]) if asked else None
+    return shown_goal(asked[:LONGEST_ASKED]) if asked else None
 
 
 @lru_cache(maxsize=1000)
-def _shown(asked: str) -> str:
-    """Redact a goal. Cached, because rows are built many times a second."""
+def shown_goal(asked: str) -> str:
+    """Redact a goal, and make it one line. Cached, because rows are built many times a second."""
     return safe_line(Redactor().redact(asked).text, LONGEST_GOAL)
 
 

@@ -17,7 +17,15 @@ from typing import Literal
 from cockpit.tui.keys import reasons
 
 Context = Literal[
-    "fleet", "review", "inbox", "history", "reading", "comparing", "worktrees", "agent"
+    "fleet",
+    "review",
+    "inbox",
+    "history",
+    "reading",
+    "comparing",
+    "worktrees",
+    "elsewhere",
+    "agent",
 ]
 Handlers = Mapping[str, Callable[[], None]]
 """The functions of a screen's actions, by the action's id."""
@@ -153,6 +161,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "worktrees", "worktrees", "Worktrees, and what blocks removing each.",
         ("W",), why_not=reasons.needs_any_supervisor,
+    ),
+    Action(
+        "elsewhere", "elsewhere", "Sessions that cockpit did not start; adopt one.",
+        ("E",), why_not=reasons.needs_any_supervisor,
     ),
     Action("filter", "filter", "Filter agents.", ("slash",)),
     Action("unfilter", "all", "Clear the filter.", ("escape", "ctrl+g")),
@@ -361,6 +373,30 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "worktrees.back", "back", "Back to the fleet.",
         ("q", "escape", "W"), "worktrees", shown=True,
+    ),
+    Action(
+        "elsewhere.open", "details", "Show only the session's details, or the list again.",
+        ("enter", "o"), "elsewhere", shown=True,
+    ),
+    Action("elsewhere.down", "down", "Select the next session.", ("j", "down"), "elsewhere"),
+    Action("elsewhere.up", "up", "Select the previous session.", ("k", "up"), "elsewhere"),
+    Action(
+        "elsewhere.page-down", "page down", "Scroll the details down a page.",
+        ("pagedown", "space"), "elsewhere",
+    ),
+    Action(
+        "elsewhere.page-up", "page up", "Scroll the details up a page.", ("pageup",), "elsewhere",
+    ),
+    Action("elsewhere.first", "first", "Select the first session.", ("g", "home"), "elsewhere"),
+    Action("elsewhere.last", "last", "Select the last session.", ("G", "end"), "elsewhere"),
+    Action(
+        "elsewhere.adopt", "adopt", "End it and reopen it as an agent. Asks to confirm.",
+        ("a",), "elsewhere", reasons.needs_any_supervisor, shown=True,
+    ),
+    _help("elsewhere"),
+    Action(
+        "elsewhere.back", "back", "Back to the fleet.",
+        ("q", "escape", "E"), "elsewhere", shown=True,
     ),
 )  # fmt: skip
 

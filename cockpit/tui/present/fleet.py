@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from cockpit.core.plurals import counted
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
@@ -39,7 +40,21 @@ class Gap:
     """An empty line before a group."""
 
 
-Line = Heading | AgentLine | Gap
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence in place of the agents."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElsewhereLine:
+    """The folded group of sessions that cockpit did not start, below all agents."""
+
+    count: int
+
+
+Line = Heading | AgentLine | Gap | Note | ElsewhereLine
 
 
 def lines_of(
@@ -95,6 +110,20 @@ def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list
             used = end
         start = end + GAP
     return merged([*title, *titles, Span(" " * max(0, layout.width - used))])
+
+
+def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool) -> list[Span]:
+    """The line of the folded group; `key` opens it."""
+    text = f"Elsewhere: {counted(line.count, 'session')}"
+    mark = Span("▌" if selected else " ", "cursor")
+    if width < 2:
+        return [mark]
+    role = "name-here" if selected else "muted"
+    after = f"  {key} lists them" if selected else ""
+    used = 2 + len(text)
+    if width <= used:
+        return merged([mark, Span(" "), Span(fit(text, max(0, width - 2)), role)])
+    return merged([mark, Span(" "), Span(text, role), Span(fit(after, width - used), "muted")])
 
 
 def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> list[Span]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "agent.screen", "confirm", "help", "history.screen", "inbox.screen", "settings.own_keys",
-    "review.screen", "send", "settings.screen", "start.screen", "worktrees.screen",
+    "agent.screen", "confirm", "elsewhere.screen", "help", "history.screen", "inbox.screen",
+    "settings.own_keys", "review.screen", "send", "settings.screen", "start.screen",
+    "worktrees.screen",
 )  # fmt: skip
 """Modules of this package, relative to it."""
 

@@ -69,7 +69,7 @@ def _why(error: CockpitError, *, is_remote: bool) -> str:
 
 
 async def _follow_once(client: Supervisor, part: Part) -> None:
-    lines = client.watch()
+    lines = client.watch(elsewhere=True)
     async with aclosing(cast("_Closing", lines)):
         while (line := await _next(lines)) is not None:
             await _take(client, part, line)

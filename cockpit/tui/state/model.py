@@ -13,7 +13,15 @@ from enum import StrEnum
 
 from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.wire.status import AgentStatus, HeldSetting, Status
-from cockpit.wire.stream import AgentChanged, AgentForgotten, Event, Happened, Snapshot, WatchLine
+from cockpit.wire.stream import (
+    AgentChanged,
+    AgentForgotten,
+    ElsewhereCounted,
+    Event,
+    Happened,
+    Snapshot,
+    WatchLine,
+)
 
 KEPT_EVENTS = 500
 
@@ -60,6 +68,8 @@ class Part:
         self.connection = Connection()
         self.held: list[HeldSetting] = []
         """Settings ignored because their file is untrusted, as last read."""
+        self.elsewhere = 0
+        """The number of sessions that no cockpit started, as last told."""
         self.last_event = 0
 
     @property
@@ -74,9 +84,12 @@ class Part:
                 self.host = line.status.host
                 self.version = line.status.supervisor.version
                 self.held = line.status.held
+                self.elsewhere = 0  # counted anew, but not by an older supervisor
                 self._model.replace(self, line.status, now)
             case AgentChanged():
                 self._model.put(line.agent, now)
+            case ElsewhereCounted():
+                self._count_elsewhere(line.count)
             case AgentForgotten():
                 self._model.forget(line.name)
             case Happened():
@@ -102,6 +115,11 @@ class Part:
         if self.connection.live or since is None:
             since = now
         self._connect(Connection(False, since, why, incompatible))
+
+    def _count_elsewhere(self, count: int) -> None:
+        if count != self.elsewhere:
+            self.elsewhere = count
+            self._model.notify(Change.FLEET)
 
     def _fresh(self, events: list[Event]) -> list[Event]:
         fresh = [event for event in events if event.id > self.last_event]
@@ -158,6 +176,11 @@ class Model:
     def held(self) -> list[HeldSetting]:
         """Settings ignored because their file is untrusted, on all hosts."""
         return [one for part in self.parts.values() for one in part.held]
+
+    @property
+    def elsewhere(self) -> int:
+        """The number of sessions that no cockpit started, on the hosts that answer."""
+        return sum(part.elsewhere for part in self.parts.values() if part.connection.live)
 
     @property
     def is_joined(self) -> bool:

@@ -14,9 +14,12 @@ from textual.message import Message
 from cockpit.tui.present.columns import Layout, layout
 from cockpit.tui.present.fleet import (
     AgentLine,
+    ElsewhereLine,
     Gap,
     Heading,
     Line,
+    Note,
+    elsewhere_spans,
     heading_spans,
     lines_of,
     row_spans,
@@ -44,10 +47,6 @@ class FleetList(Lines, can_focus=True):
     class Picked(Message):
         """The selected row was clicked."""
 
-        def __init__(self, name: str) -> None:
-            super().__init__()
-            self.name = name
-
     class Headed(Message):
         """A group heading was clicked."""
 
@@ -58,10 +57,18 @@ class FleetList(Lines, can_focus=True):
             super().__init__()
             self.lines = lines
 
-    def __init__(self, model: Model, *, now: Callable[[], datetime] = _now) -> None:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        now: Callable[[], datetime] = _now,
+        open_key: Callable[[], str] = lambda: "Enter",
+    ) -> None:
+        """`open_key` returns the key that opens the selected row."""
         super().__init__(id="fleet")
         self._model = model
         self._now = now
+        self._open_key = open_key
         self._rows: dict[str, Row] = {}
         self._outdated: set[str] = set()
         self._places: list[Line] = []
@@ -72,6 +79,17 @@ class FleetList(Lines, can_focus=True):
         self.sort = "need"
         """The order inside the groups, one of `present.sorting.ORDERS`."""
         self._airy = False
+        self._wants_elsewhere = False
+
+    @property
+    def at_elsewhere(self) -> bool:
+        """Whether the group of sessions that cockpit did not start is selected; then no agent
+        is."""
+        return self._wants_elsewhere and not self._model.selected and self._has_elsewhere
+
+    @property
+    def _has_elsewhere(self) -> bool:
+        return bool(self._model.elsewhere) and not self.filter
 
     @property
     def names(self) -> list[str]:
@@ -118,27 +136,43 @@ class FleetList(Lines, can_focus=True):
         self._outdated.clear()
         before = len(self._places)
         self._places = lines_of(agents.values(), self.filter, self.sort, airy=self._airy)
+        if not self._places:
+            self._places = [Note("No agent matches the filter." if self.filter else EMPTY)]
+        if self._has_elsewhere:
+            gap = [Gap()] if self._airy else []
+            self._places += [*gap, ElsewhereLine(self._model.elsewhere)]
         if len(self._places) != before:
             self.post_message(self.Grew(max(1, len(self._places))))
         return self._draw()
 
     def select(self, name: str | None) -> None:
         """Select a row and scroll it into view."""
+        self._wants_elsewhere = False
         self._model.select(name)
+        self._draw()
+        self._bring_into_view()
+
+    def select_elsewhere(self) -> None:
+        """Select the group of sessions that cockpit did not start, and no agent."""
+        self._wants_elsewhere = True
+        self._model.select(None)
         self._draw()
         self._bring_into_view()
 
     def move(self, steps: int) -> None:
         """Move the selection down by `steps`, up if negative; stops at the ends."""
-        names = self.names
-        if not names:
+        stops: list[str | None] = [*self.names, *([None] if self._has_elsewhere else [])]
+        if not stops:
             return
         selected = self._model.selected
-        if selected in names:
-            index = min(max(names.index(selected) + steps, 0), len(names) - 1)
+        if selected in stops and (selected or self.at_elsewhere):
+            index = min(max(stops.index(selected) + steps, 0), len(stops) - 1)
         else:
-            index = 0 if steps > 0 else len(names) - 1
-        self.select(names[index])
+            index = 0 if steps > 0 else len(stops) - 1
+        if (name := stops[index]) is None:
+            self.select_elsewhere()
+        else:
+            self.select(name)
 
     def name_at(self, number: int) -> str | None:
         """The agent with this number, from 1."""
@@ -148,6 +182,8 @@ class FleetList(Lines, can_focus=True):
     def line_style(self, line: int) -> Style | None:
         place = self._places[line] if line < len(self._places) else None
         if isinstance(place, AgentLine) and place.name == self._model.selected:
+            return under(self.app, "row-selected")
+        if isinstance(place, ElsewhereLine) and self.at_elsewhere:
             return under(self.app, "row-selected")
         return None
 
@@ -160,10 +196,15 @@ class FleetList(Lines, can_focus=True):
         place = self._places[line] if line < len(self._places) else None
         if isinstance(place, Heading):
             self.post_message(self.Headed())
+        if isinstance(place, ElsewhereLine):
+            if self.at_elsewhere:
+                self.post_message(self.Picked())
+            else:
+                self.select_elsewhere()
         if not isinstance(place, AgentLine):
             return
         if place.name == self._model.selected:
-            self.post_message(self.Picked(place.name))
+            self.post_message(self.Picked())
         else:
             self.select(place.name)
 
@@ -171,15 +212,18 @@ class FleetList(Lines, can_focus=True):
         width = self.size.width
         if not width:
             return 0
-        if not self._places:
-            text = "No agent matches the filter." if self.filter else EMPTY
-            return self.set_lines([[Span(f"  {text}", "muted")]])
         self._layout = layout([self._rows[name] for name in self.names], width)
         return self.set_lines([self._spans(line) for line in self._places])
 
     def _spans(self, line: Line) -> list[Span]:
         if isinstance(line, Gap):
             return [Span(" " * self._layout.width)]
+        if isinstance(line, Note):
+            return [Span(f"  {line.text}", "muted")]
+        if isinstance(line, ElsewhereLine):
+            return elsewhere_spans(
+                line, self.size.width, self._open_key(), selected=self.at_elsewhere
+            )
         if isinstance(line, Heading):
             return heading_spans(line, self._layout, COLUMN.get(self.sort, ""))
         row, selected = self._rows[line.name], line.name == self._model.selected
@@ -192,6 +236,8 @@ class FleetList(Lines, can_focus=True):
 
     def _line_of(self, name: str | None) -> int | None:
         for index, line in enumerate(self._places):
+            if isinstance(line, ElsewhereLine) and self.at_elsewhere:
+                return index
             if isinstance(line, AgentLine) and line.name == name:
                 return index
         return None

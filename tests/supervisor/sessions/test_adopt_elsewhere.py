@@ -21,12 +21,15 @@ import pytest
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage, Failed, NotAllowed, NotNow
-from cockpit.ports.processes import ProcessId
+from cockpit.ports.processes import Ancestor, ProcessId
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.sessions import adopt_elsewhere
+from cockpit.supervisor.sessions.elsewhere import Place, place_of
 from cockpit.supervisor.supervisor import Supervisor
+from cockpit.supervisor.view import elsewhere as view
 from cockpit.wire.status import ElsewhereSession
+from cockpit.wire.stream import ElsewhereCounted
 from cockpit.wire.verbs import Adopt, Start
 
 if TYPE_CHECKING:
@@ -122,6 +125,10 @@ async def test_a_session_elsewhere_is_listed_as_its_cli_tells_of_it(
         assert found.transcript is not None
         assert found.transcript.endswith(f"{found.session_id}.jsonl")
         assert found.started_at is not None
+        assert (found.goal, found.refusal) == ("Count.", None)
+        assert found.terminal is not None
+        assert found.terminal.startswith("pts/")
+        assert (found.pane, found.tmux_socket) == ("%0", str(cockpit.home / "user.tmux"))
         # A process that is killed leaves its note behind.
         os.kill(found.pid, signal.SIGKILL)
         await until(lambda: has_ended(found.pid))
@@ -166,6 +173,51 @@ async def test_a_client_is_told_of_every_change(cockpit: Cockpit, terminal: Term
         await change(lambda rows: rows and rows[0].status == "idle" and rows[0].context.tokens)
         os.kill((await elsewhere(supervisor))[0].pid, signal.SIGKILL)
         await change(lambda rows: rows == [])
+
+
+async def test_the_number_of_sessions_follows_them_without_reading_transcripts(
+    cockpit: Cockpit, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "COUNT_SECONDS", 0.05)
+    async with (
+        cockpit.flying(cockpit.agent()) as supervisor,
+        aclosing(supervisor.elsewhere.counts()) as counts,
+    ):
+
+        async def count() -> int:
+            async with asyncio.timeout(PATIENCE):
+                return await anext(counts)
+
+        assert await count() == 0
+        terminal.run(cockpit.repository, "Count.", STANDIN_PAUSE="2", STANDIN_PACE="0.05")
+        assert await count() == 1
+        (found,) = supervisor.dependencies.live_sessions.look()
+        os.kill(found.pid, signal.SIGKILL)
+        assert await count() == 0
+        assert supervisor.elsewhere._readings == {}
+
+
+async def test_a_client_that_wants_it_is_told_the_number(
+    cockpit: Cockpit, terminal: Terminal
+) -> None:
+    async with cockpit.flying(cockpit.agent()) as _:
+        terminal.run(cockpit.repository, "Count.", STANDIN_PAUSE="2")
+        lines: Any = cockpit.client.watch(elsewhere=True)
+        async with asyncio.timeout(PATIENCE), aclosing(lines):
+            async for line in lines:
+                if isinstance(line, ElsewhereCounted) and line.count == 1:
+                    break
+
+
+def test_a_pane_counts_only_below_its_own_tmux_server() -> None:
+    def process(pid: int, **values: Any) -> Ancestor:
+        return Ancestor(ProcessId(pid, 1, "boot"), **values)
+
+    claude = process(30, terminal="pts/3", tmux="/tmp/t/default,10,0", pane="%4")
+    assert place_of([claude, process(20), process(10)]) == Place("pts/3", "%4", "/tmp/t/default")
+    assert place_of([claude, process(20), process(1)]) == Place("pts/3")
+    assert place_of([claude, process(20, run="api-1")]).by_cockpit
+    assert place_of([]) == Place()
 
 
 async def test_a_session_is_ended_and_reopened_as_an_agent(

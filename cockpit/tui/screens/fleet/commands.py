@@ -55,6 +55,8 @@ class Commands:
         """Run an action by its id, or show why it is unavailable."""
         if is_refused_as_paste(self._screen, BY_ID[action]):
             return
+        if action in ("attach", "open") and self._screen.fleet.at_elsewhere:
+            action = "elsewhere"
         reason = BY_ID[action].why_not(self._model)
         if reason:
             show_reason(self._screen, reason)
@@ -91,6 +93,7 @@ class Commands:
             "inbox": self._inbox,
             "history": self._history,
             "worktrees": self._worktrees,
+            "elsewhere": self._elsewhere,
             "filter": self._filter,
             "unfilter": self._unfilter,
             "sort": self._sort,
@@ -301,6 +304,12 @@ class Commands:
         screen = self._screen
         history = HistoryScreen(self._model, screen.client, screen.ui)
         screen.app.push_screen(history)
+
+    def _elsewhere(self) -> None:
+        from cockpit.tui.screens.elsewhere.screen import ElsewhereScreen
+
+        screen = self._screen
+        screen.app.push_screen(ElsewhereScreen(self._model, screen.client, screen.ui))
 
     def _worktrees(self) -> None:
         from cockpit.tui.screens.worktrees.screen import WorktreesScreen

@@ -20,8 +20,9 @@ from cockpit.client.client import Client
 from cockpit.tui.keys.actions import BY_ID, Context, keys_of, spoken
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.detail import reason, rule
+from cockpit.tui.present.elsewhere import about_elsewhere
 from cockpit.tui.present.hosts import lost_reason
-from cockpit.tui.present.keys import key_line, possible
+from cockpit.tui.present.keys import key_line, possible, shown_key
 from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.welcome import welcome
 from cockpit.tui.screens import lazy
@@ -60,7 +61,7 @@ class FleetScreen(Screen[None]):
         self.client = client
         self.ui = ui
         self.memory = memory or ViewMemory()
-        self.fleet = FleetList(model)
+        self.fleet = FleetList(model, open_key=lambda: shown_key(BY_ID["attach"], ui.keys))
         self.fleet.sort = self.memory.view.sort
         self.split = PaneSplit(self, self.memory)
         self.left = Vertical(id="left")
@@ -171,6 +172,7 @@ class FleetScreen(Screen[None]):
         if change is Change.SELECTION:
             self._follow_selection()
             self._see_connection()
+            self._welcome_if_empty()
         if change is Change.EVENT:
             if self.feed.has_class("-open"):
                 self.feed.show(self.model.events)
@@ -205,7 +207,7 @@ class FleetScreen(Screen[None]):
             return
         self.fleet.show(afresh=self._afresh)
         self._afresh = False
-        if not self.model.selected and self.fleet.names:
+        if not self.model.selected and self.fleet.names and not self.fleet.at_elsewhere:
             self.fleet.select(self.fleet.names[0])
         self._welcome_if_empty()
         self._tell_of_other_version()
@@ -236,14 +238,18 @@ class FleetScreen(Screen[None]):
         return lost or reason(agent)
 
     def _welcome_if_empty(self) -> None:
-        """Show how to start in place of the pane if there are no agents."""
+        """Show how to start in place of the pane if there are no agents, and what the group of
+        sessions elsewhere is while it is selected."""
         empty = self.model.any_live and not self.model.agents
-        if empty != self.welcome.display:
-            self.welcome.display = empty
-            self.pane.display = self._rule.display = not empty
+        at_elsewhere = self.fleet.at_elsewhere and not empty
+        if (empty or at_elsewhere) != self.welcome.display:
+            self.welcome.display = empty or at_elsewhere
+            self.pane.display = self._rule.display = not self.welcome.display
             self.split.arrange()
         if empty:
             self.welcome.set_lines(welcome(self.ui.keys))
+        elif at_elsewhere:
+            self.welcome.set_lines(about_elsewhere(self.welcome.size.width or self.size.width))
 
     def on_screen_suspend(self) -> None:
         """Stop streaming the pane while another screen hides it."""
