@@ -329,7 +329,9 @@ async def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit
 
 
 async def test_an_agent_that_names_another_model_asks_its_user(cockpit: Cockpit) -> None:
-    async with cockpit.flying(cockpit.agent(steps=200, pace=0.1, step_tokens=100, more='model = "opus"')):
+    async with cockpit.flying(
+        cockpit.agent(steps=200, pace=0.1, step_tokens=100, more='model = "opus"')
+    ):
         await cockpit.start()
         await cockpit.until(lambda row: row.activity)
         refused = await cockpit.refused(Handoff(name="api", by_agent=True, model="--auto"))
