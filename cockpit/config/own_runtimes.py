@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from cockpit.config.quantities import size
 from cockpit.config.values import Arguments, Line, Section, WindowSize
+from cockpit.core.capabilities import EndSignal
 
 BUILT_IN: Final = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 ENTRY_POINTS: Final = "cockpit.runtimes"
@@ -118,6 +119,11 @@ class OwnRuntime(Section):
     )
     model: Annotated[Arguments, AfterValidator(_with("model", needs=("model",)))] = Field(
         default=(), description='Arguments for a model, such as ["--model", "{model}"].'
+    )
+    end_signal: EndSignal = Field(
+        default="TERM",
+        description="The signal that asks the program to end. If it still runs some seconds later, "
+        "it gets SIGKILL.",
     )
     permission_modes: dict[str, Arguments] = Field(
         default={}, description="The arguments of each permission mode that the program has."

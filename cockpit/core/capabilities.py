@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class No:
 
 
 Answer = Yes | No
+EndSignal = Literal["TERM", "INT", "HUP"]
 
 
 class SessionIds(StrEnum):
@@ -92,6 +94,8 @@ class Capabilities:
     """A prompt can be pasted into its pane."""
     escapes: int = 1
     """How often Escape has to be pressed to interrupt a turn."""
+    end_signal: EndSignal = "TERM"
+    """The signal that asks the program to end."""
     may_lose_enter: bool = False
     """The CLI can take an Enter after a paste as a part of the text."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cockpit.core.capabilities import EndSignal
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessId:
@@ -139,8 +141,16 @@ class Processes(Protocol):
     async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
         """Send SIGTERM and nothing harder; whether the process ended within `patience` seconds."""
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
-        """End the process (SIGTERM, wait, SIGKILL, wait), then all processes with the marker.
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
+        """End the process (signal `first`, wait, SIGKILL, wait), then all processes with the marker
+        (SIGTERM, wait, SIGKILL, wait).
 
         `patience` is in seconds.
         """

@@ -16,6 +16,7 @@ import pytest
 
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.config.kernel import USES_LINUX
+from cockpit.core.capabilities import EndSignal
 from cockpit.ports.processes import Processes, ProcessId
 
 MARKER = "api:7f3a"
@@ -161,6 +162,22 @@ def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) 
     ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER))
     assert (ending.gone, ending.killed, ending.stragglers) == (True, False, ())
     assert process.wait(10) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize(("first", "number"), [("INT", signal.SIGINT), ("HUP", signal.SIGHUP)])
+def test_the_first_signal_can_be_another(
+    processes: LocalProcesses, start: Start, first: EndSignal, number: int
+) -> None:
+    code = (
+        "import signal, sys\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(9))\n"
+        "print(1, flush=True)\n"
+        "signal.pause()"
+    )
+    process = start(code, MARKER)
+    heard(process)
+    ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER, first=first))
+    assert (ending.gone, ending.killed, process.wait(10)) == (True, False, 9)
 
 
 def test_one_that_is_deaf_is_killed(processes: LocalProcesses, start: Start) -> None:

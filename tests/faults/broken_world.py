@@ -22,6 +22,7 @@ from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.store.store import Store
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.config.paths import Places
+from cockpit.core.capabilities import EndSignal
 from cockpit.core.errors import Failed
 from cockpit.ports.panes import PanesSilent
 from cockpit.ports.processes import Ending, ProcessId
@@ -144,8 +145,15 @@ class CountedProcesses(LocalProcesses):
         self._trap.reach("processes.signal after")
         return done
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
-        return await super().end(process, marker, patience=min(patience, PATIENCE))
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
+        return await super().end(process, marker, patience=min(patience, PATIENCE), first=first)
 
 
 def sql_refusal(number: int) -> Exception:

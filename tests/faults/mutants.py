@@ -231,7 +231,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "never-asked-to-end",
         "processes are killed and never asked to end",
         PROCESSES,
-        "            self.signal(process, signal.SIGTERM)\n",
+        "            self.signal(process, first)\n",
         "",
         PLAIN,
     ),

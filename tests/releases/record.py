@@ -19,6 +19,7 @@ import pytest
 from cockpit import __version__
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.store.store import Store
+from cockpit.core.capabilities import EndSignal
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.supervisor.main import dependencies
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Undo
@@ -52,7 +53,14 @@ class KeepingStore(Store):
 class Undying(LocalProcesses):
     """Where no process can be ended."""
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
         pids = (process.pid,) if process is not None else ()
         return Ending(gone=False, killed=True, survivors=pids)
 

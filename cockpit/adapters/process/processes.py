@@ -20,9 +20,15 @@ from cockpit.adapters.process.ancestry import ancestry
 from cockpit.adapters.process.terminals import OpenTerminal, open_terminal
 from cockpit.config.kernel import USES_LINUX
 from cockpit.config.same_paths import is_within
+from cockpit.core.capabilities import EndSignal
 from cockpit.ports.processes import Ancestor, Ending, Occupant, Origin, ProcessId
 
 MARKER_VARIABLE = "COCKPIT_RUN"
+END_SIGNALS: dict[EndSignal, signal.Signals] = {
+    "TERM": signal.SIGTERM,
+    "INT": signal.SIGINT,
+    "HUP": signal.SIGHUP,
+}
 POLL = 0.25
 """Seconds between two polls, where the kernel does not report ends."""
 KILL_PATIENCE = 2.0
@@ -183,12 +189,19 @@ class LocalProcesses:
         self.signal(process, signal.SIGTERM)
         return await self.gone(process, patience)
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
         """End the process first; others with its marker get at most 2 s to end."""
         killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
             hidden = self._hidden_below(process)  # later they have another parent
-            killed, survivors = await self._end_all([process], patience)
+            killed, survivors = await self._end_all([process], patience, END_SIGNALS[first])
         stragglers: dict[int, None] = {}
         for _ in range(ROUNDS):
             carriers = {*self.marked(marker), *filter(self.alive, hidden)}
@@ -196,7 +209,7 @@ class LocalProcesses:
             if not left:
                 break
             stragglers.update(dict.fromkeys(one.pid for one in left))
-            hard, stuck = await self._end_all(left, min(patience, 2.0))
+            hard, stuck = await self._end_all(left, min(patience, 2.0), signal.SIGTERM)
             killed = killed or hard
             survivors += [one for one in stuck if one not in survivors]
         survivors = [one for one in {*survivors, *hidden, *self.marked(marker)} if self.alive(one)]
@@ -208,11 +221,11 @@ class LocalProcesses:
         )
 
     async def _end_all(
-        self, processes: list[ProcessId], patience: float
+        self, processes: list[ProcessId], patience: float, first: int
     ) -> tuple[bool, list[ProcessId]]:
         """End all; return whether KILL was needed, and the processes that remain."""
         for process in processes:
-            self.signal(process, signal.SIGTERM)
+            self.signal(process, first)
             # A stopped process receives only this signal until it continues.
             self.signal(process, signal.SIGCONT)
         left = await self._remaining(processes, patience)

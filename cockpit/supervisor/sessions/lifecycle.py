@@ -464,7 +464,10 @@ class Sessions:
         if agent.record.run is None:
             return Ending(gone=True, killed=False)
         ending = await self._dependencies.processes.end(
-            agent.process, agent.record.run, patience=patience
+            agent.process,
+            agent.record.run,
+            patience=patience,
+            first=agent.runtime.capabilities.end_signal,
         )
         if ending.gone:
             agent.process = None

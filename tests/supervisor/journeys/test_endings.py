@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.adapters.process.processes import LocalProcesses
+from cockpit.core.capabilities import EndSignal
 from cockpit.core.errors import Failed, NotNow
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.supervisor.dependencies import Dependencies
@@ -124,10 +125,17 @@ async def test_a_refusal_of_a_dead_agents_review_says_that_it_is_dead(cockpit: C
 class Undying(LocalProcesses):
     """Where one process hangs in the kernel."""
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
         if marker.startswith("stuck-") and process is not None:
             return Ending(gone=False, killed=True, survivors=(process.pid,))
-        return await super().end(process, marker, patience=patience)
+        return await super().end(process, marker, patience=patience, first=first)
 
 
 def with_one_undying(places: Places) -> Dependencies:

@@ -11,7 +11,7 @@ import pytest
 
 import cockpit as package
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Send, Start, Undo
+from cockpit.wire.verbs import Approve, Handoff, Send, Start, Stop, Undo
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -190,6 +190,40 @@ async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
         await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
 
 
+async def test_a_program_is_ended_by_the_signal_that_its_table_names(cockpit: Cockpit) -> None:
+    program = cockpit.home / "bin" / "saves"
+    program.write_text(SAVES)
+    program.chmod(0o755)
+    saved = cockpit.home / "saved"
+    tables = (
+        f"[runtimes.saves]\nprogram = ['{program}', '{saved}']\nsession = ['{{session}}']\n"
+        "end_signal = 'INT'\n[[agents]]\nname = 'saver'\nruntime = 'saves'\n"
+        "permission_mode = ''\n"
+    )
+    async with cockpit.flying(tables):
+        row = await cockpit.start("saver")
+        await cockpit.until(lambda _: saved.exists(), "saver", within=SLOW)
+        await cockpit.ask(Stop(name="saver"))
+        assert cockpit.living(row) == []
+        assert saved.read_text() == "ready, saved"
+
+
+SAVES = """\
+#!/usr/bin/env python3
+import signal, sys
+
+def save(*_):
+    out.write(", saved")
+    sys.exit()
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+signal.signal(signal.SIGINT, save)
+with open(sys.argv[1], "w") as out:
+    out.write("ready")
+    out.flush()
+    while True:
+        signal.pause()
+"""
 LOG_AGENT = """
 [[agents]]
 name = "log"

@@ -17,6 +17,7 @@ import pytest
 from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.store.store import Store
+from cockpit.core.capabilities import EndSignal
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.ids import SessionId
 from cockpit.ports.panes import Launch
@@ -40,7 +41,14 @@ pytestmark = pytest.mark.tmux
 class Undying(LocalProcesses):
     """Where every process hangs in the kernel."""
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
         pids = (process.pid,) if process is not None else ()
         return Ending(gone=False, killed=True, survivors=pids)
 
@@ -52,16 +60,30 @@ class Breaking(LocalProcesses):
         super().__init__()
         self._directory = directory
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
         if self._directory.exists():
             self._directory.rename(away(self._directory))
-        return await super().end(process, marker, patience=patience)
+        return await super().end(process, marker, patience=patience, first=first)
 
 
 class Full(LocalProcesses):
     """Where nothing can be done, because the machine would not."""
 
-    async def end(self, process: ProcessId | None, marker: str, *, patience: float = 6.0) -> Ending:
+    async def end(
+        self,
+        process: ProcessId | None,
+        marker: str,
+        *,
+        patience: float = 6.0,
+        first: EndSignal = "TERM",
+    ) -> Ending:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -262,6 +262,7 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         tools=No("register `cockpit mcp` in it yourself"),
         background=No("its record does not tell it"),
         session_ends=No("its record does not tell it"),
+        end_signal=definition.end_signal,
         prompts=Yes() if definition.takes_paste else No("`takes_paste` is not configured"),
     )
 
