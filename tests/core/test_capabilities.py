@@ -21,10 +21,10 @@ from cockpit.core.capabilities import (
 )
 
 
-def test_users_see_every_capability_but_how_text_is_submitted() -> None:
+def test_users_see_every_capability_but_keys_and_signals() -> None:
     """In the order of the page."""
     names = [field.name for field in fields(Capabilities)]
-    assert [*LABELS, "may_lose_enter"] == names
+    assert [*LABELS, "escapes", "end_signal", "may_lose_enter"] == names
 
 
 @pytest.mark.parametrize(

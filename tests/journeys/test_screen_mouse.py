@@ -76,7 +76,7 @@ def test_hand_off_read_and_refuse(terminal: Terminal, flight: Flight) -> None:
     terminal.until("Handoff api", "Current Task")
     click(terminal, "r refuse")
     flight.until(lambda row: row.handoff is None)
-    terminal.until("▌ 2 api", gone=("Current Task",))
+    terminal.until("▌ 2 api", gone=("Handoff api",))
 
 
 def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:

@@ -64,8 +64,7 @@ class Command:
         """Return the order's argument vector with the prompt as the last argument.
 
         If the vector contains `{prompt_file}`, the prompt is in that file instead; without a prompt
-        the file is empty. Raises `BadUsage` without a command or for a prompt that could be read as
-        an option, and `ProgramMissing` if its first
+        the file is empty. Raises `BadUsage` without a command, and `ProgramMissing` if its first
         word is not a program.
         """
         if not order.command:
@@ -77,12 +76,6 @@ class Command:
         folder = self._state / PROMPTS / order.run
         words = (*order.command[1:], *order.arguments)
         by_file = any(PROMPT_FILE in word for word in words)
-        if not by_file and order.prompt and order.prompt.startswith("-"):
-            raise BadUsage(
-                f"{order.agent}'s first prompt begins with a dash",
-                "It is the last argument of the agent's command, which could read it as an option.",
-                f"Begin it differently, or add {PROMPT_FILE} to the command.",
-            )
         file = (folder / "prompt.md").absolute() if by_file else None
         given = (word.replace(PROMPT_FILE, str(file)) for word in words) if file else words
         return Launch(

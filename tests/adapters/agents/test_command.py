@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +49,6 @@ def test_a_command_that_names_the_prompts_file_gets_no_prompt_argument(tmp_path:
     file = tmp_path / "state" / "prompts" / "marker" / "prompt.md"
     assert launch.argv[1:] == (f"--from={file}",)
     assert (launch.prompt, launch.prompt_file) == ("its job", file)
-
-
-def test_a_prompt_does_not_become_an_option(tmp_path: Path) -> None:
-    runtime = Command(tmp_path / "state")
-    given = order(tmp_path, command=("tail", "-f"), prompt="--yes-always")
-    with pytest.raises(BadUsage, match="begins with a dash"):
-        runtime.launch(given, runtime.program({}))
-    given = replace(given, command=("tail", "{prompt_file}"))
-    assert runtime.launch(given, runtime.program({})).prompt == "--yes-always"
 
 
 def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
