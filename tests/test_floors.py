@@ -36,8 +36,8 @@ MAY_IMPORT = {
 
 ROOMS = {
     "supervisor": (
-        "events", "lifetime", "dependencies", "agents", "outbound", "sessions", "handoff", "view",
-        "observe", "history", "api", "supervisor", "serving", "main",
+        "events", "lifetime", "loops", "dependencies", "agents", "outbound", "sessions", "handoff",
+        "view", "observe", "history", "api", "supervisor", "serving", "main",
     ),
     "adapters": (
         "files", "process", "clock", "hooks", "transcripts", "documents", "git", "tmux", "agents",

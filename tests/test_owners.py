@@ -14,7 +14,7 @@ ROOT = Path(cockpit.__file__).parent / "supervisor"
 OWNERS = {
     "progress": ("handoff/", "agents/handoff_progress.py"),
     "start": ("sessions/",),
-    "troubles.watching": ("observe/watch.py", "sessions/repair.py", "supervisor.py"),
+    "troubles.failed": ("observe/", "sessions/repair.py", "supervisor.py"),
     "troubles.writing": ("observe/disk_monitor.py",),
     "troubles.dialog": ("observe/watch.py", "sessions/start.py"),
     "troubles.worktree": ("observe/worktree_monitor.py", "sessions/worktrees.py"),

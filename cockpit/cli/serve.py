@@ -145,4 +145,4 @@ def _show_in_tab(config: Path | None) -> int:
 
 
 def _at_least(text: str, side: int) -> int:
-    return max(int(text), SMALLEST[side]) if text.isdigit() else (80, 24)[side]
+    return max(int(text), SMALLEST[side]) if text.isdecimal() else (80, 24)[side]

@@ -46,7 +46,7 @@ def as_sent(held: Collection[str], key: str) -> str:
 
 
 def _alone(key: str) -> str:
-    if key.startswith("f") and key[1:].isdigit() and int(key[1:]) > 12:
+    if key.startswith("f") and key[1:].isdecimal() and int(key[1:]) > 12:
         instead = f"shift+f{int(key[1:]) - 12}"
         raise ValueError(f'terminals send {key} as {instead}; write "{instead}"')
     return key

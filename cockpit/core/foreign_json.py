@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
+DEEPEST = 100
+"""Levels of lists and objects; what people and models write has few."""
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_HIGH}{_LOW}|({_HIGH}|{_LOW})|\\.", re.DOTALL)
 """A pair, half of one, or another escape: `\\\\ud800` is a backslash and no surrogate."""
@@ -29,6 +32,26 @@ def loads(text: bytes | str) -> Any:
     else:
         text = _UNESCAPED.sub("\ufffd", text)
     return json.loads(without_halves(text), parse_constant=lambda _: None)
+
+
+def without_depths(value: Any) -> Any:
+    """Empty every list and object that is nested deeper than `DEEPEST`, and return the value.
+
+    What is nested a thousand deep can be read, but writing it as JSON raises `RecursionError`.
+    """
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return value
+    for each in level:
+        if isinstance(each, dict | list):
+            each.clear()
+    return value
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def without_halves(text: str) -> str:

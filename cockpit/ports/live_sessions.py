@@ -5,7 +5,7 @@ cockpit started some of them; the others are shown as the group *elsewhere*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -50,9 +50,11 @@ class LiveSessions(Protocol):
     def transcript(self, session: LiveSession) -> Path | None:
         """The path of a session's transcript; None if it is unknown."""
 
-    def check_reopenable(self, session: LiveSession) -> None:
+    def check_reopenable(
+        self, session: LiveSession, environment: Mapping[str, str] | None = None
+    ) -> None:
         """Raise `BadUsage` if it would be impossible to reopen the session after its process has
-        ended."""
+        ended, in this environment; without one, in that of the supervisor."""
 
     def by_hand(self, session: SessionId) -> Sequence[str]:
         """The command with which a user reopens the session, in its directory."""
@@ -71,7 +73,9 @@ class NoLiveSessions:
     def transcript(self, session: LiveSession) -> Path | None:
         return None
 
-    def check_reopenable(self, session: LiveSession) -> None:
+    def check_reopenable(
+        self, session: LiveSession, environment: Mapping[str, str] | None = None
+    ) -> None:
         return None
 
     def by_hand(self, session: SessionId) -> Sequence[str]:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from cockpit.supervisor.history.rebuild import rebuild
 from cockpit.supervisor.history.retention import Retention
 from cockpit.supervisor.history.search_index import SearchIndex
 from cockpit.supervisor.lifetime import Lifetime
+from cockpit.supervisor.loops import Loops
 from cockpit.supervisor.observe.attention import Attention
 from cockpit.supervisor.observe.compaction import Compactions
 from cockpit.supervisor.observe.disk_monitor import DiskMonitor
@@ -133,6 +134,7 @@ class Supervisor:
         self._damaged_reported = 0
         self._started = dependencies.clock.now().timestamp()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self.loops = Loops()
         self.setup = WorktreeSetup(
             dependencies, self.publisher.changed, self.sessions.environment, self.locks
         )
@@ -218,24 +220,41 @@ class Supervisor:
         await rebuild(self.dependencies, self.fleet.folders())
         handing_off = {record.agent for record in self.dependencies.store.open_handoffs()}
         for agent in self.fleet:
-            found = await find_process(self.dependencies, self.sessions, agent, panes)
-            self.dialogs.recall(agent)
-            missing = not found and (agent.name not in handing_off or agent.record.session is None)
-            if missing and adopt(self.dependencies, self.sessions, agent, panes.values()):
-                if agent in unknown:
-                    note_lost_settings(self.dependencies, agent)
-                continue
-            self._record_found(agent, found, handing_off=agent.name in handing_off)
+            with self._isolated(agent):
+                found = await find_process(self.dependencies, self.sessions, agent, panes)
+                self.dialogs.recall(agent)
+                handed_off = agent.name in handing_off
+                missing = not found and (not handed_off or agent.record.session is None)
+                if missing and adopt(self.dependencies, self.sessions, agent, panes.values()):
+                    if agent in unknown:
+                        note_lost_settings(self.dependencies, agent)
+                    continue
+                self._record_found(agent, found, handing_off=handed_off)
         self.watch.hear_once()
         clock = self.dependencies.clock
         until = clock.monotonic() + RESTORE_SECONDS
         for agent in self.fleet:
-            await self.watch.read_to_end(agent, until - clock.monotonic())
+            with self._isolated(agent):
+                await self.watch.read_to_end(agent, until - clock.monotonic())
         has_panes = any(self.fleet.find(pane.label) for pane in panes.values())
         find_interrupted(self.dependencies, self.fleet, panes=has_panes)
         self._drop_prompts(handing_off)
         self._resume_handoffs()
         self._report_damaged()
+
+    @contextlib.contextmanager
+    def _isolated(self, agent: Agent) -> Iterator[None]:
+        """Show an error with one agent on its row and in the log; the others are restored.
+
+        Errors of the machine (disk, tmux) pass: they concern all agents.
+        """
+        try:
+            yield
+        except (CockpitError, OSError):
+            raise
+        except Exception as bug:  # noqa: BLE001 - one agent must not stop the start
+            _log.exception("restoring %s failed", agent.name)
+            agent.troubles.failed["restore"] = f"restoring it failed: {bug!r}; see the log"
 
     def _drop_prompts(self, handing_off: set[AgentName]) -> None:
         """Remove the stored prompts of ended sessions and of cancelled starts."""
@@ -327,7 +346,7 @@ class Supervisor:
         try:
             await self.engine.resume(agent)
         except (CockpitError, OSError) as refused:
-            agent.troubles.watching = str(refused)
+            agent.troubles.failed["handoff"] = str(refused)
             self.publisher.changed(agent)
 
     def run(self) -> None:
@@ -335,21 +354,21 @@ class Supervisor:
         stop_watching = self._spool.on_change(self.watch.reported)
         self._closing = contextlib.ExitStack()
         self._closing.callback(stop_watching)
-        for work in (
-            self.publisher.run(),
-            self.watch.hear(),
-            self.watch.read(),
-            self.watch.note(),
-            self._drive_handoffs(),
-            self._look_for_due(),
-            self._save_counts(),
-            self.attention.run(),
-            self.outbox.run(),
-            self.retention.run(),
-            self.worktree_monitor.run(),
-            self.disk_monitor.run(),
-        ):
-            self.spawn(work)
+        for name, loop in {
+            "sending rows": self.publisher.run,
+            "reading hooks": self.watch.hear,
+            "reading transcripts": self.watch.read,
+            "reading the CLIs' status files": self.watch.note,
+            "driving handoffs": self._drive_handoffs,
+            "looking for due handoffs": self._look_for_due,
+            "saving counts": self._save_counts,
+            "looking who needs you": self.attention.run,
+            "sending messages": self.outbox.run,
+            "keeping transcripts": self.retention.run,
+            "checking worktrees": self.worktree_monitor.run,
+            "checking disks": self.disk_monitor.run,
+        }.items():
+            self.spawn(self.loops.run(name, loop))
         self.publication.resume(self.fleet)
         self.spawn(self._consider_all())
         self.spawn(self.search_index.run())
@@ -416,6 +435,7 @@ class Supervisor:
         await self.supplements.consider(agent)
         if agent.handoff is not None:
             await self.engine.look(agent)
+        agent.troubles.failed.pop("handoff", None)
         await self.triggers.consider(agent)
 
     def _compacted(self, agent: Agent) -> None:
@@ -517,7 +537,7 @@ class Supervisor:
                 version=__version__,
                 config=str(config) if config else None,
                 config_named=named,
-                trouble=self.disk_monitor.trouble,
+                trouble=self.disk_monitor.trouble or self.loops.trouble,
             ),
             agents=self.publisher.rows(),
             held=self._held(),

@@ -145,6 +145,17 @@ def test_deep_nesting_is_no_danger() -> None:
     assert parse_report(b'{"a":1,"b":' + b"[" * 100_000) == {"a": 1}
 
 
+def test_what_can_be_read_can_be_written() -> None:
+    for depth in (50, 900, 985, 100_000):
+        nested = '{"a":' * depth + "[1]" + "}" * depth
+        report = f'{{"tool_name":"x","tool_input":{nested},"cwd":"/x"}}'.encode()
+        found = parse_report(report)
+        assert found is not None
+        assert found["tool_name"] == "x"
+        json.dumps(found)
+        assert (json.loads(report) == found) is (depth == 50) if depth < 900 else True
+
+
 def test_a_real_reporter_is_heard_at_once(spool: Spool) -> None:
     """The whole way from a hook to the loop, first report of a new agent included."""
     state = spool.folder.parent

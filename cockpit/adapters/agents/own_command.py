@@ -21,8 +21,9 @@ could match a tool of another server."""
 
 
 def own_command(*words: str) -> list[str]:
-    """Return the command. `-P`: a repository may contain a folder with the name of a module."""
-    return [sys.executable, "-P", "-m", "cockpit", *words]
+    """Return the command. A repository may contain a folder with the name of a module (`-P`), and
+    set variables of Python (`-E`)."""
+    return [sys.executable, "-E", "-P", "-m", "cockpit", *words]
 
 
 def tool_server() -> list[str]:

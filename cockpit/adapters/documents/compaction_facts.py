@@ -6,15 +6,14 @@ disk.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from cockpit.adapters.files import guarded_folder
 from cockpit.core.errors import Failed
+from cockpit.core.ids import SESSION_PATTERN
 
 KEPT = 5
 """Documents kept for each session."""
-_SESSION = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class CompactionDocuments:
@@ -26,7 +25,7 @@ class CompactionDocuments:
 
     def keep(self, session: str, at: float, text: str) -> Path:
         """Write a document durably; `at` is in Unix seconds. Raises `OSError`."""
-        if not _SESSION.fullmatch(session):
+        if not SESSION_PATTERN.fullmatch(session):
             raise Failed(f"{session!a} is not a session id")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{session}.{int(at * 1000):015d}.md"

@@ -183,7 +183,7 @@ class GitListing:
     async def _count(self, tree: Tree, *which: str) -> int | None:
         words = ("rev-list", "--count", *which)
         answer = await self.command.run(tree.directory, *words, deadline=60.0)
-        return int(answer.line) if answer.ok and answer.line.isdigit() else None
+        return int(answer.line) if answer.ok and answer.line.isdecimal() else None
 
     async def examine(self, tree: Tree) -> Tree:
         """Return the worktree with its nested repositories and the size of its ignored files.

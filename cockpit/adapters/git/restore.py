@@ -153,7 +153,7 @@ def _blobs(listed: bytes) -> Iterator[_Blob]:
     for line in listed.split(b"\0")[:-1]:
         header, _, name = line.partition(b"\t")
         mode, _, held, size = header.decode("ascii").split()
-        yield _Blob(name, mode, held, int(size) if size.isdigit() else 0)
+        yield _Blob(name, mode, held, int(size) if size.isdecimal() else 0)
 
 
 def _portions(blobs: list[_Blob]) -> Iterator[list[_Blob]]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from cockpit.adapters.files.foreign_files import NotPlain, read_file
 from cockpit.adapters.files.watched_folder import watch_folder
-from cockpit.core.foreign_json import loads, without_halves
+from cockpit.core.foreign_json import loads, without_depths, without_halves
 from cockpit.core.ids import NAME_PATTERN, AgentName
 from cockpit.ports.runtimes import Signal
 
@@ -220,8 +220,8 @@ def parse_report(content: bytes) -> Mapping[str, Any] | None:
     try:
         whole = loads(text)
     except (ValueError, RecursionError):
-        return salvage_fields(text) or None
-    return whole if isinstance(whole, dict) else None
+        return without_depths(salvage_fields(text)) or None
+    return without_depths(whole) if isinstance(whole, dict) else None
 
 
 def salvage_fields(text: str) -> dict[str, Any]:

@@ -88,6 +88,6 @@ def _keepers(handle: int) -> tuple[int, ...]:
 def _read(raw: bytes) -> Holder:
     """Parse `PID AGENT MARKER`, written by the launcher; missing parts are unknown."""
     words = raw.decode("ascii", "replace").split()
-    pid = int(words[0]) if words and words[0].isdigit() else None
+    pid = int(words[0]) if words and words[0].isdecimal() else None
     agent, run = (words[place] if len(words) > place else None for place in (1, 2))
     return Holder(pid, agent, run)

@@ -67,7 +67,7 @@ def pids() -> list[int]:
         return [
             int(name)
             for name in os.listdir(PROC)  # noqa: PTH208  a tenth of the cost
-            if name.isdigit()
+            if name.isdecimal()
         ]
     return list(_psutil().pids())
 

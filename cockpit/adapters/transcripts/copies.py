@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,12 +15,12 @@ from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import opened
 from cockpit.adapters.files.private_file import write_private
+from cockpit.core.ids import SESSION_PATTERN
 
 LARGEST = 20_000_000
 """Maximum bytes of a transcript that is kept whole; compression makes it ten times smaller."""
 RECORD, FACTS = ".jsonl.gz", ".facts.json"
 
-_SESSION = re.compile(r"[A-Za-z0-9-]{1,64}")
 _GZIP = zlib.MAX_WBITS | 16
 
 
@@ -103,6 +102,6 @@ def _cleaned(line: bytes, clean: Callable[[str], str]) -> bytes:
 
 
 def _checked(session: str) -> str:
-    if not _SESSION.fullmatch(session):
+    if not SESSION_PATTERN.fullmatch(session):
         raise ValueError(f"{session!a} is not a session id")
     return session

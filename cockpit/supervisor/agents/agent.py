@@ -167,6 +167,7 @@ class Agent:
         """Replace the state of the last session by that of a new one."""
         self.session_state = self._new_session(tail)
         self.exit = None
+        self.troubles.failed.clear()
         self.progress.forget_decision()
         self.marked_done_at = None
 

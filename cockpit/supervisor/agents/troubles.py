@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 class Troubles:
     """At most one problem of each kind, in words; None without one. Each has one writer."""
 
-    watching: str | None = None
-    """A failure while watching this agent. Written by `observe/watch.py`."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Part of the supervisor's work for this agent -> why it failed the last time; removed when it
+    succeeds, or when another session begins."""
     writing: str | None = None
     """Why nothing can be saved for the agent, with the remedy. Written by
     `observe/disk_monitor.py`."""

@@ -152,7 +152,7 @@ class Callers:
             return asked
         if isinstance(asked, Start | Continue):
             return asked.model_copy(update={"config": None, "named": False})
-        if isinstance(asked, Handoff) and target == caller.name:
+        if isinstance(asked, Handoff):  # also of another agent: its own limits apply to it
             return asked.model_copy(update={"by_agent": True})
         return asked
 

@@ -17,8 +17,11 @@ UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
 
 
 def is_under_way(agent: Agent) -> bool:
-    """Whether its handoff counts against `concurrent`: since the request, unless it waits."""
-    if agent.handoff is None:
+    """Whether its handoff counts against `concurrent`: since the request, unless it waits.
+
+    One that an error blocks does not: it may stay so for as long as nobody ends the error.
+    """
+    if agent.handoff is None or agent.progress.blocked is not None:
         return False
     state = agent.handoff.state
     asked = isinstance(state, Waiting) and state.requested_at is not None

@@ -19,7 +19,7 @@ from cockpit.core.document import Document
 from cockpit.core.errors import CockpitError
 from cockpit.core.events import HistoryRebuilt
 from cockpit.core.front_matter import FrontMatter
-from cockpit.core.ids import NAME_PATTERN
+from cockpit.core.ids import NAME_PATTERN, SESSION_PATTERN
 from cockpit.core.plurals import counted
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.document_chains import (
@@ -99,8 +99,9 @@ def _is_complete(front: FrontMatter) -> bool:
         NAME_PATTERN.fullmatch(front.agent) is not None
         and front.number >= 1
         and seconds(front.created) is not None
-        and all(_ID.fullmatch(ident or "") for ident in (front.id, front.job, front.old_session_id))
-        and _ID.fullmatch(front.new_session_id or "-") is not None
+        and all(_ID.fullmatch(ident or "") for ident in (front.id, front.job))
+        and SESSION_PATTERN.fullmatch(front.old_session_id or "") is not None
+        and SESSION_PATTERN.fullmatch(front.new_session_id or "x") is not None
     )
 
 

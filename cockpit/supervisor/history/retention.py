@@ -21,7 +21,6 @@ from cockpit.adapters.transcripts.copies import KeptRecords
 from cockpit.adapters.transcripts.lines import Parse
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.core.collect import Collector
-from cockpit.core.errors import CockpitError
 from cockpit.core.ids import JobId
 from cockpit.core.redaction import Redactor
 from cockpit.core.session import PromptFileTaken, SessionEvent, Skipped, UserSaid
@@ -80,7 +79,7 @@ class Retention:
     async def _log_errors(self, work: Awaitable[None]) -> None:
         try:
             await work
-        except (OSError, CockpitError):
+        except Exception:  # noqa: BLE001 - one file must not keep the others from being archived
             _log.warning("a document or transcript could not be archived", exc_info=True)
 
     async def _archive(self, handoff: HandoffRecord) -> None:

@@ -7,8 +7,8 @@ removed when the need ends. A dialog that opens and closes between two looks is 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import get_args
 
 from cockpit.core.errors import Hindered
@@ -20,6 +20,8 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.rows import state
 from cockpit.wire.status import NeedKind, Needs
+
+_log = logging.getLogger(__name__)
 
 LOOK = 0.5
 """Seconds between two looks."""
@@ -39,9 +41,20 @@ class Attention:
         """Check all agents, until cancelled."""
         while True:
             for agent in self._agents():
-                with suppress(Hindered):  # a disk error: checked again
+                try:
                     self.look(agent)
+                    agent.troubles.failed.pop("needs", None)
+                except Hindered:
+                    continue  # a disk error: checked again
+                except Exception as bug:  # noqa: BLE001 - the other agents may need their user
+                    self._show_bug(agent, bug)
             await asyncio.sleep(LOOK)
+
+    def _show_bug(self, agent: Agent, bug: Exception) -> None:
+        trouble = f"looking whether it needs you failed: {bug!r}; see the log"
+        if agent.troubles.failed.get("needs") != trouble:  # twice a second would fill the log
+            _log.error("looking whether %s needs its user failed", agent.name, exc_info=bug)
+            agent.troubles.failed["needs"] = trouble
 
     def look(self, agent: Agent) -> None:
         """Record that this agent began to need the user, or is done. Idempotent."""

@@ -101,11 +101,11 @@ class Watch:
             await self._reports.wait()
             self._reports.clear()
             for agent in self.hear_once():
-                await self._safely(agent, self._consider(agent))
+                await self._safely(agent, "state", self._consider(agent))
 
     async def consider(self, agent: Agent) -> None:
         """Call `consider` for an agent that has not changed."""
-        await self._safely(agent, self._consider(agent))
+        await self._safely(agent, "state", self._consider(agent))
 
     def hear_once(self) -> list[Agent]:
         """Process all waiting reports. Returns the agents that they were about."""
@@ -122,10 +122,14 @@ class Watch:
     def _heard(self, agent: Agent, signal: Signal) -> bool:
         """Process a report; an error is shown on the row, and the next report is processed."""
         try:
-            return self._hear(agent, signal)
+            touched = self._hear(agent, signal)
+            agent.troubles.failed.pop("hooks", None)
+            return touched
         except CockpitError as refused:
-            agent.troubles.watching = str(refused)
-            return True
+            agent.troubles.failed["hooks"] = str(refused)
+        except Exception as bug:  # noqa: BLE001 - the reports of other agents wait behind this one
+            self._show_bug(agent, "hooks", bug)
+        return True
 
     def _hear(self, agent: Agent, signal: Signal) -> bool:
         """Process a report. False if it is about another session than the agent's."""
@@ -233,7 +237,7 @@ class Watch:
                     hot or agent.session_state.conduct.turn is Turn.WORKING or self._starting(agent)
                 )
             for fetched in await self._fetch(watched):
-                await self._safely(fetched.agent, self._take_in_and_consider(fetched))
+                await self._safely(fetched.agent, "transcript", self._take_in_and_consider(fetched))
             # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(HOT if hot else CALM):
@@ -348,8 +352,8 @@ class Watch:
             for key, agent in living.items():
                 if agent.alive:
                     note = titled.get(agent.name, notes[key])
-                    await self._safely(agent, self._note(agent, note))
-                    await self._safely(agent, self._find_transcript(agent))
+                    await self._safely(agent, "status file", self._note(agent, note))
+                    await self._safely(agent, "transcript's path", self._find_transcript(agent))
             await self._dependencies.clock.sleep(NOTES)
 
     async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
@@ -450,17 +454,21 @@ class Watch:
             for moment in agent.runtime.told_on(screen):
                 state.hear(moment, now)
 
-    async def _safely(self, agent: Agent, work: Awaitable[None]) -> None:
+    async def _safely(self, agent: Agent, part: str, work: Awaitable[None]) -> None:
         """Await the work; an error is shown on the agent's row, and a bug also in the log."""
         try:
             await work
-            if agent.troubles.watching is not None:
-                agent.troubles.watching = None
+            agent.troubles.failed.pop(part, None)
         except CockpitError as refused:
-            agent.troubles.watching = str(refused)
+            agent.troubles.failed[part] = str(refused)
         except Exception as bug:  # noqa: BLE001 - the one place around one agent's watching
-            _log.exception("watching %s failed", agent.name)
-            agent.troubles.watching = f"watching it failed: {bug!r}; see the log"
+            self._show_bug(agent, part, bug)
+
+    def _show_bug(self, agent: Agent, part: str, bug: Exception) -> None:
+        trouble = f"watching its {part} failed: {bug!r}; see the log"
+        if agent.troubles.failed.get(part) != trouble:  # each second would fill the log
+            _log.error("watching the %s of %s failed", part, agent.name, exc_info=bug)
+            agent.troubles.failed[part] = trouble
 
     def _dated(self, agent: Agent, stamp: float | None) -> float:
         """A wall clock time as steady seconds, at most now; now without a time."""

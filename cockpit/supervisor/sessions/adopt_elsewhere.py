@@ -6,13 +6,15 @@ which the CLI saves its session, and nothing harder. `adopt.py` is about our own
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+from functools import partial
 
 from cockpit.config.loaded import changed_agent
 from cockpit.core.errors import CockpitError, Failed, NotAllowed, NotNow
 from cockpit.core.events import AgentAdopting
 from cockpit.core.ids import AgentName, SessionId, agent_name, suggested_name
-from cockpit.core.permission import successors_mode
+from cockpit.core.permission import ASKS_FIRST, nearest, successors_mode
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.runtimes import Runtime
@@ -28,12 +30,14 @@ from cockpit.supervisor.sessions.adoptable import (
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.start import Starter
-from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
+from cockpit.supervisor.sessions.transcript_end import last_permission_mode
 from cockpit.wire.verbs import Adopt, Start
 
 END_SECONDS = 15.0
 """How long the process may take to end after SIGTERM; a real one takes half a second."""
 READ_SECONDS = 5.0
+MODE_SECONDS = 60.0
+"""For a transcript of some hundred MB whose permission mode is far from its end."""
 
 
 class Adoption:
@@ -90,6 +94,7 @@ class Adoption:
         agent.start.under_way = True  # from here on, other starts see that the directory is in use
         try:
             await self._starter.check_free(agent)
+            await self._check_environment(agent, found)
             await self._end(agent, found)
             await self._reopen(agent, found)
         except BaseException:
@@ -124,6 +129,13 @@ class Adoption:
         await check_adoptable(parts, self._fleet, found)
         await self._sessions.probe(runtime, parts.environment)
 
+    async def _check_environment(self, agent: Agent, found: LiveSession) -> None:
+        """Raise if the agent's own environment makes it impossible to reopen the session."""
+        check = self._dependencies.live_sessions.check_reopenable
+        await self._dependencies.slow.ask(
+            ("elsewhere", found.id), partial(check, found, agent.environment), READ_SECONDS
+        )
+
     def _name(self, wanted: str | None, found: LiveSession) -> AgentName:
         if wanted is not None:
             return agent_name(wanted)
@@ -143,18 +155,18 @@ class Adoption:
         agent.environment = self._sessions.environment(agent)
         return agent
 
-    async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str | None:
+    async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str:
+        """The mode in the session's transcript; without one, a mode that asks before it acts."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:
             path = live.transcript(found)
-            if path is None:
-                return None
-            end = TranscriptEnd(path, runtime)
-            end.read()
-            return end.permission_mode
+            with contextlib.suppress(OSError):
+                return last_permission_mode(path, runtime) if path is not None else None
+            return None
 
-        return await self._dependencies.slow.ask(("elsewhere", found.id), read, READ_SECONDS)
+        recorded = await self._dependencies.slow.ask(("mode of", found.id), read, MODE_SECONDS)
+        return recorded or nearest(runtime.modes, "default", ASKS_FIRST)
 
     # Steps
 

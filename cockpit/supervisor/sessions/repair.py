@@ -48,7 +48,10 @@ class Repair:
                 await self._follow_process(agent)
             except (CockpitError, OSError) as refused:
                 _log.warning("%s could not be reconciled: %s", agent.name, refused)
-                agent.troubles.watching = str(refused)
+                agent.troubles.failed["repair"] = str(refused)
+            except Exception as bug:  # noqa: BLE001 - one agent must not stop the start
+                _log.exception("%s could not be reconciled", agent.name)
+                agent.troubles.failed["repair"] = f"restoring it failed: {bug!r}; see the log"
         self._close_sessions()
 
     async def _finish_stop(self, agent: Agent) -> None:

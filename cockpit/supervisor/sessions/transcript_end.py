@@ -5,10 +5,11 @@ That is enough for the last reply, and does not read some hundred MB for one num
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from cockpit.adapters.files.foreign_files import read_file, stamp
+from cockpit.adapters.files.foreign_files import opened, read_file, stamp
 from cockpit.adapters.transcripts.tail import Fetched, Tail
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
@@ -23,8 +24,7 @@ END_BYTES = 8 * 1024 * 1024
 
 
 class TranscriptEnd:
-    """The last reply and permission mode in one transcript. Call `read` again to process new
-    lines."""
+    """The last reply in one transcript. Call `read` again to process new lines."""
 
     def __init__(self, path: Path, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -41,7 +41,6 @@ class TranscriptEnd:
         self._meter = Meter()
         self._window: int | None = None
         self._replied: float | None = None
-        self._mode: str | None = None
 
     def read(self) -> None:
         """Read new lines. Blocks; raises nothing because of the file."""
@@ -62,7 +61,6 @@ class TranscriptEnd:
         self._meter.feed(event)
         if isinstance(event, Identified):
             self._window = event.window or self._window
-            self._mode = event.permission_mode or self._mode
         elif isinstance(event, AssistantReplied) and not event.sidechain and event.at is not None:
             self._replied = event.at.timestamp()
 
@@ -99,11 +97,6 @@ class TranscriptEnd:
         """When the last reply was written; unix seconds."""
         return self._replied
 
-    @property
-    def permission_mode(self) -> str | None:
-        """The last one; None if none was recorded."""
-        return self._mode
-
     def window(self, override: int | None, environment: Mapping[str, str]) -> Window:
         return resolve_window(
             override=override,
@@ -111,3 +104,26 @@ class TranscriptEnd:
             table=self._runtime.window(self.model, environment),
             seen=self._meter.peak,
         )
+
+
+def last_permission_mode(path: Path, runtime: Runtime) -> str | None:
+    """Return the last permission mode that a transcript names; None if it names none.
+
+    Reads from its end to its beginning, as far as needed. Blocks, perhaps for seconds. Raises
+    `OSError`.
+    """
+    with opened(path) as stream:
+        end, rest = stream.seek(0, os.SEEK_END), b""
+        while end > 0:
+            begin = max(0, end - END_BYTES)
+            stream.seek(begin)
+            lines = (stream.read(end - begin) + rest).split(b"\n")
+            # The first line may have begun before; one as long as this is not a prompt's.
+            rest = lines.pop(0)[:END_BYTES] if begin else b""
+            for line in reversed(lines):
+                events = runtime.parse(line)
+                for event in () if isinstance(events, Skipped) else reversed(events):
+                    if isinstance(event, Identified) and event.permission_mode:
+                        return event.permission_mode
+            end = begin
+    return None

@@ -18,8 +18,8 @@ def note(agent: Agent) -> str | None:
         return safe_line(f"the handoff waits: {agent.progress.blocked.why}", 300)
     if agent.start.setup or agent.troubles.worktree:
         return safe_line(agent.start.setup or agent.troubles.worktree or "", 400)
-    if agent.troubles.watching:
-        return safe_line(agent.troubles.watching, 300)
+    if agent.troubles.failed:
+        return safe_line("; ".join(dict.fromkeys(agent.troubles.failed.values())), 300)
     if (interrupted := reopen_hint(agent)) is not None:
         return safe_line(interrupted, 400)
     if agent.exit is not None and agent.record.wanted:

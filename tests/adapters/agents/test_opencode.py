@@ -115,7 +115,7 @@ def test_the_tools_are_offered_beside_the_users_servers_without_a_question(
     permission = json.loads(launch.environment["OPENCODE_PERMISSION"])
     assert permission["cockpit_handoff_request"] == "allow"
     assert not [name for name in permission if "*" in name]
-    told = json.loads(launch.environment["COCKPIT_OPENCODE"])["mode"]
+    told = json.loads(launch.environment["COCKPIT_OPENCODE"])["offered"]
     assert told["tools"] == [f"cockpit_{name}" for name in OFFERED]
     assert permission["bash"] == "ask"
 

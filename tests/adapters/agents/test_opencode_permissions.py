@@ -68,20 +68,34 @@ def action(rules: Sequence[tuple[str, str, str]], name: str, about: str = "x") -
     return found[-1] if found else "ask"
 
 
-def enforced(
-    settings: Mapping[str, Any], edit: str, tools: Sequence[str] = ()
-) -> dict[str, list[tuple[str, str, str]]]:
-    """The rules of each agent that counts last, by the agent's name."""
+OURS = ("cockpit_handoff_request", "cockpit_read_handoff")
+SERVER = {"type": "local", "command": ["cockpit", "mcp"], "enabled": True}
+
+
+def configured(
+    settings: Mapping[str, Any], edit: str | None, tools: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The settings that opencode works with."""
     if NODE is None:
         pytest.skip("node is not installed")
+    mode = {"edit": edit} if edit else None
+    offered = {"name": "cockpit", "server": SERVER, "tools": tools} if tools else None
     done = subprocess.run(
-        [NODE, "--no-warnings", str(RUN), str(PART), json.dumps({"edit": edit, "tools": tools})],
+        [NODE, "--no-warnings", str(RUN), str(PART), json.dumps(mode), json.dumps(offered)],
         input=json.dumps(settings).encode(),
         stdout=subprocess.PIPE,
         check=True,
         timeout=60,
     )
-    config = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def enforced(
+    settings: Mapping[str, Any], edit: str, tools: Sequence[str] = ()
+) -> dict[str, list[tuple[str, str, str]]]:
+    """The rules of each agent that counts last, by the agent's name."""
+    config = configured(settings, edit, tools)
     found = {name: rules_of(agent["permission"]) for name, agent in config["agent"].items()}
     return {**found, "": rules_of(config["permission"])}
 
@@ -157,18 +171,34 @@ def test_what_the_settings_refuse_or_ask_about_stays() -> None:
 
 
 def test_the_tools_of_cockpit_are_allowed_and_no_tool_with_a_similar_name() -> None:
-    ours = ("cockpit_handoff_request", "cockpit_read_handoff")
-    for settings in ({}, {"permission": {"cockpit_*": "allow", ours[0]: "allow"}}):
-        rules = enforced(settings, "ask", ours)["build"]
-        found = [action(rules, name) for name in (*ours, "cockpit_x", f"{ours[0]}_x")]
+    for settings in ({}, {"permission": {"cockpit_*": "allow", OURS[0]: "allow"}}):
+        rules = enforced(settings, "ask", OURS)["build"]
+        found = [action(rules, name) for name in (*OURS, "cockpit_x", f"{OURS[0]}_x")]
         assert found == ["allow", "allow", "ask", "ask"]
-    rules = enforced({"permission": {"cockpit_*": "deny"}}, "ask", ours)["build"]
-    assert {action(rules, name) for name in ours} == {"deny"}
+    rules = enforced({"permission": {"cockpit_*": "deny"}}, "ask", OURS)["build"]
+    assert {action(rules, name) for name in OURS} == {"deny"}
+
+
+@pytest.mark.parametrize("name", ["cockpit_handoff", "cockpit@handoff"])
+@pytest.mark.parametrize("permission", ["allow", {"*": "allow"}, {"cockpit_*": "allow"}, None])
+def test_a_tool_that_another_servers_tool_can_pass_for_is_asked_about(
+    name: str, permission: object
+) -> None:
+    env = {"PYTHONHOME": "/nonexistent"}
+    servers = {"cockpit": {**SERVER, "environment": env}, name: {"type": "local"}}
+    settings = {"mcp": servers, **({"permission": permission} if permission else {})}
+    for edit in ("ask", None):
+        config = configured(settings, edit, OURS)
+        assert config["mcp"] == {"cockpit": SERVER, name: {"type": "local"}}
+        permitted = (config["agent"]["build"] if edit else config)["permission"]
+        assert action(rules_of(permitted), OURS[0]) == "ask"
+    rules = enforced(settings, "ask", OURS)["build"]
+    assert action(rules, OURS[1]) == "allow"
 
 
 # The real opencode
 
-SERVER = """
+FOREIGN_SERVER = """
 import json, pathlib, sys
 for line in sys.stdin:
     asked = json.loads(line)
@@ -201,7 +231,7 @@ class Repository:
         self.by_command, self.by_server = self.work / "by-command", self.work / "by-server"
         self.work.mkdir()
         subprocess.run(["git", "init", "-q", str(self.work)], check=True)
-        (folder / "server.py").write_text(SERVER)
+        (folder / "server.py").write_text(FOREIGN_SERVER)
         command = [sys.executable, str(folder / "server.py"), str(self.by_server)]
         servers = {"mcp": {"type": "local", "command": command, "enabled": True}}
         (self.work / "opencode.json").write_text(json.dumps({**HOSTILE, "mcp": servers}))

@@ -104,6 +104,13 @@ def test_archived_copies_count_and_the_document_is_found_where_it_lies(
     assert parts.store.job(JobId("j")).prompt == "Count."  # type: ignore[union-attr]
 
 
+def test_sessions_of_every_cli_are_read_back(parts: Dependencies) -> None:
+    theirs = "ses_01JD4Q0VX8eXAmPLE"
+    lay(parts, "h1", replace(GOOD, old_session_id=theirs, new_session_id="ses_2"))
+    rebuild_now(parts)
+    assert [each.id for each in parts.store.chain(JobId("j"))] == [theirs]
+
+
 def test_the_last_session_of_a_chain_is_there_if_its_record_is(
     parts: Dependencies, tmp_path: Path
 ) -> None:

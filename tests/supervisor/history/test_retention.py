@@ -187,6 +187,18 @@ def test_an_archive_that_was_cut_short_is_finished(attic: Callable[..., Attic]) 
     assert here.copy(record) == here.parts.documents.copies.archived(record.id)
 
 
+def test_records_of_every_cli_are_kept_and_removed(attic: Callable[..., Attic]) -> None:
+    it = attic(30)
+    it.job("x")
+    store, theirs = it.parts.store, SessionId("ses_01JD4Q0VX8eXAmPLE")
+    store.save_session(replace(store.chain(JobId("x"))[0], id=theirs, number=2))
+    it.look()
+    folder = it.parts.places.state / "records"
+    assert [*folder.glob(f"{theirs}.*")]
+    it.look(after_days=31)
+    assert [*folder.glob(f"{theirs}.*")] == []
+
+
 def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> None:
     here = attic()
     here.job("a", current=True)

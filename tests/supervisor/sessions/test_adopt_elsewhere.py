@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage, Failed, NotAllowed, NotNow
 from cockpit.ports.processes import Ancestor, ProcessId
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies
-from cockpit.supervisor.sessions import adopt_elsewhere
+from cockpit.supervisor.sessions import adopt_elsewhere, transcript_end
 from cockpit.supervisor.sessions.elsewhere import Place, place_of
+from cockpit.supervisor.sessions.transcript_end import END_BYTES, last_permission_mode
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.supervisor.view import elsewhere as view
 from cockpit.wire.status import ElsewhereSession
@@ -245,6 +247,65 @@ async def test_a_session_is_ended_and_reopened_as_an_agent(
         # The user's defaults say acceptEdits; the session was in a narrower mode.
         agent = supervisor.fleet.agent("repository")
         assert agent.settings.permission_mode == "plan"
+
+
+async def test_the_mode_is_found_before_a_long_turn(cockpit: Cockpit, terminal: Terminal) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        terminal.run(
+            cockpit.repository, "Count the sheep.", "--permission-mode", "plan", STANDIN_PAUSE="2"
+        )
+        found = await listed(supervisor, lambda row: row.status == "idle" and row.context.tokens)
+        append_results(Path(found.transcript or ""))
+        done = await cockpit.ask(Adopt(session=found.session_id, pid=found.pid))
+        assert supervisor.fleet.agent(done.name or "").settings.permission_mode == "plan"
+
+
+def append_results(transcript: Path) -> None:
+    """A turn with more output of tools than a look at the end of a transcript reads."""
+    reply = [line for line in transcript.read_text().splitlines() if '"assistant"' in line][-1]
+    block = {"type": "tool_result", "tool_use_id": "t", "content": "y" * 1024**2}
+    result = {"type": "user", "message": {"role": "user", "content": [block]}}
+    with transcript.open("a") as record:
+        for _ in range(END_BYTES // 1024**2 + 1):
+            record.write(json.dumps(result) + "\n")
+        record.write(f"{reply}\n")
+
+
+@pytest.mark.parametrize("blocks", [64, 200, 1_000, END_BYTES])
+def test_the_last_mode_of_a_transcript(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
+) -> None:
+    monkeypatch.setattr(transcript_end, "END_BYTES", blocks)
+    runtime, record = Claude(tmp_path), tmp_path / "x.jsonl"
+
+    def said(number: int, mode: str | None) -> str:
+        known = {"permissionMode": mode} if mode else {}
+        message = {"role": "user", "content": f"Prompt {number} ü"}
+        line = {"type": "user", "uuid": f"u{number}", "message": message, **known}
+        return json.dumps(line, ensure_ascii=False) + "\n"
+
+    record.write_text("".join(said(n, None) for n in range(40)))
+    assert last_permission_mode(record, runtime) is None
+    for modes in (["plan"], ["acceptEdits", "plan"]):
+        lines = [said(0, "default"), *[said(1, mode) for mode in modes]]
+        record.write_text("".join([*lines, *(said(n, None) for n in range(40))]))
+        found = last_permission_mode(record, runtime)
+        # A line that is longer than a block is not read.
+        assert found == ("plan" if blocks > len(lines[-1].encode()) else found)
+    assert blocks > 64 or found is None
+
+
+async def test_what_the_agents_own_settings_make_impossible_ends_nothing(
+    cockpit: Cockpit, terminal: Terminal
+) -> None:
+    moved = f"[defaults.env]\nCLAUDE_CONFIG_DIR = '{cockpit.home / 'another'}'\n"
+    async with cockpit.flying(cockpit.agent(), moved) as supervisor:
+        terminal.run(cockpit.repository, "Count.", STANDIN_PAUSE="2")
+        found = await listed(supervisor, lambda row: row.status == "idle")
+        refused = await cockpit.refused(Adopt(session=found.session_id))
+        assert "There is no session" in refused.title
+        assert not has_ended(found.pid)
+        assert supervisor.fleet.find("repository") is None
 
 
 async def test_a_process_that_does_not_end_keeps_its_session(

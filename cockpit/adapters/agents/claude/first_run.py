@@ -6,12 +6,12 @@ The file is never written: the answers are the user's to give.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.files.foreign_files import read_file
+from cockpit.core.foreign_json import loads
 
 _LARGEST_BYTES = 50_000_000
 
@@ -49,7 +49,7 @@ def _trusted(state: Mapping[str, Any], repository: Path) -> bool:
 def _state(file: Path) -> dict[str, Any]:
     """Return the file's content; empty if it is missing or is not a JSON object."""
     try:
-        found = json.loads(read_file(file, _LARGEST_BYTES))
+        found = loads(read_file(file, _LARGEST_BYTES))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -133,7 +133,7 @@ def _broken(payload: Payload) -> Sequence[Moment]:
 def reset_in(detail: str) -> tuple[str, float | None]:
     """Return when a usage limit resets; a notice may end in `|` and that time."""
     words, bar, at = detail.rpartition("|")
-    if bar and at.strip().isdigit() and len(at.strip()) == 10:
+    if bar and at.strip().isascii() and at.strip().isdigit() and len(at.strip()) == 10:
         return words.strip(), float(at)
     return detail, None
 

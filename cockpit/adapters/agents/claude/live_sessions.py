@@ -7,7 +7,6 @@ process now.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from typing import Any
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.process.process_table import entry, started_at
 from cockpit.config.kernel import USES_LINUX
-from cockpit.core.ids import SessionId
+from cockpit.core.foreign_json import loads
+from cockpit.core.ids import SESSION_PATTERN, SessionId
 from cockpit.core.timestamps import unix_milliseconds
 from cockpit.ports.runtimes import Activity, Presence
 
@@ -51,9 +51,9 @@ def presence(config: Path, pid: int) -> Presence | None:
 def live_sessions(config: Path) -> dict[SessionId, int]:
     """Return every session that a live process has open, with the pid of that process."""
     return {
-        SessionId(note["sessionId"]): int(note["pid"])
+        ident: int(note["pid"])
         for note in notes(config)
-        if isinstance(note.get("sessionId"), str)
+        if (ident := _session_id(note)) is not None
     }
 
 
@@ -63,14 +63,22 @@ def activity(note: Mapping[str, Any]) -> Activity:
 
 
 def _presence(note: Mapping[str, Any]) -> Presence:
-    session, waiting, updated = (note.get(key) for key in ("sessionId", "waitingFor", "updatedAt"))
+    waiting, updated = note.get("waitingFor"), note.get("updatedAt")
     return Presence(
         activity=activity(note),
         waiting_for=waiting if isinstance(waiting, str) else None,
-        session_id=SessionId(session) if isinstance(session, str) else None,
+        session_id=_session_id(note),
         shells=_SHELLS.get(str(note.get("status"))),
         updated=unix_milliseconds(updated),
     )
+
+
+def _session_id(note: Mapping[str, Any]) -> SessionId | None:
+    """Return the session that a status file names; None if it names none, or not by an id."""
+    ident = note.get("sessionId")
+    if not isinstance(ident, str) or not SESSION_PATTERN.fullmatch(ident):
+        return None
+    return SessionId(ident)
 
 
 def notes(config: Path) -> Iterator[dict[str, Any]]:
@@ -86,7 +94,7 @@ def notes(config: Path) -> Iterator[dict[str, Any]]:
 
 def _live_note(path: Path) -> dict[str, Any] | None:
     try:
-        note = json.loads(read_file(path, _NOTE_BYTES, follow_links=False))
+        note = loads(read_file(path, _NOTE_BYTES, follow_links=False))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(note, dict) or note.get("pid") != _number(path.stem):

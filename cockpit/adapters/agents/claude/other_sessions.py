@@ -46,8 +46,10 @@ class ClaudeSessions:
     def transcript(self, session: LiveSession) -> Path | None:
         return record_path(session.id, session.directory, self._environment)
 
-    def check_reopenable(self, session: LiveSession) -> None:
-        check_reopenable(session.id, session.directory, self._environment)
+    def check_reopenable(
+        self, session: LiveSession, environment: Mapping[str, str] | None = None
+    ) -> None:
+        check_reopenable(session.id, session.directory, environment or self._environment)
 
     def by_hand(self, session: SessionId) -> Sequence[str]:
         return ("claude", "--resume", session)
@@ -85,7 +87,8 @@ def _session(note: Mapping[str, Any]) -> LiveSession | None:
 
 
 def _is_path(text: str) -> bool:
-    if not text.startswith("/") or "\0" in text or len(text) > LONGEST_PATH:
+    # U+FFFD is what half of a surrogate pair became when the note was read.
+    if not text.startswith("/") or {"\0", "\ufffd"} & {*text} or len(text) > LONGEST_PATH:
         return False
     try:
         os.fsencode(text)

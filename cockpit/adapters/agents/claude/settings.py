@@ -20,6 +20,7 @@ from typing import Any
 from cockpit.adapters.agents.reporter import REPORTER, write_whole
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.files.main_checkout import main_checkout
+from cockpit.core.foreign_json import loads
 from cockpit.core.ids import AgentName
 
 HOOK_EVENTS = (
@@ -149,7 +150,7 @@ def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator
 
 def _status_line(path: Path) -> dict[str, Any] | None:
     try:
-        settings = json.loads(read_file(path, _LARGEST_SETTINGS))
+        settings = loads(read_file(path, _LARGEST_SETTINGS))
     except (OSError, ValueError, RecursionError):
         return None
     line = settings.get("statusLine") if isinstance(settings, dict) else None

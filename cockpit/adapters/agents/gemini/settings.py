@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from cockpit.adapters.agents.gemini.models import COMPACTION_SHARE
 from cockpit.adapters.files.foreign_files import read_text
+from cockpit.core.foreign_json import loads
 
 _LARGEST = 2_000_000
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
@@ -30,7 +30,7 @@ def read_object(path: Path) -> Mapping[str, Any]:
     """Return a JSON object that may have comments; empty if there is none."""
     try:
         text = read_text(path, _LARGEST)
-        value = json.loads(_COMMENT.sub(lambda found: found[1] or "", text))
+        value = loads(_COMMENT.sub(lambda found: found[1] or "", text))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

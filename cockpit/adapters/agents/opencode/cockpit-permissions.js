@@ -21,6 +21,22 @@ HARMLESS.read = [["*", "allow"], ["*.env", "ask"], ["*.env.*", "ask"], ["*.env.e
 const PLANS = [["*", "deny"], [".opencode/plans/*.md", "allow"]]
 const STRICTNESS = ["deny", "ask", "allow"]
 
+// Make cockpit's tool server the one of its name, and return those of its tools that may be called
+// without asking. opencode merges a repository's settings into a server's of the same name, and
+// names a tool after its server: the tool `request` of a server `cockpit_handoff` would pass for
+// ours.
+export function keepServer(config, { name, server, tools }) {
+  config.mcp = { ...config.mcp, [name]: server }
+  const others = Object.keys(config.mcp).filter((other) => other !== name)
+  const doubtful = (tool) => others.some((other) => tool.startsWith(`${other.replace(/[^\w-]/g, "_")}_`))
+  const asked = tools.filter(doubtful)
+  if (asked.length) {
+    const given = typeof config.permission === "string" ? { "*": config.permission } : config.permission
+    config.permission = { ...given, ...Object.fromEntries(asked.map((tool) => [tool, "ask"])) }
+  }
+  return tools.filter((tool) => !doubtful(tool))
+}
+
 // `mode.edit` says what the mode does about edits. cockpit's own tools, `mode.tools`, are allowed.
 // Commands and all else is asked about.
 export function enforce(config, mode) {

@@ -14,7 +14,7 @@
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { enforce } from "./cockpit-permissions.js"
+import { enforce, keepServer } from "./cockpit-permissions.js"
 
 const PATIENCE = 12_000 // The reporter holds a compaction for at most 8 s.
 const OUTPUT_KEPT = 2_000
@@ -424,7 +424,8 @@ function modelChosen(input) {
 
 function enforceOrEnd(config) {
   try {
-    enforce(config, order.mode)
+    const tools = order.offered ? keepServer(config, order.offered) : []
+    if (order.mode) enforce(config, { ...order.mode, tools })
   } catch (error) {
     console.error(`cockpit: the permission mode cannot be applied: ${error}`)
     process.exit(1)
@@ -445,7 +446,7 @@ export const CockpitReports = async ({ client, directory: here }) => {
     event: quietly(({ event }) => heard(event, client)),
     config: (config) => {
       compaction = { ...compaction, ...config.compaction }
-      if (order.mode) enforceOrEnd(config)
+      enforceOrEnd(config)
     },
     "chat.message": quietly((input, output) => prompted(input.sessionID, output.parts, client)),
     "chat.params": quietly(modelChosen),

@@ -16,6 +16,7 @@ from cockpit.adapters.agents.opencode.permission_modes import PermissionMode
 from cockpit.adapters.agents.own_command import OFFERED, SERVER, tool_server
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.core.errors import BadUsage
+from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.ports.runtimes import SessionOrder
 
@@ -66,7 +67,8 @@ def plugin_environment(
         "prompt": str(prompt) if prompt else "",
         "named": IN_A_FILE.format(prompt) if prompt else "",
         "session": order.session_id if order.resume else "",
-        "mode": {"edit": mode.edit, "tools": tools} if mode.edit else None,
+        "mode": {"edit": mode.edit} if mode.edit else None,
+        "offered": {"name": SERVER, "server": _tools(), "tools": tools} if tools else None,
         "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
     }
     own: dict[str, object] = {}
@@ -95,7 +97,7 @@ def _object_in(environment: Mapping[str, str], name: str) -> dict[str, object]:
     if not text:
         return {}
     try:
-        value = json.loads(text)
+        value = loads(text)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):

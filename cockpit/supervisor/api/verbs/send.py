@@ -81,6 +81,8 @@ class SendHandler:
         )  # fmt: skip
 
         def accepted() -> bool:
+            if agent.session_state is not state:  # such as /clear, or the first one after it
+                return agent.process == process
             # Without hooks, the prompt is only in the transcript.
             return conduct.prompts > prompts or state.user_prompts[-1:] != said
 

@@ -1,0 +1,52 @@
+"""Run the supervisor's endless tasks, and start one again that failed.
+
+Each serves all agents: an error with one of them must not end it for the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from cockpit.core.safetext import safe_line
+
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+"""Seconds before a failed task starts again. Each failure doubles them."""
+
+_log = logging.getLogger(__name__)
+
+
+class Loops:
+    """The endless tasks of one supervisor, by what they do."""
+
+    def __init__(self) -> None:
+        self._failed: dict[str, str] = {}
+
+    @property
+    def trouble(self) -> str | None:
+        """The problem of the tasks that failed and have not run for a minute since; for users."""
+        return "; ".join(self._failed.values()) or None
+
+    async def run(self, name: str, loop: Callable[[], Awaitable[None]]) -> None:
+        """Run `loop` until cancelled, and again after each failure. `name` completes "failed"."""
+        wait = FIRST_WAIT
+        while True:
+            settled = asyncio.get_running_loop().call_later(
+                LONGEST_WAIT, self._failed.pop, name, None
+            )
+            began = asyncio.get_running_loop().time()
+            try:
+                await loop()
+                return
+            except Exception as bug:  # noqa: BLE001 - a task that serves all agents must go on
+                if asyncio.get_running_loop().time() - began > LONGEST_WAIT:
+                    wait = FIRST_WAIT
+                _log.exception("%s failed, and starts again in %.0f s", name, wait)
+                self._failed[name] = safe_line(
+                    f"{name} failed ({bug!r}) and was started again; see the log", 200
+                )
+            finally:
+                settled.cancel()
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
