@@ -25,6 +25,7 @@ from cockpit.core.handoff.states import (
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import AgentRecord, HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.blocked import Blocked
 from cockpit.supervisor.handoff.queue import is_ahead, is_under_way
 
 PLAN = Plan("threshold", ask=False, review=False, successors=())
@@ -66,6 +67,13 @@ def test_a_place_is_kept_from_the_request_on_but_not_by_a_question(
     state: State, keeps: bool
 ) -> None:
     assert is_under_way(agent("a", state)) is keeps
+
+
+def test_an_error_that_blocks_a_handoff_does_not_hold_up_others() -> None:
+    stuck = agent("a", Documenting("agent", since=0.0, until=9.0))
+    assert is_under_way(stuck)
+    stuck.progress.blocked = Blocked(0.0, "the disk is full", 1.0)
+    assert not is_under_way(stuck)
 
 
 def test_who_began_first_is_ahead_and_nobody_is_ahead_of_each_other() -> None:

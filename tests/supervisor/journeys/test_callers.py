@@ -262,6 +262,32 @@ async def test_what_the_user_allows_an_agent_it_may_do_and_no_more(cockpit: Cock
         assert all(row.runtime == "claude" for row in [await cockpit.row("other")])
 
 
+async def test_a_handoff_that_an_agent_asks_for_passes_the_limits_of_the_other(
+    cockpit: Cockpit,
+) -> None:
+    inside = Inside(cockpit)
+    may = '[agents.may]\nothers = ["handoff"]\n'
+    limits = '[agents.handoff]\nwriters = ["facts"]\nmax_per_job = 1\ncooldown = "0s"\n'
+    private = cockpit.home / "private.md"
+    private.write_text("# Handoff\n")
+
+    async with cockpit.flying(
+        cockpit.agent(steps=90, step_tokens=100, pace=0.2, more=limits),
+        inside.agent(cockpit, more=may),
+    ):
+        await cockpit.start()
+        await cockpit.start("inner")
+        foreign = await inside.run(f"cockpit handoff api --document {private}")
+        assert foreign.code != 0
+        assert (await inside.run("cockpit handoff api")).code == 0
+        assert (await cockpit.event("handoff.begun")).data["reason"] == "agent"
+        await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None, within=60)
+        again = await inside.run("cockpit handoff api")
+        asked = await cockpit.until(lambda row: row.needs, within=60)
+        assert asked.needs is not None
+        assert (asked.handoffs, asked.needs.kind) == (1, "handoff"), again
+
+
 async def test_who_asked_is_written_down(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
 

@@ -145,6 +145,15 @@ async def test_a_prompt_that_is_sent_arrives_byte_for_byte(cockpit: Cockpit) -> 
         assert cockpit.prompts(row)[1] == PROMPT.rstrip()
 
 
+async def test_a_command_that_begins_another_session_is_accepted(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=2)):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle")
+        done = await cockpit.ask(Send(name="api", text="/clear"))
+        assert "accepted the prompt" in done.message
+        assert (await cockpit.row()).session_id != row.session_id
+
+
 async def test_what_is_sent_to_a_working_agent_waits_for_its_turn(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=8, step_tokens=100, pace=0.2)):
         await cockpit.start()
