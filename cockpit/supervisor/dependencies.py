@@ -1,4 +1,4 @@
-"""The dependencies of the supervisor's parts: ports, folders and the database."""
+"""The dependencies of the supervisor's components: ports, folders and the database."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from cockpit.supervisor.events import EventLog
 
 
 class Runtimes(Protocol):
-    """Returns the runtime of a name."""
+    """Returns the runtime with the given name."""
 
     def __call__(self, name: str) -> Runtime: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Built once, and passed to every part of the supervisor."""
+    """The shared dependencies, built once and passed to every component of the supervisor."""
 
     places: Places
     store: Store
@@ -42,11 +42,11 @@ class Dependencies:
     documents: Documents
     runtimes: Runtimes
     environment: Mapping[str, str]
-    """The supervisor's environment, as it was at `up`."""
+    """The environment with which the supervisor was started."""
     own_runtimes: Definitions = field(default_factory=Definitions)
-    """The runtimes that users defined; `runtimes` creates them."""
+    """Definitions of the user's own runtimes; `runtimes` creates the runtimes."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
-    """For every access to a path that an agent can name, because its file system may hang."""
+    """Calls with a time limit, for paths that an agent can choose: a file system may hang."""
 
     live_sessions: LiveSessions = field(default_factory=NoLiveSessions)
     """Sessions of all processes of this user, from the CLIs' status files."""

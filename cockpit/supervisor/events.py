@@ -1,7 +1,7 @@
 """The event log: stores events and sends them to listeners.
 
-An event is durable before it is sent. A listener that falls too far behind is disconnected; it can
-ask for the events that it missed, by number.
+An event is saved before it is sent. A listener that falls too far behind is disconnected; it can
+request the events that it missed, by number.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cockpit.ports.records import EventRecord
 from cockpit.wire.stream import Event
 
 BACKLOG = 1000
-"""Lines that a listener may be behind before it is disconnected."""
+"""Maximum number of unsent lines of a listener; with more it is disconnected."""
 
 _log = logging.getLogger(__name__)
 
 
 class Listener:
-    """A queue of lines for one client. Ends when closed, or when it is too far behind."""
+    """A queue of lines for one client. Ends when closed, or when the client is too far behind."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[Any] = asyncio.Queue(BACKLOG)
@@ -44,7 +44,7 @@ class Listener:
             self.close()
 
     def close(self) -> None:
-        """End the listener after the lines that it already has."""
+        """End the listener after the lines that are already in its queue."""
         self._closed = True
         if self._lines.full():
             self._lines.get_nowait()
@@ -63,7 +63,7 @@ class EventLog:
         self._clock = clock
         self._listeners: set[Listener] = set()
         self.also: Callable[[EventRecord], None] = lambda _: None
-        """Called with each event in its transaction; what it stores is committed with the event."""
+        """Called with each event, in the event's transaction, so that both commit together."""
 
     def record(self, event: events.Event, text: str, agent: str | None = None) -> Event:
         """Store an event, then send it to listeners. Makes the text safe to print.
@@ -85,7 +85,7 @@ class EventLog:
         return sent
 
     def since(self, after: int, limit: int) -> list[Event]:
-        """At most `limit` events after that number, oldest first; 0 gives the newest ones."""
+        """Return at most `limit` events after that number, oldest first; for 0, the newest."""
         return [as_event(record) for record in self._store.events(after, limit)]
 
     def listen(self) -> Listener:

@@ -1,4 +1,4 @@
-"""The flags that the supervisor is ending or has ended."""
+"""Flags for a supervisor that is shutting down or has ended."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import asyncio
 
 
 class Lifetime:
-    """The state of one supervisor, which `cockpit down` and signals end."""
+    """The shutdown state of one supervisor, set by `cockpit down` and by signals."""
 
     def __init__(self) -> None:
         self.ending = False
-        """Asked to end: no agent is started any more."""
+        """True once shutdown is requested; no agent is started after that."""
         self.ended = asyncio.Event()
-        """Set to end the process."""
+        """Set this event to end the process."""

@@ -1,7 +1,7 @@
 """The supervisor's process: one per state folder, in the foreground.
 
-Takes the lock, builds the dependencies, restores the state, and answers on the socket. Agents run
-in the tmux server and keep running when this process ends.
+Takes the lock, builds the dependencies, restores the state, and serves requests on the socket.
+Agents run in the tmux server and keep running when this process ends.
 """
 
 from __future__ import annotations
@@ -61,12 +61,14 @@ def run(
     named: bool = True,
     again: bool = False,
 ) -> int:
-    """Run the supervisor until it is stopped. Returns the exit code.
+    """Run the supervisor until it is stopped. Return the exit code.
 
-    Raises `NotNow` if another one holds the state folder, and `BadConfig` before anything is
-    changed. Only the trusted part of `config` is used if it was found and not `named`, or if it was
-    named to an earlier supervisor and is read `again`. `world` builds other dependencies than the
-    real ones, for tests with faults.
+    Raises `NotNow` if another supervisor has the lock of the state folder. Raises `BadConfig`
+    before anything is changed.
+
+    `named`: the user specified `config`; otherwise it was found. `again`: the user specified it for
+    an earlier supervisor. If found, or read `again`, only its trusted part is used. `world` builds
+    different dependencies, to inject faults in tests.
     """
     places.make()
     with take_lock(places.lease):
@@ -76,10 +78,10 @@ def run(
 
 
 def end_agents(places: Places) -> str:
-    """End every agent and their tmux server while no supervisor runs. Returns a message.
+    """End every agent and the tmux server while no supervisor is running. Return a message.
 
-    Agents are found as after a restart. Raises `NotNow` while a supervisor holds the state folder,
-    and `Failed` if an agent survives.
+    Finds agents as a restarted supervisor does. Raises `NotNow` if a supervisor is running, and
+    `Failed` if an agent's process cannot be ended.
     """
     places.make()
     with take_lock(places.lease):
@@ -104,8 +106,8 @@ async def _end_agents(places: Places) -> str:
 def take_lock(path: Path) -> ExitStack:
     """Hold the supervisor's lock until the stack is closed or the process ends.
 
-    Both the file and its folder are locked: if only the file were, another supervisor could lock a
-    new one after it was removed. Raises `NotNow` with the holder's pid.
+    Locks both the file and its folder: if only the file were locked and somebody deleted it,
+    another supervisor could create and lock a new file. Raises `NotNow` with the holder's pid.
     """
     with ExitStack() as held:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -118,7 +120,7 @@ def take_lock(path: Path) -> ExitStack:
         except BlockingIOError:
             raise NotNow(
                 f"A supervisor is already running (pid {_holder(path)})",
-                f"It holds {path.parent}; one state folder has one supervisor.",
+                f"It uses {path.parent}; only one supervisor can use a state folder.",
                 "Check it: cockpit status. Or stop it: cockpit down",
             ) from None
         os.ftruncate(handle, 0)
@@ -127,7 +129,7 @@ def take_lock(path: Path) -> ExitStack:
 
 
 def _holder(path: Path) -> str:
-    """The pid in the lock's file, or `unknown`."""
+    """Return the pid in the lock file, or `unknown`."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -138,7 +140,7 @@ def _holder(path: Path) -> str:
 
 
 def dependencies(places: Places) -> Dependencies:
-    """The real dependencies, with the database open."""
+    """Return the real dependencies, with the database open."""
     clock = SystemClock()
     parts = assembled(places, clock)
     parts.store.open()
@@ -148,7 +150,7 @@ def dependencies(places: Places) -> Dependencies:
 
 
 def assembled(places: Places, clock: SystemClock) -> Dependencies:
-    """The real dependencies. Reads and writes nothing."""
+    """Return the real dependencies. Reads and writes nothing."""
     environment = agent_environment(os.environ)
     processes = LocalProcesses()
     store = Store(places.database)
@@ -203,7 +205,7 @@ async def _serve(
 async def _answer(
     supervisor: Supervisor, serving: uvicorn.Server, listener: socket.socket, watch: SocketWatch
 ) -> None:
-    """Watch and serve until a verb or a signal ends it."""
+    """Watch agents and serve requests until a verb or a signal ends the supervisor."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, supervisor.life.ended.set)

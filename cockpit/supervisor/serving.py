@@ -1,4 +1,4 @@
-"""Build the API: the handler of each verb, and the parts that answer requests."""
+"""Build the API: the handler of each verb, and the components that serve requests."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         Approve: locked("being approved", answers.approve),
         Refuse: locked("being answered", answers.refuse),
         Snooze: locked("being answered", answers.snooze),
-        Finish: locked("being called done", finish.finish),
+        Finish: locked("being marked as done", finish.finish),
         Undo: locked("being undone", undo, same_session=True),
         Continue: ContinueHandler(of.continuation, changed),
         Adopt: AdoptHandler(of.adoption, of.life, changed),
@@ -108,7 +108,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
 
 
 def served(of: Supervisor) -> Served:
-    """The parts that answer requests."""
+    """Return the components that serve requests."""
     return Served(
         perform=performers(of),
         dependencies=of.dependencies,

@@ -1,6 +1,6 @@
-"""The supervisor: builds its parts, restores the state of the last one, and runs.
+"""The supervisor: builds its components, restores the state of the previous one, and runs.
 
-This file has the parts and the order in which they start. What a part does is in its own file.
+This file builds the components and starts them in order. Each is described in its own file.
 """
 
 from __future__ import annotations
@@ -84,21 +84,21 @@ from cockpit.wire.status import HeldSetting, Status, SupervisorStatus
 HANDOFFS_LOOK = 0.25
 """Seconds between two observations of a handoff, unless something changes earlier."""
 DUE_LOOK = 2.0
-"""Seconds between two checks whether a handoff has become due because time passed."""
+"""Seconds between two checks whether a handoff is due because of elapsed time."""
 SAVE_READINGS = 30.0
 """Seconds between two saves of tokens and cost."""
 RESTORE_SECONDS = 10.0
-"""Seconds for reading all transcripts at the start; the rest is read while requests are served."""
+"""Seconds for reading transcripts at the start; the rest is read while requests are served."""
 LAST_LOOK_SECONDS = 5.0
-"""Seconds for reading the rest of the transcript of an agent that ended."""
+"""Seconds for reading the rest of the transcript after an agent's process ended."""
 ASKS, ASK_AGAIN = 4, 0.5
-"""Attempts to list the panes of tmux at the start, and seconds between them."""
+"""Attempts to list tmux's panes at the start, and seconds between two attempts."""
 
 _log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """One supervisor per state folder. Ends agents only on request."""
+    """The supervisor of one state folder. Ends agents only on request."""
 
     def __init__(self, dependencies: Dependencies, spool: Spool) -> None:
         self.dependencies = dependencies
@@ -145,7 +145,7 @@ class Supervisor:
         self._build_sessions()
 
     def _build_sessions(self) -> None:
-        """Build the parts that start, end and undo sessions for the user."""
+        """Build the components that start, end and undo sessions for the user."""
         parts, fleet, sessions = self.dependencies, self.fleet, self.sessions
         changed = self.publisher.changed
         self.worktrees = AgentWorktrees(parts, fleet, self.locks, changed, self.publisher.state_of)
@@ -170,7 +170,7 @@ class Supervisor:
         self.repair = Repair(parts, fleet, sessions, self.undo)
 
     def _build_outbound(self) -> None:
-        """Build hooks and notifications, which follow from events."""
+        """Build hooks and notifications, which react to events."""
         parts, find = self.dependencies, self.fleet.find
         self.outbox = Outbox(parts, find, self._notice_urls, self.spawn)
         self.hooks = Hooks(parts, find, self.publisher.changed, self.spawn, self.outbox.post)
@@ -209,8 +209,8 @@ class Supervisor:
     async def restore(self, config: Path | None, *, named: bool, again: bool = False) -> None:
         """Restore the state that an earlier supervisor left, and read the configuration.
 
-        With `again` the user named the configuration to that supervisor, not to this one. Raises
-        `BadConfig` for an invalid configuration, before anything is changed.
+        With `again`, the user specified the configuration for that supervisor, not for this one.
+        Raises `BadConfig` for an invalid configuration, before anything is changed.
         """
         await self.hooks.sweep()
         self.fleet.remember()
@@ -267,7 +267,7 @@ class Supervisor:
         self.dependencies.prompts.sweep(kept)
 
     async def _panes(self) -> dict[PaneId, Pane]:
-        """Every pane. If tmux does not answer, tries again, then raises `PanesSilent`."""
+        """Return every pane. Retries if tmux does not answer, then raises `PanesSilent`."""
         panes = self.dependencies.panes
         for _ in range(ASKS - 1):
             with contextlib.suppress(PanesSilent, Hindered, OSError):
@@ -289,18 +289,18 @@ class Supervisor:
             agent.exit = Exit(over or self._now(), recorded=agent.record.ending)
 
     def _named_by(self, ident: str) -> Agent | None:
-        """The agent whose row names this job or session; None if there is none."""
+        """Return the agent with this job or session id in its record; None if there is none."""
         held = (agent for agent in self.fleet if ident in (agent.record.job, agent.record.session))
         return next(held, None)
 
     def _report_damaged(self) -> None:
-        """Report stored rows that could not be read, also on the row of their agent."""
+        """Report damaged database rows, on the row of their agent too."""
         store = self.dependencies.store
         for damaged in store.rows_put_aside[self._damaged_reported :]:
             self._damaged_reported += 1
             agent = self.fleet.find(damaged.agent) or self._named_by(damaged.id)
             text = (
-                f"a record of it was damaged on disk and moved to another table ({damaged.table} "
+                f"one of its database rows was damaged and moved to another table ({damaged.table} "
                 f"{damaged.id[:8]}, {damaged.why}); the rest is kept. Check the disk of "
                 f"{self.dependencies.places.database}"
             )
@@ -314,10 +314,10 @@ class Supervisor:
                 self.publisher.changed(agent)
 
     def _resume_handoffs(self) -> None:
-        """Restore open handoffs, and continue them in tasks.
+        """Restore open handoffs, and continue each in a task of its own.
 
-        In tasks, because ending an unresponsive agent takes seconds, and an error in one must not
-        stop the start. All are restored before requests are answered.
+        Ending an unresponsive agent takes seconds, and an error in one handoff must not stop the
+        supervisor's start. All handoffs are restored before requests are served.
         """
         found = self.dependencies.store.open_handoffs()
         for agent in self.fleet:
@@ -381,7 +381,7 @@ class Supervisor:
                 await self.watch.consider(agent)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work in a task. An exception in it is logged and affects nothing else."""
+        """Run work in a task. Logs an exception in the task, which affects nothing else."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._spawned_ended)
@@ -401,7 +401,7 @@ class Supervisor:
         await self.outbox.close()
         for agent in self.fleet:
             self.sessions.unwatch(agent)
-            with contextlib.suppress(Hindered):  # its transcript has the same
+            with contextlib.suppress(Hindered):  # the transcript has the same data
                 self.sessions.save_counts(agent)
         with contextlib.suppress(Hindered):
             note_shutdown(self.dependencies, self.fleet)
@@ -412,12 +412,12 @@ class Supervisor:
     # Reactions
 
     async def _on_change(self, agent: Agent) -> None:
-        """React to a change of the agent; later if another task holds its lock."""
+        """React to a change of the agent; later, if another task has the agent's lock."""
         agent.must_reconsider = True
         if self.locks.is_held_elsewhere(agent.name):
             self.publisher.changed(agent)
             return
-        async with self.locks.hold(agent.name, "being looked at"):
+        async with self.locks.hold(agent.name, "being checked"):
             # A change after this line is considered again.
             agent.must_reconsider = False
             try:
@@ -439,7 +439,7 @@ class Supervisor:
         await self.triggers.consider(agent)
 
     def _compacted(self, agent: Agent) -> None:
-        """Record a compaction, and allow all events of the bands again."""
+        """Record a compaction, and allow the events of all bands again."""
         self.compactions.record_compaction(agent)
         self.triggers.rearm(agent)
 
@@ -449,7 +449,7 @@ class Supervisor:
         self.publisher.changed(agent)
 
     def _process_ended(self, agent: Agent, process: ProcessId | None) -> None:
-        """Called when a process ended. `process` is None if it was not identified before that."""
+        """Handle the end of a process; `process` is None if it ended before it was identified."""
         self.spawn(self._handle_end(agent, process, agent.record.run))
 
     async def _handle_end(self, agent: Agent, process: ProcessId | None, run: str | None) -> None:
@@ -484,10 +484,10 @@ class Supervisor:
         """Remove missing panes from the rows."""
         for agent in await without_panes(self.dependencies, self.fleet):
             if self.locks.is_held(agent.name):
-                continue  # it may be getting another pane; checked again at the next end
+                continue  # the agent may be getting another pane; checked again at the next end
             process = agent.process if agent.alive else None
             if process is not None and not self.dependencies.processes.alive(process):
-                continue  # its end, which the missing pane explains, is noticed next
+                continue  # the process has ended too, which will be detected next
             with contextlib.suppress(Hindered):  # checked again at the next end
                 self.dependencies.store.save_agent(agent.change(pane=None))
             self.publisher.changed(agent)
@@ -528,7 +528,7 @@ class Supervisor:
     # Status
 
     def status(self) -> Status:
-        """The current status of the supervisor and all agents."""
+        """Return the current status of the supervisor and all agents."""
         config, named = self.fleet.read_last
         return Status(
             supervisor=SupervisorStatus(

@@ -196,7 +196,7 @@ def test_agents_are_ended_where_no_supervisor_runs_any_more(own_home: Path) -> N
     done = cockpit("down", "--agents")
 
     assert done.returncode == 0, done.stderr
-    assert "were stopped" in done.stderr
+    assert "Stopped the agents" in done.stderr
     assert ended(row["pid"])
     assert not (own_home / "ck" / "run" / "tmux.sock").exists()
     assert cockpit("status").returncode == 4

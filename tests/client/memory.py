@@ -152,8 +152,10 @@ class MemoryClient:
         agent = self._known(name)
         if name not in self._continuations:
             raise NotNow(
-                f"There is no document that a new session of {name} could read",
-                "The handoff has no document yet." if agent.handoff else "No handoff is under way.",
+                f"There is no document for a new session of {name}",
+                "The handoff has no document yet."
+                if agent.handoff
+                else "No handoff is in progress.",
             )
         return self._continuations[name]
 
@@ -228,7 +230,7 @@ class MemoryClient:
         ]
         newest = [ident for _, ident in sorted(every, reverse=True)]
         if before is not None and before not in newest:
-            raise BadUsage("No handoff has the id of this cursor", "", "Ask without `before`.")
+            raise BadUsage("Unknown cursor: no handoff has this id", "", "Leave out `before`.")
         start = 0 if before is None else newest.index(before) + 1
         wanted = set(newest[start : start + limit])
         more = start + limit < len(newest)

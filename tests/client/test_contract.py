@@ -241,8 +241,8 @@ BAD: dict[str, tuple[Verb, str]] = {
     "no name": (Start(name="No Name"), "is not a valid agent name"),
     "a plan of no name": (Plan(name="../x"), "is not a valid agent name"),
     "not UTF-8": (Stop(name="caf\udce9"), "is not valid UTF-8"),
-    "a NUL": (Stop(name="api\0"), "holds a NUL character"),
-    "a NUL further in": (Send(name="api", text="a\0b"), "holds a NUL character"),
+    "a NUL": (Stop(name="api\0"), "contains a NUL character"),
+    "a NUL further in": (Send(name="api", text="a\0b"), "contains a NUL character"),
     "out of bounds": (Snooze.model_construct(name="api", seconds=-1), "snooze is not valid"),
     "another type": (Approve.model_construct(name="api", straight="eh"), "approve is not valid"),
     "nothing": (Stop.model_construct(), "stop is not valid"),
@@ -389,7 +389,7 @@ async def test_lookups_are_of_the_agent_that_was_named(stage: Stage) -> None:
 async def test_a_continuation_needs_a_document(stage: Stage) -> None:
     with pytest.raises(NotNow) as refused:
         await stage.client.continuation("api")
-    assert refused.value.detail == "No handoff is under way."
+    assert refused.value.detail == "No handoff is in progress."
 
 
 async def test_a_document_is_read_by_the_id_of_its_handoff(stage: Stage) -> None:
@@ -448,7 +448,7 @@ async def test_a_cursor_that_no_page_gave_is_bad_usage(stage: Stage) -> None:
     await stage.remember()
     with pytest.raises(BadUsage) as refused:
         await stage.client.history_page(1, "h-9")
-    assert refused.value.title == "No handoff has the id of this cursor"
+    assert refused.value.title == "Unknown cursor: no handoff has this id"
     assert refused.value.hint
 
 

@@ -160,7 +160,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "ended-before-intent",
         "the old session is ended, and only then that is written down",
         ENGINE,
-        "            # Save first: if this raises, nothing has changed.\n",
+        "            # Save first: if saving raises, nothing has changed.\n",
         '            if type(after.state).__name__ == "Stopping":\n'
         "                await self._sessions.end(agent)\n",
         PLAIN,

@@ -99,7 +99,7 @@ def test_every_handoff_is_found_read_compared_and_gone_on_from(flight: Flight) -
     terminal.press("C-u")
     terminal.type("again")
     terminal.press("Enter")
-    terminal.until("api works in", gone=("Continue from",))
+    terminal.until("api is already running in", gone=("Continue from",))
     terminal.press("n")
     terminal.until("starts from this document")
     terminal.press("C-u")

@@ -90,7 +90,7 @@ def test_tab_goes_to_who_needs_the_pilot(fleet: Flight) -> None:
 
     terminal.press("Tab")
 
-    terminal.until("▌ 1 api", "the handoff document waits for your approval")
+    terminal.until("▌ 1 api", "the handoff document is waiting for your approval")
 
 
 def test_the_edited_document_is_what_the_successor_reads(fleet: Flight) -> None:

@@ -1,6 +1,6 @@
 """One agent: its settings, its session, its process, and its handoff.
 
-Holds state only. It starts nothing, ends nothing and makes no decisions. All of it can be restored
+Contains state only: nothing here starts, ends or decides anything. The state can be restored
 from the database, the transcript and the processes.
 """
 
@@ -41,12 +41,12 @@ class LostPane(StrEnum):
 
     CLOSED = "closed"
     SERVER_ENDED = "server_ended"
-    """The tmux server ended, and took the process with it."""
+    """The tmux server exited, and the process with it."""
 
 
 LOST_PANE = {
     LostPane.CLOSED: "Its pane was closed.",
-    LostPane.SERVER_ENDED: "The tmux server has ended, and all its panes with it.",
+    LostPane.SERVER_ENDED: "The tmux server exited, and all its panes with it.",
 }
 
 
@@ -55,24 +55,24 @@ class Exit:
     """The end of an agent's process, as far as is known."""
 
     at: float
-    """Unix seconds."""
+    """When the process ended, in unix seconds."""
     status: int | None = None
     signal: int | None = None
     last_lines: str = ""
-    """The last lines of its pane."""
+    """The last lines of the agent's pane."""
     lost: LostPane | None = None
-    """The exit status; None also if tmux does not know it."""
+    """The exit status; None if there is none, or if tmux does not report it."""
     recorded: str | None = None
     """The description that an earlier supervisor stored."""
 
     @property
     def abnormal(self) -> bool:
-        """Whether it ended by a signal or with an exit status other than 0."""
+        """Whether the process ended by a signal or with a non-zero exit status."""
         return bool(self.signal) or self.status not in (None, 0)
 
     @property
     def description(self) -> str:
-        """How it ended, then the last lines of its pane or why there are none."""
+        """How the process ended, then the last lines of its pane or why there are none."""
         more = LOST_PANE[self.lost] if self.lost is not None else self.last_lines
         return f"{self}. {more}".strip()
 
@@ -81,7 +81,9 @@ class Exit:
             return self.recorded.rstrip(".")
         if self.signal:
             return f"ended by signal {self.signal}"
-        return "ended, status unknown" if self.status is None else f"ended with {self.status}"
+        if self.status is None:
+            return "ended, status unknown"
+        return f"ended with exit code {self.status}"
 
 
 @dataclass(slots=True)
@@ -102,17 +104,17 @@ class Agent:
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
     clock_offset: float = 0.0
-    """Steady time minus wall clock time at the last look, in seconds. Converts times for rows."""
+    """Steady time minus wall clock time at the last check, in seconds. Converts times for rows."""
     handoffs: int = 0
-    """Confirmed handoffs of this job."""
+    """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False
-    """The triggers must run again: they failed, or the thresholds changed."""
+    """Whether the triggers must run again, after a failure or a change of the thresholds."""
     copy_costs: dict[str, float] = field(default_factory=dict)
-    """Session -> US dollars for the copies of it that wrote documents (the sdk writer)."""
+    """Session id -> cost in US dollars of its copies that wrote documents (the sdk writer)."""
     marked_done_at: float | None = None
-    """When `cockpit done` marked the job as done in this session, in steady seconds."""
+    """When `cockpit done` marked the job of this session as done, in steady seconds."""
     notified: tuple[str, ...] = ()
-    """Addresses of notifications, current and earlier. They may hold secrets."""
+    """Notification URLs, current and earlier. They may contain secrets."""
 
     def __post_init__(self) -> None:
         self.session_state = self._new_session(None)
@@ -133,38 +135,38 @@ class Agent:
 
     @property
     def gave_up(self) -> str | None:
-        """Why no session was started, if the user has to act."""
+        """Why no new session was started, if the user has to act."""
         return self.record.gave_up
 
     @property
     def alive(self) -> bool:
-        """Whether the agent's process runs, as far as is known."""
+        """Whether the agent's process is running, as far as is known."""
         return self.process is not None and self.exit is None
 
     @property
     def has_readings(self) -> bool:
-        """Whether cockpit reads the CLI's transcript, and so knows the agent's context use."""
+        """Whether cockpit can read the CLI's transcript, and so knows the context usage."""
         return bool(self.runtime.capabilities.readings)
 
     @property
     def cli_session(self) -> SessionId | None:
-        """The id by which the CLI knows the agent's session; None until it is known."""
+        """The id that the CLI uses for the agent's session; None until the id is known."""
         if self.session is not None and self.session.cli_id is not None:
             return self.session.cli_id
         return None if self.runtime.capabilities.chooses_ids else self.record.session
 
     @property
     def runs_configured_cli(self) -> bool:
-        """Whether its session runs in the configured CLI; a handoff can have changed the CLI."""
+        """Whether the session's CLI is the configured one. A handoff can change a job's CLI."""
         return self.runtime.name == self.settings.runtime
 
     @property
     def window_override(self) -> int | None:
-        """The window that the settings name, in tokens; only for the configured CLI."""
+        """The context window from the settings, in tokens; None if the session's CLI differs."""
         return self.settings.context.override if self.runs_configured_cli else None
 
     def begin_session(self, tail: Tail | None) -> None:
-        """Replace the state of the last session by that of a new one."""
+        """Replace the state of the last session with that of a new one."""
         self.session_state = self._new_session(tail)
         self.exit = None
         self.troubles.failed.clear()
@@ -173,7 +175,7 @@ class Agent:
 
     @property
     def in_use(self) -> bool:
-        """Whether a process runs, is being started, or is being handed off."""
+        """Whether the agent is running, being started, or being handed off."""
         under_way = self.start.under_way or self.start.hooks_run
         return self.alive or under_way or self.handoff is not None
 
@@ -186,7 +188,7 @@ class Agent:
         )
 
     def begin_transcript(self, tail: Tail) -> None:
-        """Read the transcript from another file, and discard what was read before."""
+        """Read another transcript file, and discard the data of the previous file."""
         self.session_state.reading = TranscriptReading(tail=tail)
 
     # Readings
@@ -199,12 +201,12 @@ class Agent:
 
     @property
     def catching_up(self) -> bool:
-        """See `SessionState.behind`."""
+        """Whether old lines of the transcript have not been read yet."""
         return self.session_state.behind
 
     @property
     def compaction_formula(self) -> int | None:
-        """Tokens at which the CLI compacts according to its formula; None if it does not."""
+        """Tokens at which the CLI compacts, by its known formula; None if it does not compact."""
         if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -235,10 +237,10 @@ class Agent:
         return bands.marks(thresholds(self.settings.context), window, self.compacts_at)
 
     def set_context(self, context: ContextSettings) -> None:
-        """Apply new context settings, also to the running session."""
+        """Apply new context settings, including to the running session."""
         self.settings = self.settings.model_copy(update={"context": context})
         self.session_state.gauge.override = self.window_override
-        # An idle agent reports nothing new, and may be above its new thresholds.
+        # An idle agent reports nothing new, but may be above its new thresholds.
         self.must_reconsider = True
 
     @property
@@ -270,12 +272,12 @@ class Agent:
 
     @property
     def cost_usd(self) -> float | None:
-        """Known cost of the session, including copies of it that wrote documents."""
+        """Known cost of the session in US dollars, including its copies that wrote documents."""
         own, copies = self.own_cost_usd, self.copy_costs.get(self.record.session or "", 0.0)
         return own if not copies else round((own or 0.0) + copies, 6)
 
     def add_copy_cost(self, session: str, cost: float) -> None:
-        """Add the cost of a copy of this session, also to the handoff for which it wrote."""
+        """Add the cost of a copy to this session, and to the handoff for which the copy wrote."""
         self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
         if self.handoff_record is not None:
             details = self.progress.details
@@ -284,31 +286,34 @@ class Agent:
 
     @property
     def own_cost_usd(self) -> float | None:
-        """Known cost of the session without its copies.
+        """Known cost of the session in US dollars, without its copies.
 
-        A CLI that reopens a session may count from 0 again, so the largest known value counts.
+        The largest known value, because a CLI that reopens a session may count from 0 again.
         """
         counted = (self.session_state.cost_usd, self.session.cost_usd if self.session else None)
         return max((cost for cost in counted if cost is not None), default=None)
 
     @property
     def must_read(self) -> str | None:
-        """The handoff document that this session was told to read; None if there is none."""
+        """The handoff document that this session must read; None if there is none."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:
-        """Whether a tool call of this session named the document."""
+        """Return whether a tool call of this session contains the document's path."""
         return any(document in path for path in self.session_state.read_paths)
 
     def has_received(self, token: str) -> bool:
-        """Whether a prompt or an injected context with this token reached the model."""
+        """Return whether a prompt or an injected context with this token reached the model."""
         return any(token in text for text in self.session_state.received)
 
     # Directory
 
     @property
     def directory(self) -> Path:
-        """Where the agent works: in its worktree if it has one, in the same subfolder."""
+        """The agent's working directory.
+
+        With a worktree, the folder in the worktree that corresponds to the configured directory.
+        """
         if not self.record.worktree:
             return Path(self.record.directory)
         return within(self.record.worktree, self.record.directory)
@@ -321,7 +326,7 @@ class Agent:
 
 @cache
 def within(worktree: str, directory: str) -> Path:
-    """The folder of a worktree that corresponds to a directory of the original checkout."""
+    """Return the folder of a worktree that corresponds to a directory of the original checkout."""
     root = repository_root(Path(directory))
     if root is None or root == Path(worktree):
         return Path(worktree)

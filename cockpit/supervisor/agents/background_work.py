@@ -1,8 +1,8 @@
 """Background work of an agent, from its transcript and its hooks.
 
-The transcript has the command and the log of a shell, and the end of most tasks. The hooks have the
-tasks that still run when a turn ends. Each task is listed once, by its id. Only `update` changes
-anything: it stores the result on the session's state.
+The transcript contains each shell's command and log, and the end of most tasks. The hooks report
+the tasks that are still running when a turn ends. Each task is listed once, by its id. Only
+`update` changes anything: it stores the result in the session's state.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cockpit.supervisor.agents.agent import Agent
 
 SUBAGENT = "subagent"
 LONGEST = 60
-"""Characters of a command that are shown."""
+"""Maximum characters shown of a command."""
 
 
 def with_background_status(agent: Agent, facts: Facts) -> Facts:
-    """The facts with one status for each subagent and task, from the most reliable source."""
+    """Return the facts with one status for each task, from the most reliable source."""
     conduct = agent.session_state.conduct
     idle_and_known = conduct.turn is Turn.IDLE and conduct.background_known
     named = {task.id: task for task in conduct.background if task.id}
@@ -74,7 +74,7 @@ def _without_secrets(task: BackgroundTask, redactor: Redactor) -> BackgroundTask
 
 
 def ended_work_text(agent: Agent) -> str | None:
-    """A warning that names the background tasks that end with the session; None without any."""
+    """Return a warning that lists the background tasks that end with the session, or None."""
     if not agent.alive or not agent.session_state.background:
         return None
     tasks = agent.session_state.background
@@ -84,5 +84,5 @@ def ended_work_text(agent: Agent) -> str | None:
 
 
 def task_text(task: BackgroundTask) -> str:
-    """A short text for a task: its command, description or type."""
+    """Return a short text for a task: its command, description or type."""
     return safe_line(task.command or task.description or task.type, LONGEST)

@@ -1,4 +1,4 @@
-"""Learn where the CLI compacts automatically, for each model, version, window and settings."""
+"""Record at how many tokens CLIs compact, by model, version, window and settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 class CompactionPoints:
-    """Stores the observations; each session holds those for its own key."""
+    """Stores the observations; each session has a copy of those for its own key."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -42,14 +42,16 @@ class CompactionPoints:
 
 
 def new_pass(known: SeenPoint, tokens: int) -> bool:
-    """Whether a pass must be stored: 1000 tokens above the last one, or above a known
-    compaction."""
+    """Return whether to store a token count at which the CLI did not compact.
+
+    True if the count is 1000 above the last stored one, or at least that of a known compaction.
+    """
     against = known.compacted is not None and tokens >= known.compacted
     return against or known.passed is None or tokens >= known.passed + 1000
 
 
 def key_of(agent: Agent) -> str | None:
-    """The key under which observations are stored; None while the model is unknown."""
+    """Return the key under which observations are stored; None while the model is unknown."""
     session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
     if not session_state.model or not window or not agent.has_readings:
         return None

@@ -7,7 +7,7 @@ from cockpit.config.schema import AgentSettings
 
 
 def continuation_settings(settings: AgentSettings) -> str:
-    """Mode, thresholds, writers and limits. Holds no secrets: no prompt, no environment."""
+    """Return the mode, thresholds, writers and limits; no secrets: no prompt or environment."""
     handoff, context, limits, loop = (
         settings.handoff,
         settings.context,

@@ -1,6 +1,6 @@
 """Store the question of an agent's open dialog, so that it survives a restart of the supervisor.
 
-`Conduct` decides whether the dialog is still open.
+`Conduct` determines whether the dialog is still open.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cockpit.core.moments import DialogOpened
 from cockpit.supervisor.agents.agent import Agent
 
 Kept = tuple[str, DialogOpened, float]
-"""The session, the dialog, and when it was reported, in steady seconds."""
+"""The session, the dialog, and the time of its report in steady seconds."""
 
 
 class Dialogs:
-    """The stored dialogs of all agents. Writes only when one changed."""
+    """The stored dialogs of all agents. Writes to the database only when a dialog changes."""
 
     def __init__(self, store: Store) -> None:
         self._table = DialogTable(store)
@@ -44,7 +44,7 @@ class Dialogs:
 
 
 def _open_dialog(agent: Agent) -> Kept | None:
-    """The open dialog; None if there is none or nothing is known about it."""
+    """Return the open dialog; None if there is none or nothing is known about it."""
     conduct = agent.session_state.conduct
     if not agent.alive or agent.session is None:
         return None

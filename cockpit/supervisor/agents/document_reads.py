@@ -1,7 +1,7 @@
 """Read handoff documents from worktrees, with a time limit.
 
-A worktree can be on a file system that hangs, and the reader holds the agent's lock. Writes have no
-time limit: a write that was given up would still run after the next one.
+A worktree can be on a file system that hangs, and the reader has the agent's lock. Writes have no
+time limit: an abandoned write could still overwrite a later one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cockpit.supervisor.dependencies import Dependencies
 T = TypeVar("T")
 
 PATIENCE = 5.0
-"""Seconds. A busy disk needs tenths of a second for the largest document."""
+"""Time limit in seconds. A busy disk needs tenths of a second for the largest document."""
 
 
 async def read_document(dependencies: Dependencies, path: Path, read: Callable[[], T]) -> T:
-    """Return the result of `read` for the document. Raises its errors, and `NoAnswer`.
+    """Return the result of `read` for the document. Raises the errors of `read`, and `NoAnswer`.
 
     After a timeout, another read starts only when the earlier one has returned.
     """

@@ -1,7 +1,7 @@
-"""The environment that agents get: that of the supervisor, without variables that mislead them.
+"""The environment of agents: the supervisor's, without misleading variables.
 
-Variables of a surrounding agent session or tmux make an agent believe that it runs inside it. A
-terminal size would be taken for the size of the pane.
+Variables of a surrounding agent session or tmux make an agent believe that it runs inside that
+session. A variable with a terminal size would override the size of the pane.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAKS = frozenset(
 
 
 def agent_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the variables of an agent, a tmux or a terminal size."""
+    """Return the environment without the variables of an agent, a tmux or a terminal size."""
     return {
         name: value
         for name, value in environment.items()

@@ -11,16 +11,15 @@ from cockpit.supervisor.agents.agent import Agent, Exit, LostPane
 from cockpit.supervisor.dependencies import Dependencies
 
 OURS = ("Pane is dead", "This process has ended")
-"""Beginnings of lines that tmux and cockpit add to a dead pane."""
+"""Prefixes of lines that tmux and cockpit add to a dead pane."""
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
-"""For how many seconds, and how often, a tmux server that may be ending is asked."""
+"""Seconds for which a tmux server that may be exiting is queried, and between two queries."""
 LINES_SHOWN = 3
-"""Lines of a dead pane that the row shows."""
+"""Number of lines of a dead pane that the row shows."""
 
 
 async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
-    """Return the exit status or signal, and the last lines of the pane; empty if tmux does not
-    know."""
+    """Return the exit status or signal, and the pane's last lines; empty if tmux has neither."""
     status = signal = lost = None
     text = ""
     pane = agent.record.pane
@@ -35,14 +34,14 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
             gone = await _server_has_ended(dependencies)
             lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
     except (PanesSilent, CockpitError):
-        # The end itself is certain. A tmux server that ends while it is asked answers nothing.
+        # The process has certainly ended. A tmux server that is exiting may not answer.
         gone = pane is not None and await _server_has_ended(dependencies)
         lost = LostPane.SERVER_ENDED if gone else None
     return Exit(dependencies.clock.now().timestamp(), status, signal, text, lost)
 
 
 async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> list[Agent]:
-    """The agents whose pane no longer exists; none if tmux does not answer."""
+    """Return the agents whose pane no longer exists; none if tmux does not answer."""
     had = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
     try:
         there = await dependencies.panes.look()
@@ -53,8 +52,7 @@ async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> 
 
 
 async def _server_has_ended(dependencies: Dependencies) -> bool:
-    """Ask again for a moment while tmux does not answer. False if that is impossible to find
-    out."""
+    """Return whether the tmux server has exited. Retries for a moment; False if unknown."""
     clock = dependencies.clock
     until = clock.monotonic() + SERVER_ENDS
     while True:
@@ -69,7 +67,7 @@ async def _server_has_ended(dependencies: Dependencies) -> bool:
 
 
 def last_lines(lines: tuple[str, ...]) -> str:
-    """The last non-empty lines of a screen, joined into one."""
+    """Return the last non-empty lines of a screen, joined into one."""
     filled = [line for raw in lines if (line := safe_line(raw, 160).strip())]
     own = [line for line in filled if not line.startswith(OURS)]
     return " / ".join(own[-LINES_SHOWN:])

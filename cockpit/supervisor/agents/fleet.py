@@ -1,6 +1,6 @@
 """All agents of one supervisor, with their settings.
 
-Starts nothing. An invalid configuration file changes nothing: the last valid one stays in force,
+Starts nothing. An invalid configuration file changes nothing: the last valid one is still used,
 and the caller gets the error.
 """
 
@@ -31,37 +31,37 @@ from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 
 USER = AgentName("pilot")
-"""Name of the file with the addresses of notifications. It has a folder of its own."""
+"""Name of the stored record with the notification URLs."""
 MOST_ADDRESSES = 50
 NAME_LENGTH = 32
 READ_PATIENCE = 30.0
-"""Seconds for reading and checking a configuration."""
+"""Time limit in seconds for reading and checking a configuration."""
 
 
 class Fleet:
-    """Every agent, in the order in which they became known."""
+    """All agents, in the order in which they were added."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self._agents: dict[AgentName, Agent] = {}
         self._environments = Environments(dependencies.places.state / "environments")
         self._hooks = Environments(dependencies.places.state / "agent-hooks")
-        """Like environments, because addresses and headers of hooks may hold secrets."""
+        """Stored like environments, because URLs and headers of hooks may contain secrets."""
         self._addresses = Environments(dependencies.places.state / "notified")
         self.notified: tuple[str, ...] = ()
-        """Addresses of notifications, current and earlier. Tokens in them must never be shown."""
+        """Notification URLs, current and earlier. The tokens in them must never be shown."""
         self.loaded: Loaded | None = None
         self.read_last: tuple[Path | None, bool] = (None, False)
-        """The file that `loaded` came from, and whether the user named it."""
+        """The file from which `loaded` was read, and whether the user specified it."""
         self._reading: dict[Path | None, asyncio.Lock] = {}
         self.is_busy: Callable[[str], bool] = lambda _: False
-        """Whether a task is changing the agent of this name."""
+        """Returns whether a task is changing the agent with this name."""
 
     def __iter__(self) -> Iterator[Agent]:
         return iter(tuple(self._agents.values()))
 
     def agent(self, name: str) -> Agent:
-        """The agent of that name. Raises `NoSuchAgent` with a similar name as the hint."""
+        """Return the agent with that name. Raises `NoSuchAgent`; its hint has a similar name."""
         if (found := self._agents.get(AgentName(name))) is not None:
             return found
         close = difflib.get_close_matches(name, list(self._agents), n=1)
@@ -72,7 +72,7 @@ class Fleet:
         return self._agents.get(AgentName(name))
 
     def free_name(self, stem: str) -> AgentName:
-        """The name, with a number if an agent has it already."""
+        """Return the name, with a number appended if an agent already has it."""
         name, number = stem, 1
         while self.find(name) is not None:
             number += 1
@@ -81,22 +81,22 @@ class Fleet:
         return agent_name(name)
 
     def folders(self) -> dict[str, str]:
-        """Agent -> folder for its documents, relative to its directory."""
+        """Return agent -> folder for its documents, relative to its directory."""
         return {agent.name: str(agent.settings.handoff.directory) for agent in self}
 
     def load(self, config: Path | None, *, named: bool) -> Loaded:
-        """Read the configuration and update the agents; see `take_up` for running ones.
+        """Read the configuration and update the agents; `take_up` has the rules for running ones.
 
-        Blocks while it reads: in the event loop, use `reload`. Raises `BadConfig`, and `NotNow` for
-        a name that another file has taken.
+        Blocks while reading: in the event loop, use `reload`. Raises `BadConfig`, and `NotNow` if
+        another file already has an agent of the same name.
         """
         return self._take_up_all(self._read(config, named=named), config, named=named)
 
     async def reload(self, config: Path | None, *, named: bool, again: bool = False) -> Loaded:
-        """Like `load`, with reading and checking on another thread; reads of one file take turns.
+        """Read the configuration like `load`, but on a thread; reads of one file do not overlap.
 
-        With `again` the user named the file earlier: changes since then are not trusted. Also
-        raises `NoAnswer` if the file system does not answer.
+        With `again`, the user specified the file earlier, so changes since then are not trusted.
+        Also raises `NoAnswer` if the file system does not answer.
         """
         async with self._reading.setdefault(config, asyncio.Lock()):
             read = partial(self._read, config, named=named, again=again)
@@ -130,12 +130,12 @@ class Fleet:
         self.read_last = (config, named)
         self._add_addresses(loaded.settings.notifications.urls)
         if named and not again and config is not None:
-            # Naming a file trusts its present content, but not what is written to it later.
+            # Specifying a file trusts its present content, but not later changes.
             trust(self._dependencies.places, config)
         return loaded
 
     def _add_addresses(self, addresses: Iterable[str]) -> None:
-        """Add addresses. Earlier ones are kept, because transcripts may contain their tokens."""
+        """Add URLs. Earlier ones are kept, because transcripts may contain their tokens."""
         self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
         held = {str(number): address for number, address in enumerate(self.notified)}
         self._addresses.keep(USER, held)
@@ -150,18 +150,18 @@ class Fleet:
         if Path(owner) == file or Path(owner).samefile(file):
             return
         if agent is not None and not agent.alive and agent.record.session is None:
-            return  # never started: the newer file may have the name
+            return  # never started: the newer file may use the name
         raise NotNow(
             f"Another file already has an agent {name}",
-            f"{owner} names it, and so does {file}.",
-            "Give one of the two another name.",
+            f"Both {owner} and {file} define it.",
+            "Rename one of the two.",
         )
 
     def take_up(self, settings: AgentSettings, file: Path | None) -> Agent:
         """Create the agent with these settings, or update it.
 
-        Of an agent that runs or is being started only the thresholds change now; the next start
-        uses the rest.
+        If the agent is running or being started, only the thresholds change now; the rest
+        applies from its next start.
         """
         name = agent_name(settings.name)
         agent = self.find(name)
@@ -180,7 +180,7 @@ class Fleet:
         )
         if agent is None:
             return self._add(record, settings)
-        # The runtime first: it may raise, and then the agent must be unchanged.
+        # The runtime first: its creation may raise, and then the agent must be unchanged.
         runtime = self._dependencies.runtimes(settings.runtime)
         agent.settings = settings
         if agent.session is None or agent.session.runtime in ("", runtime.name):
@@ -195,11 +195,11 @@ class Fleet:
         return plain(settings, self._dependencies.environment)
 
     def _is_taken(self, agent: Agent) -> bool:
-        """Whether the agent runs, is being started or handed off, or is being changed by a task."""
+        """Return whether the agent is running, being started or handed off, or being changed."""
         return agent.in_use or self.is_busy(agent.name)
 
     def _add(self, record: AgentRecord, settings: AgentSettings) -> Agent:
-        """Create an agent; removes it again if it cannot be saved."""
+        """Create an agent; remove it again if it cannot be saved."""
         agent = self._new(record, settings)
         try:
             self._save(agent)
@@ -217,14 +217,14 @@ class Fleet:
             raise Hindered(
                 f"Cannot save the environment of {agent.name}",
                 f"{self._dependencies.places.state}: {refused.strerror or refused}.",
-                "Is the disk full?",
+                "Check whether the disk is full.",
             ) from refused
         self._dependencies.store.save_agent(agent.record)
 
     def forget(self, agent: Agent) -> None:
         """Remove an agent that has no session, and its job.
 
-        Does not raise on a disk error: `remember` drops what is left of the agent.
+        Does not raise on a disk error: `remember` removes the rest of the agent's data.
         """
         self._agents.pop(agent.name, None)
         with suppress(Hindered, OSError):
@@ -243,14 +243,14 @@ class Fleet:
     def remember(self) -> None:
         """Restore the agents of an earlier supervisor, with their jobs and chains.
 
-        An agent whose settings cannot be read is left out, and an event reports it; its record
+        An agent whose stored settings are invalid is skipped, and an event reports it; its record
         stays in the database.
         """
         self.notified = tuple(self._addresses.recall(USER).values())
         self._dependencies.own_runtimes.recall()
         for record in self._dependencies.store.agents():
             if record.config_file is None and record.job is None and record.run is None:
-                # Its start failed, and a disk error kept `forget` from removing it.
+                # The agent's start failed, and a disk error kept `forget` from removing the record.
                 self._dependencies.store.forget_agent(record.name)
                 continue
             try:
@@ -295,10 +295,10 @@ class Fleet:
 
 
 def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Settings as they are stored: only those that were set, so that defaults stay defaults.
+    """Return settings as stored: only those that were set, so that defaults stay defaults.
 
-    Left out are the environment and the hooks, which may hold secrets. The prompt is stored without
-    secrets; its file has the full text.
+    The environment and the hooks are left out, because they may contain secrets. The prompt is
+    stored without secrets; its file has the full text.
     """
     held: dict[str, Any] = settings.model_dump(
         mode="json", exclude_unset=True, exclude={"env", "hooks"}
@@ -310,6 +310,6 @@ def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, 
 
 
 def _hooks_of(settings: AgentSettings) -> dict[str, str]:
-    """Event -> its hooks, as JSON."""
+    """Return event -> its hooks, as JSON."""
     held = settings.hooks.model_dump(mode="json", exclude_defaults=True)
     return {event: json.dumps(written) for event, written in held.items()}

@@ -1,4 +1,4 @@
-"""The state of an agent's handoff: due, under way, or ended. Written by `handoff/`."""
+"""The state of an agent's handoff: due, in progress, or ended. Written by `handoff/`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cockpit.supervisor.agents.blocked import Blocked
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """A handoff whose new session did not start, so that the old one was reopened."""
+    """A failed handoff after which the old session was reopened."""
 
     at: float
-    """When it ended, in steady seconds."""
+    """When the handoff ended, in steady seconds."""
     why: str
 
 
@@ -26,24 +26,24 @@ class HandoffProgress:
     handoff: Handoff | None = None
     record: HandoffRecord | None = None
     blocked: Blocked | None = None
-    """Why the handoff cannot continue for now; it is retried."""
+    """Why the handoff is blocked, and the next retry; None if it is not blocked."""
     waits: str | None = None
-    """Why an automatic handoff that is due does not begin."""
+    """Why an automatic handoff that is due is not started."""
     deciding: bool = False
-    """Hooks at the act threshold are running. No handoff begins until they have decided."""
+    """Whether hooks at the act threshold are running. No handoff begins until they finish."""
     given: str | None = None
     """Path of the document that a hook wrote for the handoff that is due."""
     hurried_by: str | None = None
-    """Name of the hook that wants the handoff at once and without review."""
+    """Name of the hook that requested the handoff at once and without review."""
     failed: str | None = None
-    """Why the last handoff left no running session, until the user acts."""
+    """Why the last handoff left no running session; None after the user has acted."""
     revived: Revived | None = None
-    """Set when no new session started and the old one was reopened, until you send a prompt."""
+    """Set when the new session failed and the old one was reopened, until you send a prompt."""
     loop_over: str | None = None
-    """A sentence that its loop has no iterations left, with the next step."""
+    """A message that the agent's loop has no iterations left, with the next step."""
 
     def take(self, handoff: Handoff, record: HandoffRecord) -> None:
-        """Set a handoff that was just saved, or restored."""
+        """Set a handoff that was just saved or restored."""
         self.handoff, self.record, self.blocked = handoff, record, None
 
     def end(self) -> None:
@@ -51,15 +51,15 @@ class HandoffProgress:
         self.handoff = self.record = self.blocked = None
 
     def begin_session(self) -> None:
-        """Clear the notes about the last handoff: another session begins."""
+        """Clear the notes about the last handoff, because another session begins."""
         self.revived = self.loop_over = None
 
     def acknowledge(self) -> None:
-        """Clear the failure: the user has acted on it."""
+        """Clear the failure, because the user has acted on it."""
         self.failed = None
 
     def forget_decision(self) -> None:
-        """Clear a hook's decision, because the handoff is not due any more. Idempotent."""
+        """Clear a hook's decision, because the handoff is no longer due. Idempotent."""
         self.given = self.hurried_by = None
 
     @property

@@ -1,4 +1,4 @@
-"""The secrets that are known for an agent: of its environment, its hooks and its notifications."""
+"""The known secrets of an agent: in its environment, its hooks and its notifications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
-    """A redactor for the secrets of our environment and of this agent's settings."""
+    """Return a redactor for secrets in cockpit's environment and in the agent's settings."""
     return Redactor(
         [
             *secret_values({**environment, **agent.settings.env}),
@@ -24,16 +24,16 @@ def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
 
 
 def redactor_without_agent(environment: Mapping[str, str], notified: Iterable[str]) -> Redactor:
-    """A redactor for the secrets of our environment and of the notifications only."""
+    """Return a redactor for secrets in cockpit's environment and in notifications only."""
     known = [*secret_values(environment), *configured_secrets(Hooks(), notified)]
     return Redactor(known)
 
 
 def dialog_without_secrets(dialog: DialogOpened, redactor: Redactor) -> DialogOpened:
-    """The dialog without secrets, as it may be shown.
+    """Return the dialog without secrets, as it may be shown.
 
-    The detail is made again from the command: a line that was cut inside a secret would not match
-    the secret.
+    The detail is rebuilt from the full command: a secret that was cut off in the detail would not
+    be recognized.
     """
     command = redactor.redact(dialog.command).text
     detail = one_line(f"{dialog.tool} {command}") if dialog.tool else dialog.detail

@@ -1,4 +1,4 @@
-"""Names of latches: facts about a session that stay in the database until they are removed."""
+"""Names of latches: facts about a session, stored in the database until removed."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from cockpit.adapters.store.store import Store
 from cockpit.supervisor.agents.agent import Agent
 
 UNDONE = "undone"
-"""The user reopened the session: the next handoff asks first."""
+"""The user returned to this session, so the next handoff asks first."""
 LET_COMPACT = "let.compact"
-"""The user lets the session compact: its band begins no handoff before that."""
+"""The user lets the session compact: no automatic handoff begins before the compaction."""
 BORN_FULL = "born.full"
 """The session began above the act threshold."""
 MARKED_DONE = "said.done"
-"""The user marked the job as done; the latch holds when, in steady seconds."""
+"""The user marked the job as done. The latch contains the time, in steady seconds."""
 
 DONE_REPORTED = "told.done"
 """The session was recorded as done; its process may end much later."""
 
 
 def has_reported_done(store: Store, agent: Agent) -> bool:
-    """Whether the agent's session was recorded as done."""
+    """Return whether the agent's session was recorded as done."""
     return agent.session is not None and store.latched(agent.session.id, DONE_REPORTED) is not None
 
 
 def began(boot: str) -> str:
-    """The latch with the start of the session's process, in monotonic seconds of that boot."""
+    """Return the name of the latch with the process's start, in monotonic seconds of that boot."""
     return f"began.{boot}"

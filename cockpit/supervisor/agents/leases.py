@@ -1,8 +1,8 @@
 """File locks: one process per agent, and one agent per worktree.
 
-The launcher takes the locks, and the kernel decides. The check here comes earlier, so that the
-refusal can name the holder; it also ends processes of our own that an earlier session left running.
-Agents in a checkout that was not made for one of them share its lock.
+The launcher takes the locks, so the kernel resolves conflicts. The check here runs earlier, so that
+the error can name the holder. It also ends processes that an earlier session of cockpit left
+running. Agents that share the user's own checkout share its lock.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ class Leases:
         self._dependencies = dependencies
 
     def with_leases(self, agent: Agent, launch: Launch) -> Launch:
-        """Add the locks that the process takes before it becomes the agent."""
+        """Add the locks that the launcher takes before it becomes the agent's process."""
         return replace(launch, lease=self._lease(agent), claim=claim(agent))
 
     async def ensure_free(self, agent: Agent) -> None:
-        """Make sure that the agent's locks are free; ends processes that an earlier session left
-        running.
+        """Make sure that the agent's locks are free; end processes left by an earlier session.
 
-        Raises `NotNow` that names the holder. The agent must not be running.
+        Raises `NotNow` with the holder's name. The agent must not be running.
         """
         await self._ensure_free(agent, self._lease(agent), shared=False)
         if (worktree := claim(agent)) is not None:
             await self._ensure_free(agent, worktree.path, shared=worktree.shared)
 
     async def check_not_owned(self, root: Path) -> None:
-        """Raise `NotNow` if an agent of any cockpit holds this worktree exclusively."""
+        """Raise `NotNow` if an agent of any cockpit has this worktree's exclusive lock."""
         place = worktree_lease(root)
         held = await asyncio.to_thread(holder, place, shared=True) if place is not None else None
         if held is not None:
@@ -58,7 +57,7 @@ class Leases:
             if ending.stragglers:
                 self._dependencies.event_log.record(
                     AgentStragglers(stragglers=ending.stragglers),
-                    f"{agent.name}: processes that an earlier session left running were ended",
+                    f"{agent.name}: ended processes that an earlier session left running",
                     agent.name,
                 )
             held = await asyncio.to_thread(holder, lease, shared=shared)
@@ -66,9 +65,9 @@ class Leases:
             raise self._taken(agent.directory, held)
 
     def _straggling(self, agent: Agent, held: Holder) -> str | None:
-        """The marker of an ended session of ours that holds the lock; None if it is not one.
+        """Return the marker of our ended session that holds the lock; None if it is not one.
 
-        A lock that does not name its holder counts as the agent's own.
+        A lock without a holder's name is treated as the agent's own.
         """
         run = held.run or agent.record.run
         if run is None:
@@ -79,7 +78,7 @@ class Leases:
         return run if owners or self._dependencies.store.has_run(run) else None
 
     def _may_live(self, record: AgentRecord) -> bool:
-        """Whether the agent runs or is about to, according to its record."""
+        """Return whether the agent is running or will soon be, according to its record."""
         if record.pid is None or record.started is None or record.boot is None:
             return record.wanted
         return self._dependencies.processes.alive(
@@ -89,20 +88,20 @@ class Leases:
     def _taken(self, place: Path, held: Holder) -> NotNow:
         ours = held.run is not None and self._dependencies.store.has_run(held.run)
         who = held.agent or "Another process"
-        by = f"process {held.pid} took its lock" if held.pid else "its lock is taken"
-        whose = "" if ours else ", for another cockpit than this one"
+        by = f"process {held.pid} has its lock" if held.pid else "its lock is taken"
+        whose = "" if ours else " (started by another cockpit)"
         if held.keepers and held.pid not in held.keepers:
             pids = " ".join(map(str, held.keepers))
             return NotNow(
-                f"Processes that {who} left running work in {place}",
-                f"They hold the worktree's lock, but do not carry its marker: {pids}{whose}.",
-                f"Look at them, end them, and try again: ps {pids}; kill -KILL {pids}",
+                f"Processes left by {who} are still running in {place}",
+                f"They hold the worktree's lock, but not the agent's marker: {pids}{whose}.",
+                f"Inspect them, end them, and try again: ps {pids}; kill -KILL {pids}",
             )
         stop = f"cockpit stop {held.agent}" if held.agent else "end that process"
         return NotNow(
-            f"{who} works in {place}",
-            f"A worktree has one running agent; {by}{whose}.",
-            f"Stop it first: {stop}{'' if ours else ' (of that cockpit)'}.",
+            f"{who} is already running in {place}",
+            f"Only one agent can run in a worktree; {by}{whose}.",
+            f"Stop it first: {stop}{'' if ours else ' (in the other cockpit)'}.",
         )
 
     def _lease(self, agent: Agent) -> Path:
@@ -112,9 +111,9 @@ class Leases:
 
 
 def claim(agent: Agent) -> Claim | None:
-    """The lock of the worktree that the agent works in; exclusive if it was made for this agent.
+    """Return the lock of the agent's worktree; exclusive if it was created for this agent.
 
-    None in a directory without a lock, outside of a repository.
+    None outside a repository, where a directory has no lock.
     """
     path = worktree_lease(agent.directory)
     return Claim(path, shared=agent.record.worktree is None) if path is not None else None

@@ -2,8 +2,7 @@
 
 Rules: a task holds the lock of at most one agent; only the removal of a worktree takes several, in
 the order of their names. The lock is reentrant: a verb that holds it can call the engine, which
-takes it too. What was checked before the lock was taken, or before an `await` without the lock,
-must be checked again.
+takes it too. After taking the lock, or after an `await` without it, check conditions again.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from cockpit.core.errors import NotNow
 
 PATIENCE = 30.0
-"""Seconds that a request waits for another change of the same agent before it is refused."""
+"""Seconds that a request waits for another change to the same agent before it is refused."""
 
 
 @dataclass(slots=True)
@@ -26,11 +25,11 @@ class _Lock:
     owner: asyncio.Task[Any] | None = None
     doing: str = ""
     users: int = 0
-    """Tasks that hold it or wait for it."""
+    """Number of tasks that hold the lock or wait for it."""
 
 
 class AgentLocks:
-    """The locks of all agents, by name: an agent may be locked before it exists."""
+    """The locks of all agents, by name. A lock can be taken before its agent exists."""
 
     def __init__(self) -> None:
         self._locks: dict[str, _Lock] = {}
@@ -41,7 +40,7 @@ class AgentLocks:
     ) -> AsyncIterator[None]:
         """Keep every other task from changing the agent while the block runs.
 
-        `doing` completes "It is …" in the refusals of other requests. Raises `NotNow` after
+        `doing` completes "It is …" in the errors of other requests. Raises `NotNow` after
         `patience` seconds; None waits without a limit.
         """
         lock = self._locks.setdefault(name, _Lock())
@@ -66,7 +65,7 @@ class AgentLocks:
     async def hold_all(self, names: Iterable[str], doing: str) -> AsyncIterator[None]:
         """Hold the locks of several agents, taken in the order of their names.
 
-        Raises `NotNow` where one of them is not free in time.
+        Raises `NotNow` if one of them is not free in time.
         """
         async with AsyncExitStack() as stack:
             for name in sorted(set(names)):
@@ -74,19 +73,19 @@ class AgentLocks:
             yield
 
     def is_held(self, name: str) -> bool:
-        """Whether any task holds the agent's lock."""
+        """Return whether any task holds the agent's lock."""
         lock = self._locks.get(name)
         return lock is not None and lock.free.locked()
 
     def is_held_elsewhere(self, name: str) -> bool:
-        """Whether a task other than the current one holds the agent's lock."""
+        """Return whether a task other than the current one holds the agent's lock."""
         return self.is_held(name) and self._locks[name].owner is not asyncio.current_task()
 
     def check_held(self, name: str) -> None:
         """Raise `RuntimeError` unless the current task holds the agent's lock."""
         lock = self._locks.get(name)
         if lock is None or lock.owner is not asyncio.current_task():
-            raise RuntimeError(f"the lock of agent {name} is not held by this task")
+            raise RuntimeError(f"the current task does not hold the lock of agent {name}")
 
 
 async def _acquire(lock: _Lock, name: str, patience: float | None) -> None:
@@ -96,6 +95,6 @@ async def _acquire(lock: _Lock, name: str, patience: float | None) -> None:
     except TimeoutError:
         raise NotNow(
             f"{name} is busy",
-            f"It is {lock.doing}; changes of one agent are made one after the other.",
+            f"It is {lock.doing}; cockpit makes one change to an agent at a time.",
             f"Try again in a few seconds. See: cockpit status {name}",
         ) from None

@@ -1,6 +1,6 @@
 """Check that a handoff document belongs to an agent and its session.
 
-The front matter decides. A document without one counts as written by the user.
+The front matter is checked. A document without front matter is treated as written by the user.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cockpit.supervisor.dependencies import Dependencies
 async def checked_document(
     dependencies: Dependencies, agent: Agent, path: str | None, *, by_agent: bool
 ) -> str | None:
-    """Check a document that the caller named; returns its path. Raises `BadUsage`, `NoAnswer`."""
+    """Check a document from a request; return its path. Raises `BadUsage`, `NoAnswer`."""
     if path is None:
         return None
     read = given_document(dependencies.documents, agent, Path(path), by_agent=by_agent)
@@ -36,25 +36,25 @@ async def checked_document(
 def given_document(
     documents: Documents, agent: Agent, path: Path, *, by_agent: bool
 ) -> Callable[[], str]:
-    """How to read a document that was given: one by the agent, only from its own directory."""
+    """Return a function that reads the document; for an agent, only from its own directory."""
     if by_agent:
         return partial(documents.read_within, agent.directory, path)
     return partial(documents.read_own, path)
 
 
 def refuse_foreign_document(text: str, path: str, agent: str, session: str | None) -> None:
-    """Raise `BadUsage` for a document of another agent or another session."""
+    """Raise `BadUsage` if the document is from another agent or another session."""
     front, shown = document.read(text).front, safe_line(path)
     if front is None:
         return
     if front.agent and front.agent != agent:
-        origin = f"It was left by the agent {safe_line(front.agent, 80)}."
+        origin = f"It was written by the agent {safe_line(front.agent, 80)}."
     elif front.old_session_id and session and front.old_session_id != session:
-        origin = f"It was left by the session {safe_line(front.old_session_id, 80)}, not this one."
+        origin = f"It was written by session {safe_line(front.old_session_id, 80)}, not this one."
     else:
         return
     raise BadUsage(
         f"{shown} is not a document of {agent}'s session",
         origin,
-        f"Start a new agent from it: cockpit continue {shown}",
+        f"To start a new agent from it: cockpit continue {shown}",
     )

@@ -1,4 +1,4 @@
-"""Predicates about an agent that both rules and rows use. Pure."""
+"""Predicates about an agent, used by both rules and rows. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def awaits_first_prompt(agent: Agent) -> bool:
-    """Whether the session was started with a prompt that was not accepted yet.
+    """Return whether the session was started with a prompt that is not accepted yet.
 
-    False for a process that was found after a restart, for which this is unknown.
+    False if the process was already running when the supervisor started: this is unknown then.
     """
     session_state = agent.session_state
     prompted = agent.job is not None and bool(agent.job.prompt)
@@ -20,9 +20,10 @@ def awaits_first_prompt(agent: Agent) -> bool:
 
 
 def is_job_done(agent: Agent) -> bool:
-    """Whether the job is done: the last message of a turn has the completion marker on a line.
+    """Return whether the job is done.
 
-    Or `cockpit done` marked it, and no prompt came since.
+    It is done if the last message of a turn has the completion marker on a line, or if
+    `cockpit done` marked it and no prompt came since.
     """
     if agent.marked_done_at is not None:
         later = (at for at, _ in agent.session_state.user_prompts if at > agent.marked_done_at)
@@ -35,13 +36,13 @@ def is_job_done(agent: Agent) -> bool:
 
 
 def has_marker(words: str, marker: str) -> bool:
-    """Whether a line starts or ends with the marker. A marker inside a sentence does not count."""
+    """Return whether a line starts or ends with the marker. One within a sentence is ignored."""
     lines = (line.strip().strip("*`_#> ") for line in words.splitlines())
     return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
 
 
 def chain_cost(agent: Agent) -> float | None:
-    """Known cost of all sessions of the job, in US dollars; None if none is known."""
+    """Return the known cost of the job's sessions, in US dollars; None if none is known."""
     before = [session for session in agent.chain if session.id != agent.record.session]
     known = [session.cost_usd for session in before]
     known += [agent.copy_costs.get(session.id) for session in before]
@@ -51,7 +52,7 @@ def chain_cost(agent: Agent) -> float | None:
 
 
 def reopen_hint(agent: Agent) -> str | None:
-    """A sentence that the session was interrupted, with the command to reopen it; else None."""
+    """Return a sentence with the command to reopen an interrupted session; else None."""
     if agent.troubles.interrupted is None or not agent.record.wanted:
         return None
     if agent.alive or agent.start.hooks_run or agent.handoff is not None or agent.start.setup:
@@ -61,26 +62,26 @@ def reopen_hint(agent: Agent) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class UsageLimit:
-    """The account has reached a usage limit."""
+    """A usage limit that the account has reached."""
 
     words: str
     resets: float | None
-    """Unix seconds; None if unknown."""
+    """When the limit resets, in unix seconds; None if unknown."""
 
 
 def usage_limited(agent: Agent) -> UsageLimit | None:
-    """The limit that ended the agent's last turn, until it gets a new prompt."""
+    """Return the usage limit that ended the agent's last turn, until it gets a new prompt."""
     broken = agent.session_state.conduct.broken
     if broken is None or broken.error not in {"rate_limit", "billing_error"}:
         return None
     resets = broken.resets_at or agent.session_state.limit_resets
-    words = broken.detail or "the account's usage limit is reached"
+    words = broken.detail or "the account has reached its usage limit"
     if resets is not None:
         words = f"{words}; it resets at {clock_time(resets)}"
     return UsageLimit(words, resets)
 
 
 def writers_failed(agent: Agent) -> str | None:
-    """Return which writers failed in the handoff that is in progress, and why; None if none did."""
+    """Return which writers failed in the handoff in progress, and why; None if none did."""
     failed = "; ".join(agent.progress.details.writers_failed)
     return safe_line(f"no handoff document from {failed}", 300) if failed else None

@@ -1,4 +1,4 @@
-"""The CLI that a session runs in: a handoff can move a job to another one."""
+"""The CLI of a session, which can differ from the configured one after a handoff."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from cockpit.supervisor.dependencies import Runtimes
 
 
 def runtime_of(runtimes: Runtimes, agent: Agent, session: SessionRecord | None) -> Runtime:
-    """The runtime of a session's CLI; of the configured one for None and for old records."""
+    """Return the runtime of a session's CLI; the configured one for None and old records."""
     name = (session.runtime if session else "") or agent.settings.runtime
     return agent.runtime if name == agent.runtime.name else runtimes(name)

@@ -1,6 +1,6 @@
 """The known facts about an agent's session; replaced when another session begins.
 
-Filled from the transcript, from hooks and from status lines. Makes no decisions.
+Filled from transcripts, hooks and status lines. Makes no decisions.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ from cockpit.supervisor.agents.compaction_notes import CompactionNotes
 from cockpit.supervisor.agents.transcript_reading import TranscriptReading
 
 NOTIFIED = "<task-notification>"
-"""Beginning of a prompt that the CLI sends itself when a background task ended."""
+"""Prefix of a prompt that the CLI sends itself when a background task ends."""
 ENDS_TURN = "end_turn"
 """The model's stop reason at the end of a turn."""
 LATER = 1e-6
-"""Least seconds between two lines of a transcript; keeps their times in order."""
+"""Minimum seconds between two lines of a transcript; keeps their times in order."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
-"""HTTP status of the API -> the error name that hooks use; others are `unknown`."""
+"""HTTP status of the API -> the error name that hooks use; other statuses are `unknown`."""
 MOST_KEPT = 4000
-"""Characters kept of a prompt or an injected context; a request names its file before that."""
+"""Characters kept of a prompt or an injected context; a request's file name comes before that."""
 
 
 @dataclass(slots=True)
 class SessionState:
-    """One session while it is watched.
+    """The state of one session, as far as cockpit has observed it.
 
-    Times are steady seconds, so that a jump of the wall clock makes nothing older or newer.
+    Times are steady seconds, so that changes of the wall clock do not matter.
     """
 
     directory: str
-    """The agent's directory; shown paths are relative to it."""
+    """The agent's directory; displayed paths are relative to it."""
     window_of: Callable[[str | None], Window]
-    """The context window that the agent's CLI gives a model."""
+    """Returns the context window that the agent's CLI uses for a model."""
     conduct: Conduct = field(default_factory=Conduct)
     gauge: Gauge = field(default_factory=Gauge)
     reading: TranscriptReading = field(default_factory=TranscriptReading)
@@ -70,27 +70,27 @@ class SessionState:
     limit_resets: float | None = None
     """When a reached usage limit resets, from the status line; unix seconds."""
     permission_mode: str | None = None
-    """The newest mode in the transcript; the user may have changed it in the session."""
+    """The newest permission mode in the transcript; the user may change it in the session."""
     began_with: str | None = None
-    """The first mode of a session that this supervisor started."""
+    """The first permission mode of a session that this supervisor started."""
     begun_here: bool = False
-    """Whether this supervisor started it as a new session, not a reopened one."""
+    """Whether this supervisor started the session as a new one, not reopened."""
     replied: bool = False
-    """Whether its transcript has an assistant message."""
+    """Whether the transcript has an assistant message."""
     read_paths: set[str] = field(default_factory=set)
-    """Paths and commands of its tool calls: they prove that a new session read its document."""
+    """Paths and commands of tool calls: they prove that a new session read its document."""
     prompt_files_named: set[str] = field(default_factory=set)
-    """Prompt files that its transcript names and that its CLI has not read, as far as is known."""
+    """Prompt files in the transcript that the CLI has not read, as far as is known."""
     prompt_files_taken: set[str] = field(default_factory=set)
-    """Prompt files that its CLI has read, until they are removed."""
+    """Prompt files that the CLI has read, until they are deleted."""
     received: list[str] = field(default_factory=list)
     """Injected contexts and prompts, newest last: they prove that a request arrived."""
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Nothing was reported about the session yet."""
+    """True until something is reported about the session."""
     began_at: float | None = None
-    """When its process was started, in monotonic seconds; None if another supervisor did it."""
+    """Start of the session's process, in monotonic seconds; None if another supervisor did it."""
     background: tuple[BackgroundTask, ...] = ()
     """The running background tasks, without secrets."""
     version: str | None = None
@@ -98,7 +98,7 @@ class SessionState:
     before: Facts | None = None
     """Facts of the session before `/clear`, until this session has received them."""
     catching_up: bool = True
-    """The transcript is not read to its end yet: old lines are counted, but raise no alarm."""
+    """Whether old lines of the transcript are being read: they are counted, but cause no alarm."""
 
     def see_mode(self, mode: str | None) -> None:
         """Note the permission mode that the transcript or a hook reports."""
@@ -114,8 +114,8 @@ class SessionState:
     ) -> None:
         """Process new lines of the transcript, in order.
 
-        `at` is when they were read, in steady seconds. `clock_offset` is steady time minus wall
-        clock time; the wall clock dated the lines.
+        `at`: when the lines were read, in steady seconds. `clock_offset`: steady time minus wall
+        clock time, to convert the timestamps of the lines.
         """
         for event in events:
             if isinstance(event, Skipped):
@@ -127,8 +127,7 @@ class SessionState:
             self._take(event, at, clock_offset)
 
     def _skip(self, event: Skipped) -> None:
-        """Count a skipped line. If it may hold the newest token count, the count becomes
-        unknown."""
+        """Count a skipped line. If it may contain the newest token count, forget the last one."""
         self.reading.skipped += 1
         if event.reason in ("too-long", "too-many-values"):
             self.reading.too_large += 1
@@ -142,7 +141,7 @@ class SessionState:
 
     @property
     def behind(self) -> bool:
-        """Whether old lines of the transcript are still to be read."""
+        """Whether old lines of the transcript have not been read yet."""
         tail = self.reading.tail
         return self.catching_up and tail is not None and tail.behind > 0
 
@@ -154,9 +153,10 @@ class SessionState:
                 self._gauge_from_record(self.reading.reply_at)
 
     def _feed_meter(self, event: SessionEvent) -> None:
-        """Count the event, and note at how many tokens the CLI compacted or did not.
+        """Count the event, and note at how many tokens the CLI compacted or did not compact.
 
-        Not if the transcript names that point: such a CLI can compact in the background.
+        Notes nothing if the transcript contains that number: such a CLI can compact in the
+        background.
         """
         meter = self.reading.meter
         calls, tokens = meter.api_calls, meter.tokens
@@ -176,7 +176,7 @@ class SessionState:
     def _take(self, event: SessionEvent, at: float, clock_offset: float) -> None:
         when = self._dated(event, at, clock_offset)
         if not isinstance(event, Identified):
-            # A CLI can begin its transcript while it still asks about the directory.
+            # A CLI can begin its transcript while its trust dialog is still open.
             self.quiet_since_start = False
         match event:
             case AssistantReplied(sidechain=False):
@@ -207,7 +207,7 @@ class SessionState:
             case Compacted():
                 self.gauge.compacted(when)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
-                # Later failures are reported by a hook; this one was written before the restart.
+                # Hooks report later failures; this one was written before the restart.
                 kind = _BROKEN_BY.get(status or 0, "unknown")
                 self.conduct.broken = TurnBroken(kind, error, resets)
             case TurnFailed(error=failure):
@@ -230,7 +230,7 @@ class SessionState:
                     note_bounded(self.received, text[:MOST_KEPT])
 
     def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
-        """When the line was written, in steady seconds; always later than the line before."""
+        """Return the time of the line in steady seconds; always later than the line before."""
         when = stamp(event, at, clock_offset)
         if getattr(event, "at", None) is not None:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)
@@ -260,13 +260,13 @@ class SessionState:
             self.gauge.tell(meter.tokens, "transcript", at)
 
     def hear(self, moment: Moment, at: float) -> None:
-        """Process an event of a hook."""
+        """Process a hook event."""
         self.conduct.hear(moment, at)
         match moment:
             case CompactionOver():
                 self.gauge.compacted(at)
             case PromptTaken(text=text) if not text.startswith(NOTIFIED):
-                # A prompt queued while the agent works is never a user line of the transcript.
+                # A prompt queued while the agent works never becomes a user line in the transcript.
                 note_bounded(self.user_prompts, (at, text[:MOST_KEPT]))
                 note_bounded(self.received, text[:MOST_KEPT])
             case _:
@@ -275,7 +275,7 @@ class SessionState:
     def drop_ended_background(self) -> None:
         """Drop background tasks of the transcript that the CLI did not list when its turn ended.
 
-        Only while the agent is idle: in a turn it may start others. Idempotent.
+        Does so only while the agent is idle: during a turn it may start others. Idempotent.
         """
         conduct = self.conduct
         if conduct.turn is Turn.IDLE and conduct.background_known:
@@ -296,12 +296,12 @@ class SessionState:
 
 
 def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:
-    """When the event was written, in steady seconds; at most `otherwise`, when it was read."""
+    """Return the time of the event in steady seconds; at most `otherwise`, when it was read."""
     at = getattr(event, "at", None)
     return min(at.timestamp() + clock_offset, otherwise) if at is not None else otherwise
 
 
 def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:
-    """Add to a list that keeps only its newest items."""
+    """Append to a list that keeps only its newest items."""
     notes.append(item)
     del notes[:-most]

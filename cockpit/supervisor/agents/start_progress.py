@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class StartProgress:
-    """A start that is under way. Not stored."""
+    """A start that is in progress. Not stored."""
 
     under_way: bool = False
-    """An agent is being started; its process may not exist yet."""
+    """Whether the agent is being started; its process may not exist yet."""
     hooks_run: bool = False
-    """The hooks before a session are running; the session starts after them."""
+    """Whether the hooks before a session are running; the session starts after them."""
     setup: str | None = None
-    """Progress of the setup of its worktree, in words. The agent starts after it."""
+    """Message about the setup of the agent's worktree. The agent starts after the setup."""

@@ -7,14 +7,14 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 PASTE_SETTLES = 0.3
-"""Seconds between a paste and its Enter. A CLI takes an Enter within a paste as text."""
+"""Seconds between a paste and its Enter. A CLI treats an Enter within a paste as text."""
 PASTE_SHOWN = 10.0
-"""Most seconds until a busy CLI shows a paste. It takes an Enter that it reads together with the
-paste as text, however much later the key was pressed."""
+"""Maximum seconds until a busy CLI shows a paste. If a CLI reads Enter together with the paste,
+it treats Enter as text, however much later the key was pressed."""
 PASTE_LOOK = 0.1
-"""Seconds between two checks whether the paste is shown."""
+"""Seconds between two checks whether the paste is displayed."""
 ENTER_SETTLES = 0.7
-"""Seconds after which the box is empty if the Enter was taken."""
+"""Seconds after which the prompt box is empty if Enter was accepted."""
 
 
 async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: str) -> None:
@@ -31,7 +31,7 @@ async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: st
 
 
 async def submit(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:
-    """Press Enter, and once more if the CLI took the first as a part of the text."""
+    """Press Enter, and once more if the CLI treated the first as part of the text."""
     await dependencies.panes.press(pane, "Enter")
     if not agent.runtime.capabilities.may_lose_enter:
         return

@@ -12,9 +12,9 @@ from cockpit.core.running_tools import RunningTools
 
 @dataclass(slots=True)
 class TranscriptReading:
-    """One transcript while it is followed; another transcript gets a new object.
+    """One transcript that is followed; another transcript gets a new object.
 
-    Times are steady seconds, so that a jump of the wall clock makes nothing older or newer.
+    Times are steady seconds, so that changes of the wall clock do not matter.
     """
 
     tail: Tail | None = None
@@ -24,15 +24,15 @@ class TranscriptReading:
     unreadable: str | None = None
     """Why the transcript cannot be read, as a clause after the path; None if it can."""
     read_to: float = 0.0
-    """When the last line that was read was written."""
+    """Time of the last line that was read."""
     reply_at: float | None = None
-    """When the last reply of the main chain that was read was written."""
+    """Time of the main chain's last reply that was read."""
     skipped: int = 0
     """Lines that were skipped, including those in `too_large`."""
     faults: int = 0
-    """Lines that were skipped because they break the documented shape of a record."""
+    """Lines that were skipped because they do not have the documented shape of a record."""
     last_fault: str = ""
-    """The fault of the last of these lines."""
+    """The error in the last line that `faults` counts."""
     too_large: int = 0
     """Lines that were skipped because they were too long or had too many values."""
     reading_lost: bool = False

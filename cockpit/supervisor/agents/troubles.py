@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Troubles:
-    """At most one problem of each kind, in words; None without one. Each has one writer."""
+    """At most one message for each kind of problem; None without one. Each has one writer."""
 
     failed: dict[str, str] = field(default_factory=dict)
     """Part of the supervisor's work for this agent -> why it failed the last time; removed when it
     succeeds, or when another session begins."""
     writing: str | None = None
-    """Why nothing can be saved for the agent, with the remedy. Written by
+    """Why the agent's data cannot be saved, and how to fix it. Written by
     `observe/disk_monitor.py`."""
     dialog: str | None = None
-    """The trust or login dialog that the pane shows instead of starting."""
+    """The trust or login dialog that the pane shows instead of the started session."""
     worktree: str | None = None
-    """The message that its worktree is missing while it runs, with the remedy."""
+    """The message that the agent is running but its worktree is missing, and how to fix it."""
     interrupted: str | None = None
-    """The message that the machine or the tmux server ended its last session; None once another one
-    began."""
+    """The message that a reboot or a tmux exit interrupted the last session; None after another
+    session began."""
     shared: str | None = None
-    """The message that its CLI opened a session that another agent has open. Written by
+    """The message that the agent's CLI opened a session that another agent has open. Written by
     `sessions/lifecycle.py`."""
     stop_unwritten: bool = False
-    """A stop by the user could not be saved yet. Written by `sessions/stop.py`."""
+    """Whether a stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)
     """Hook or delivery -> why it failed the last time; removed when it succeeds."""

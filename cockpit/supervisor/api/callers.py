@@ -1,8 +1,8 @@
 """Identify the caller of a request, check its permissions, and record requests.
 
 The kernel reports the process at the other end of the socket. An agent is recognised by the markers
-in the environment of that process and its ancestors, and by the agents' processes among these. So
-an agent cannot hide by removing the markers from its own environment.
+in the environment of that process and its ancestors, and by the agents' own processes among the
+ancestors. So an agent cannot hide by removing the markers from its own environment.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Callers:
         """The last known process of the home window."""
 
     async def of(self, pid: int | None, above: list[Ancestor]) -> Caller:
-        """The caller behind a connection of this process. `pid` is None if it is unknown.
+        """Return the caller behind a connection of this process; `pid` is None if unknown.
 
-        `above` is its ancestry from when the connection was accepted; empty if the process had
-        ended by then. Pid 0 is a process outside of our container; agents never run there.
+        `above` is its ancestry, read when the connection was accepted; empty if the process had
+        already ended. Pid 0 is a process outside our container; agents never run there.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
@@ -72,9 +72,9 @@ class Callers:
         )
 
     def agent_of(self, pid: int) -> str | None:
-        """The agent behind a process, for counting; empty for an unknown one, None for no agent.
+        """Return the agent behind a process, for counting; empty if unknown, None for no agent.
 
-        The process of the home window counts as unknown until its first request.
+        The process of the home window is treated as unknown until its first request.
         """
         if pid in (0, os.getpid()):
             return None
@@ -87,9 +87,9 @@ class Callers:
         return None if top is None or top.process == self._screen else ""
 
     async def _unknown_in_tmux(self, above: list[Ancestor]) -> Caller | None:
-        """A process in our tmux server that belongs to no known agent and not to the screen.
+        """Return an agent as the caller if the process is in our tmux server and not the screen.
 
-        It counts as an agent, because only an agent can have made tmux start it.
+        The agent's name is unknown, but only an agent can have started such a process there.
         """
         top = started_by_tmux(above, self._dependencies.places.tmux_socket)
         if top is None or top.process == self._screen:
@@ -125,7 +125,7 @@ class Callers:
         return None
 
     def _ours(self, one: Ancestor) -> bool:
-        """Whether a supervisor with our socket started it; cockpits can be nested."""
+        """Return whether a supervisor with our socket started the process; cockpits can nest."""
         return bool(one.run) and same_place(
             Path(one.socket or "/"), self._dependencies.places.socket
         )
@@ -135,8 +135,8 @@ class Callers:
     def admit(self, caller: Caller, asked: Verb) -> Verb:
         """Return the request without fields that this caller may not set. Raises `NotAllowed`.
 
-        A configuration file that an agent names is removed from the request: an agent starts others
-        only from the configuration that the user has loaded.
+        A configuration file in an agent's request is removed: an agent can start others only from
+        the configuration that the user has loaded.
         """
         if isinstance(asked, Plan):
             name, target = "start", None
@@ -166,7 +166,7 @@ class Callers:
         return None
 
     def _may(self, caller: Caller) -> MaySettings:
-        """Permissions from the current configuration, so that a change takes effect at once."""
+        """Return permissions from the current configuration, so that changes apply at once."""
         agent = self._fleet.find(caller.name) if caller.name else None
         if caller.kind is not CallerKind.AGENT or agent is None:
             return MaySettings(itself=())
@@ -181,17 +181,17 @@ class Callers:
     def check_look(self, caller: Caller, name: str | None) -> None:
         """Raise `NotAllowed` if an agent would read data of another agent.
 
-        Also if the caller's process has ended: it may have been another agent's.
+        Raises it too if the caller's process has ended: it may have belonged to another agent.
         """
         refuse_if_ended(caller, "read this")
         if caller.kind is CallerKind.AGENT:
             refuse_unless_allowed(caller, LOOK, name, (LOOK,), self._may(caller).others)
 
     def only(self, caller: Caller) -> str | None:
-        """The one agent whose data this caller sees; None for all agents.
+        """Return the one agent whose data this caller can see; None for all agents.
 
-        Empty for an unknown agent: it sees no agent's data. Raises `NotAllowed` for a process that
-        has ended.
+        Empty for an unknown agent, which sees no agent's data. Raises `NotAllowed` for a process
+        that has ended.
         """
         refuse_if_ended(caller, "read this")
         if caller.kind is not CallerKind.AGENT or LOOK in self._may(caller).others:
@@ -209,7 +209,7 @@ class Callers:
         known = self._fleet.find(name) is not None if isinstance(name, str) else False
         about = "" if known or not isinstance(name, str) else f" of {name}"
         verb = _VERB_WORDS.get(asked.verb, asked.verb)
-        end = "refused, asked for by" if refused else "asked for by"
+        end = "refused, requested by" if refused else "requested by"
         event_log.record(
             VerbAsked(
                 "verb.refused" if refused else "verb.asked",
@@ -224,7 +224,7 @@ class Callers:
 _VERB_WORDS = {
     "adopt": "adoption of a session",
     "remove_worktree": "removal of a worktree",
-    "load": "reading of a named file",
+    "load": "reading of a specified file",
 }
 
 
@@ -232,7 +232,7 @@ def _changes(asked: Verb) -> bool:
     if isinstance(asked, Plan | Attach):
         return False
     if isinstance(asked, Load):
-        return asked.named  # naming a file trusts it; reading it again changes nothing
+        return asked.named  # specifying a file trusts it; reading it again changes nothing
     return not (isinstance(asked, Handoff) and asked.dry_run)
 
 
@@ -248,12 +248,12 @@ def _user(above: list[Ancestor]) -> Caller:
 
 
 def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
-    """The rows as an agent sees them: its own in full, of others only name and state."""
+    """Return the rows as an agent sees them: its own in full, only name and state of others."""
     return [row if only in (None, row.name) else name_only(row) for row in rows]
 
 
 def name_only(row: AgentStatus) -> AgentStatus:
-    """A row with only the agent's name, state and settings that are required."""
+    """Return a row with only the agent's name, state and required settings."""
     return AgentStatus(
         name=row.name,
         runtime=row.runtime,

@@ -1,8 +1,8 @@
-"""Limits the number of connections to the supervisor, and the time to receive a request.
+"""Limit the number of connections to the supervisor, and the time to receive a request.
 
-The limits keep an agent from locking out the user. All connections of one agent count together, all
-agents share half of the total, and a request must arrive in time. A connection above a limit gets a
-response with the reason.
+The limits keep an agent from locking out the user. There is one limit for all connections of an
+agent; all agents together share half of the total; a request must arrive in time. A connection
+above a limit gets a response with the reason.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from cockpit.core.problems import MEDIA_TYPE, problem
 from cockpit.ports.processes import Ancestor
 
 HEAD_SECONDS = 10.0
-"""Time limit for the head of a request."""
+"""Time limit for receiving the headers, in seconds."""
 BODY_SECONDS = 60.0
-"""Time limit for the body; a long prompt over ssh takes a while."""
+"""Time limit for receiving the body, in seconds; a long prompt over ssh can be slow."""
 MOST_OF_AGENT = 64
-"""Connections of all processes of one agent."""
+"""Maximum connections of all processes of one agent."""
 MOST_OF_PROCESS = 256
-"""Connections of one process of the user, such as a screen or a script."""
+"""Maximum connections of one process of the user, such as a screen or a script."""
 MOST_OF_ALL = 1_024
-"""All connections at a time. Agents together may have half of them."""
+"""Maximum connections in total. Agents together may have half of them."""
 SPARE = 256
 """File descriptors that are reserved for other uses."""
 LOOKED_AT_FROM = 32
 """Number of open connections from which the limits are checked."""
 REFUSED_AT_ONCE = 64
-"""Refused connections that may wait for their request before they are answered."""
+"""Maximum number of refused connections that may send their request before the response."""
 REFUSED_SECONDS = 1.0
 
 PEER = "process"
@@ -46,14 +46,14 @@ PEER = "process"
 _PHRASES = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
 ANCESTRY = "ancestry"
-"""The name in a request's `state` of the process that connected, its parent, and so on up.
+"""Key in a request's `state` for the process that connected, its parent, and so on.
 
-Read when the connection is accepted, so that a process that ends later is still known. Empty for
-one that had ended by then.
+Read when the connection is accepted, so that a process that ends later is still known. Empty if
+the process had already ended.
 """
 
 AgentOf = Callable[[int], str | None]
-"""Pid -> the agent behind the process; empty for an unknown one, None for no agent."""
+"""Pid -> the agent behind the process; empty if unknown, None for no agent."""
 AncestryOf = Callable[[int], list[Ancestor]]
 
 
@@ -78,7 +78,7 @@ class Connections:
         self._open[pid] += 1
 
     def remove(self, pid: int) -> None:
-        """Uncount a connection of this process."""
+        """Stop counting a connection of this process."""
         self._open[pid] -= 1
         if self._open[pid] <= 0:
             del self._open[pid]
@@ -116,7 +116,7 @@ def _too_many(who: str, most: int) -> NotNow:
     return NotNow(
         "Too many connections to the supervisor",
         f"{who}; {most} is the limit.",
-        "Close screens or scripts that are connected, and try again.",
+        "Close connected screens or scripts, and try again.",
     )
 
 
@@ -124,17 +124,17 @@ class UserOnly(H11Protocol):
     """A connection of the user or of root. Connections of other users are closed unread."""
 
     _pid: int | None = None
-    """The process that it is counted for; None if it is not counted."""
+    """The process whose connection count includes this one; None if not counted."""
     _refused: NotNow | None = None
     _deadline: asyncio.TimerHandle | None = None
     _waits_for: str | None = None
-    """The state of the request that the deadline is for."""
+    """The state of the request to which the deadline applies."""
 
     def connection_made(self, transport: Any) -> None:
         peer = transport.get_extra_info("socket")
         try:
             pid, uid = peer_of(peer)
-        except OSError:  # macOS does not know a peer that has hung up
+        except OSError:  # macOS reports no peer after it has disconnected
             transport.abort()
             return
         if uid not in (os.geteuid(), 0):
@@ -160,7 +160,7 @@ class UserOnly(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self.transport is None:
-            return  # another user's
+            return  # of another user
         self._clear_deadline()
         if self._pid is not None:
             self._table.remove(self._pid)
@@ -182,7 +182,7 @@ class UserOnly(H11Protocol):
     # Refusals
 
     def _refuse(self, why: NotNow) -> None:
-        """Answer after the first data, or soon: a client that is writing does not read yet."""
+        """Send the response after the first data, or soon: a client that is writing cannot read."""
         self._refused = why
         self._table.refused += 1
         if self._table.refused > REFUSED_AT_ONCE:
@@ -200,15 +200,14 @@ class UserOnly(H11Protocol):
         self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Respond to data that is not HTTP. uvicorn's own response would be one of its library's
-        texts."""
-        self._answer(400, BadUsage("The request is not HTTP/1.1"))
+        """Respond to data that is not HTTP, with cockpit's own message instead of uvicorn's."""
+        self._answer(400, BadUsage("Invalid HTTP/1.1 request"))
 
     # The time limit of a request
 
     def _update_deadline(self) -> None:
         """Set the time limit for the current state of the request."""
-        state = repr(self.conn.their_state)  # uvicorn brings h11, whose states are named by `repr`
+        state = repr(self.conn.their_state)  # `repr` gives the name of an h11 state
         idle = state == "IDLE" and self.cycle is not None and not self.conn.trailing_data[0]
         if idle or state not in ("IDLE", "SEND_BODY") or self.transport.is_closing():
             self._clear_deadline()
@@ -225,7 +224,7 @@ class UserOnly(H11Protocol):
 
     def _too_late(self, seconds: float) -> None:
         why = NotNow(
-            "The request was not received in time", f"{seconds:g} s is the limit.", "Ask again."
+            "The request was not received in time", f"{seconds:g} s is the limit.", "Try again."
         )
         if repr(self.conn.our_state) in ("IDLE", "SEND_RESPONSE"):
             self._answer(408, why)

@@ -1,8 +1,8 @@
 """The supervisor's listening socket. It pauses when the process has no file descriptors left.
 
-asyncio calls `accept` up to 2,048 times in a row, and continues after an error: without a
-descriptor that is thousands of logged tracebacks a second. Here the first error is logged, and the
-next call ends the series, so that asyncio tries again a second later.
+asyncio calls `accept` up to 2,048 times in a row, and continues after an error: with no descriptor
+left, that logs thousands of tracebacks a second. Here the first error is logged and the next call
+ends the series, so that asyncio tries again a second later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Listener(socket.socket):
     def accept(self) -> tuple[socket.socket, Any]:
         if self._pauses:
             self._pauses = False
-            raise BlockingIOError(errno.EAGAIN, "out of descriptors; tried again in a second")
+            raise BlockingIOError(errno.EAGAIN, "no file descriptors left; retrying in a second")
         try:
             accepted = super().accept()
         except OSError as refused:
@@ -41,7 +41,7 @@ class Listener(socket.socket):
 
 
 def log_once(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """The loop's exception handler: skips errors that a `Listener` has already logged."""
+    """Handle exceptions of the loop; skip errors that a `Listener` has already logged."""
     error = context.get("exception")
     if isinstance(error, OSError) and error.errno in _EXHAUSTED and "socket" in context:
         return

@@ -1,6 +1,6 @@
-"""Responses to failed requests: problem documents, in our own words.
+"""Responses to failed requests: problem documents with cockpit's own messages.
 
-They contain no library's text, which would reveal internals and change with the library.
+They contain no messages of libraries, which would reveal internals and change with the library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def refusal(error: CockpitError, **more: str | int) -> Response:
-    """Return the response to an error; `more` is for `core.problems.problem`."""
+    """Return the response to an error; `more` is passed to `core.problems.problem`."""
     errors = error.errors if isinstance(error, InvalidRequest) else ()
     body = problem(error, errors=errors, **more)  # type: ignore[arg-type]
     return JSONResponse(body, status_code=body["status"], media_type=MEDIA_TYPE)
@@ -57,8 +57,8 @@ async def unknown_request(request: Request, error: Exception) -> Response:
     allowed = (error.headers or {}).get("Allow", "")
     wrong = BadUsage(
         "Unknown request",
-        f"This address takes {allowed}." if allowed else "There is no such address.",
-        "All addresses: cockpit api schema. Client and supervisor may have different versions: "
+        f"Allowed methods: {allowed}." if allowed else "No such path.",
+        "All paths: cockpit api schema. Client and supervisor may have different versions: "
         "cockpit doctor",
     )
     answer = refusal(wrong, status=error.status_code, kind="unknown-request")

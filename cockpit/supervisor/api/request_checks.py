@@ -1,7 +1,7 @@
-"""Checks of every request before it is handled: types, and text that paths and names can have.
+"""Checks of every request before it is handled: types, and characters in names and paths.
 
-A NUL, a lone surrogate or a path that is too long would make a call below raise an unrelated error.
-Here the client gets an error that names the invalid value.
+A NUL, a lone surrogate or a path that is too long would raise an unrelated error in later code. The
+error raised here names the invalid value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.wire.status import Wire
 
 LONGEST_ADDRESS = 16_384
-"""Bytes of path and query together."""
+"""Maximum bytes of path and query together."""
 _OF_A_PATH = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errno.EILSEQ}
 _AnyModel = TypeVar("_AnyModel", bound=Wire)
 _WHOLE_NUMBER, _NUMBER, _TRUTH = "a whole number", "a number", "true or false"
@@ -44,10 +44,10 @@ _MUST_BE = {
 
 
 class InvalidRequest(BadUsage):
-    """Values of a request are not valid."""
+    """Raised for invalid values in a request."""
 
     def __init__(self, title: str, errors: Sequence[Mapping[str, str]]) -> None:
-        """`errors` as in `wire.verbs.InvalidValue`."""
+        """`errors` have the fields of `wire.verbs.InvalidValue`."""
         self.errors = errors
         super().__init__(title, "; ".join(map(_sentence, errors)) + ".")
 
@@ -55,7 +55,7 @@ class InvalidRequest(BadUsage):
 def validated(
     kind: type[_AnyModel], found: Any, title: str, *, of_address: bool = False
 ) -> _AnyModel:
-    """The model of a body, or of a query, which has texts only. Raises `InvalidRequest`."""
+    """Return the model of a body, or of a query (text values). Raises `InvalidRequest`."""
     try:
         return kind.model_validate(found, strict=not of_address)
     except ValidationError as wrong:
@@ -80,22 +80,22 @@ def _explained(error: ErrorDetails, of_address: bool) -> dict[str, str]:
 
 
 def check_address(path: bytes, query: bytes) -> None:
-    """Raise `BadUsage` if the path or the query is not text."""
+    """Raise `BadUsage` if the path or the query is too long or not valid text."""
     if len(path) + len(query) > LONGEST_ADDRESS:
         raise BadUsage(
-            "The address of the request is too long", f"{LONGEST_ADDRESS // 1024} KiB is the limit."
+            "The request URL is too long", f"{LONGEST_ADDRESS // 1024} KiB is the limit."
         )
-    # A search text may have any character: it is neither a name nor a path.
+    # A search text may have any character, because it is used neither as a name nor as a path.
     asked = [part for part in query.split(b"&") if not part.startswith(b"search=")]
     for part in (path, *asked):
         try:
             _check_text(unquote_to_bytes(part).decode())
         except UnicodeDecodeError:
-            raise BadUsage("The address of the request is not UTF-8") from None
+            raise BadUsage("The request URL is not UTF-8") from None
 
 
 def check_values(value: Any) -> None:
-    """Raise `BadUsage` if a text in the body is unusable. The JSON reader limits the depth."""
+    """Raise `BadUsage` if a text in the body is invalid. The JSON parser limits the depth."""
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, Mapping):
@@ -109,15 +109,17 @@ def check_values(value: Any) -> None:
 
 def _check_text(text: str) -> None:
     if "\0" in text:
-        raise BadUsage("The request holds a NUL character", "No name and no path can have one.")
+        raise BadUsage(
+            "The request contains a NUL character", "Names and paths cannot contain one."
+        )
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadUsage("The request holds a lone surrogate", "It is not text.") from None
+        raise BadUsage("The request contains a lone surrogate", "It is not valid text.") from None
 
 
 def as_bad_usage(error: Exception) -> BadUsage | None:
-    """A `BadUsage` for an error that a path of the request caused; None for other errors."""
+    """Return a `BadUsage` for an error caused by a path in the request; else None."""
     if isinstance(error, OSError) and error.errno in _OF_A_PATH:
         return BadUsage("Cannot use a path in the request", error.strerror or str(error))
     return None

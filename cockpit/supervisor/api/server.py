@@ -1,8 +1,8 @@
-"""HTTP and JSON on the supervisor's unix socket. `wire.verbs` and `wire.views` have the requests.
+"""Serve the HTTP API on the supervisor's unix socket. `wire.verbs` and `wire.views` define it.
 
-Only the user and root can connect: the socket is 0600 in a private folder, and the kernel is asked
-for the peer's user before anything is read. A refusal is a problem document with a matching HTTP
-status (`core.problems`).
+Only the user and root can connect: the socket is 0600 in a private folder, and the peer's user is
+checked with the kernel before anything is read. An error is sent as a problem document with a
+matching HTTP status (`core.problems`).
 """
 
 from __future__ import annotations
@@ -83,20 +83,20 @@ from cockpit.wire.views import (
 
 LARGEST_REQUEST = 2 * 1024 * 1024
 MOST_EVENTS = 5000
-"""Most events in one response."""
+"""Maximum events in one response."""
 MOST_SCROLLBACK = 5000
-"""Most lines of scrollback."""
+"""Maximum lines of scrollback."""
 MOST_JOBS = 500
-"""Most jobs on one page of the history."""
+"""Maximum jobs on one page of the history."""
 MOST_HANDOFFS = 500
-"""Most handoffs on one page of the history."""
+"""Maximum handoffs on one page of the history."""
 LONGEST_SEARCH = 1000
-"""Most characters of a search."""
+"""Maximum characters of a search."""
 SCREEN_BUSY = 0.25
-"""Seconds between two captures of the pane of an agent that works."""
+"""Seconds between two captures of the pane of an agent that is working."""
 SCREEN_IDLE = 1.0
 SCREEN_AT_REST = 3.0
-"""After ten captures without a change."""
+"""Seconds between two captures, after ten without a change."""
 
 _Handler = Callable[[Request], Awaitable[Response]]
 _AnyQuery = TypeVar("_AnyQuery", bound=Query)
@@ -104,10 +104,10 @@ _AnyQuery = TypeVar("_AnyQuery", bound=Query)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """The parts that answer requests."""
+    """The components that handle requests."""
 
     perform: Mapping[type[Verb], Perform]
-    """Has every verb of `wire.verbs`."""
+    """Contains every verb of `wire.verbs`."""
     dependencies: Dependencies
     callers: Callers
     fleet: Fleet
@@ -122,7 +122,7 @@ class Served:
 
 
 def application(served: Served) -> Starlette:
-    """The ASGI application with all routes; each verb and each view has a route of its name."""
+    """Return the ASGI application, with a route for each verb and each view."""
     handlers = Views(served)
     routes = [
         Route(
@@ -158,13 +158,13 @@ async def openapi(_: Request) -> Response:
 
 @cache
 def _openapi() -> bytes:
-    from cockpit.wire.openapi import document  # reads our source, for this one answer
+    from cockpit.wire.openapi import document  # imported here, because only this response needs it
 
     return json.dumps(document()).encode()
 
 
 class CheckedAddresses:
-    """Refuses a request whose address is not text, before routing."""
+    """Refuses a request whose URL is not valid text, before routing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -186,7 +186,7 @@ class Views:
         self._served = served
 
     def explained(self, name: str, handler: _Handler) -> _Handler:
-        """The handler, with a refusal of this request for an exception in it."""
+        """Return the handler, with every exception in it turned into an error response."""
 
         async def handle(request: Request) -> Response:
             try:
@@ -199,7 +199,7 @@ class Views:
                 # The server is shutting down and cancels its requests: answer with the reason.
                 raise NotNow(
                     "The supervisor is shutting down",
-                    "Your request may be half done; the next supervisor completes or reverts it.",
+                    "Your request may be incomplete; the next supervisor completes or reverts it.",
                     "Start it again and check: cockpit up; cockpit status",
                 ) from None
             except Exception as bug:  # around every request
@@ -211,7 +211,7 @@ class Views:
         return handle
 
     def verb(self, kind: type[Verb]) -> _Handler:
-        """The handler of one verb."""
+        """Return the handler of one verb."""
 
         async def handle(request: Request) -> Response:
             asked = await _body(request, kind)
@@ -234,7 +234,7 @@ class Views:
         return forwarded(caller, request.headers.get("forwarded", ""))
 
     async def _agent(self, request: Request) -> Agent:
-        """The agent in the address. Raises `NotAllowed` if the caller may not see it."""
+        """Return the agent in the URL. Raises `NotAllowed` if the caller may not see it."""
         name = request.path_params["name"]
         self._served.callers.check_look(await self._caller(request), name)
         return self._served.fleet.agent(name)
@@ -335,7 +335,7 @@ class Views:
         return stream(request, self._screen(str(agent.name), history))
 
     async def _screen(self, name: str, history: int) -> AsyncIterator[Line]:
-        """The pane's screen, whenever it changed. Captured only while a client is connected."""
+        """Yield the pane's screen after each change. Captures only while a client is connected."""
         last, same = "", 0
         while True:
             agent = self._served.fleet.find(name)
@@ -446,7 +446,7 @@ def _is_visible(event: Event, only: str | None) -> bool:
 
 
 async def _listed(source: AsyncIterator[HistoryChain]) -> AsyncIterator[bytes]:
-    """A JSON list, encoded one element at a time so that a long one does not block."""
+    """Yield a JSON list, encoded one element at a time so that a long list does not block."""
     between = b"["
     async for chain in source:
         yield between
@@ -457,7 +457,7 @@ async def _listed(source: AsyncIterator[HistoryChain]) -> AsyncIterator[bytes]:
 
 
 def _pieces(chain: HistoryChain) -> Iterator[bytes]:
-    """A chain as JSON, some sessions at a time: a job can have thousands."""
+    """Yield a chain as JSON, some sessions at a time: a job can have thousands."""
     sessions = chain.sessions
     if len(sessions) <= SESSIONS_AT_ONCE:
         yield json.dumps(to_json(chain)).encode()
@@ -470,7 +470,7 @@ def _pieces(chain: HistoryChain) -> Iterator[bytes]:
 
 
 def _paged(page: Page) -> Response:
-    """A `wire.history.HistoryPage`, chain by chain."""
+    """Return a `wire.history.HistoryPage`, encoded chain by chain."""
 
     async def encoded() -> AsyncIterator[bytes]:
         yield b'{"chains": '
@@ -504,7 +504,7 @@ def bind(path: Path) -> Listener:
 async def accept_on(serving: uvicorn.Server, listener: socket.socket) -> None:
     """Make a running server accept on this socket instead of its earlier ones.
 
-    Open connections continue. Does what `uvicorn.Server.startup` does for its sockets.
+    Open connections continue. Does what `uvicorn.Server.startup` does for its own sockets.
     """
     config = serving.config
 
@@ -521,7 +521,7 @@ async def accept_on(serving: uvicorn.Server, listener: socket.socket) -> None:
 
 
 def server(app: Starlette) -> uvicorn.Server:
-    """A server that leaves signals, logging and process exit to its caller."""
+    """Return a server that leaves signals, logging and process exit to its caller."""
     config = uvicorn.Config(
         app,
         http=UserOnly,

@@ -1,11 +1,11 @@
 """The supervisor's socket: bound at the start, and again if it was removed or replaced.
 
-Without its socket a supervisor keeps watching and handing off, but no command reaches it. So every
+Without its socket a supervisor keeps watching and handing off, but receives no commands. So every
 `LOOK` seconds the file at the path is compared with the bound socket (one `lstat`).
 
 A file, a link or a dead socket at the path is replaced. A socket on which another process listens
-is not: two supervisors that share the folder would replace each other's socket again and again. The
-problem is then reported with the process, and the socket is bound when that process has ended.
+is kept: two supervisors that share the folder would replace each other's socket again and again.
+That process is reported, and the socket is bound when it has ended.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SocketWatch:
         serving: uvicorn.Server,
         set_trouble: Callable[[str | None], None],
     ) -> None:
-        """`set_trouble` gets why commands do not reach the supervisor, or None if they do."""
+        """`set_trouble` receives why commands do not reach the supervisor; None if they do."""
         self._places = places
         self._event_log = event_log
         self._serving = serving
@@ -57,7 +57,7 @@ class SocketWatch:
         self._bound: os.stat_result | None = None
 
     def bind(self) -> Listener:
-        """Bind the socket, in place of whatever is at the path. Raises `Failed`."""
+        """Bind the socket; replace whatever is at the path. Raises `Failed`."""
         self._listener, self._bound = self._bind()
         return self._listener
 
@@ -84,18 +84,18 @@ class SocketWatch:
             await self.look()
 
     async def look(self) -> None:
-        """Bind the socket again if it is not at its path any more. Idempotent."""
+        """Bind the socket again if it is no longer at its path. Idempotent."""
         path = self._places.socket
         if self._is_ours() or not self._serving.started:
             self._set_state(None)
             return
         holder = _listening_process(path)
-        if holder == os.getpid():  # a link to our socket, which was moved
+        if holder == os.getpid():  # a link to our moved socket
             self._set_state(None)
         elif holder is not None:
             process, end = (f"process {holder}", f"kill {holder}") if holder else ("a process", "")
-            remedy = f"End it{f' ({end})' if end else ''}, or give one of the two a COCKPIT_HOME"
-            self._set_state(f"{process} listens on {path}. {remedy} of its own")
+            remedy = f"End it{f' ({end})' if end else ''}, or use a different COCKPIT_HOME for one"
+            self._set_state(f"{process} listens on {path}. {remedy} of them")
         else:
             await self._bind_again(_how_lost(path))
 
@@ -111,13 +111,13 @@ class SocketWatch:
                 raise
         except (CockpitError, OSError) as refused:
             why = reason_of(refused).rstrip(".")
-            self._set_state(f"its socket was {was}, and cockpit cannot bind it again: {why}")
+            self._set_state(f"its socket was {was} and cannot be bound again: {why}")
             return
         self._listener, self._bound = listener, bound
         _log.warning("%s was %s; bound again", path, was)
         self._event_log.record(
             Plain("socket.bound_again"),
-            f"The supervisor's socket was {was}; it is bound again: {path}",
+            f"The supervisor's socket was {was}; it was bound again: {path}",
         )
         self._set_state(None)
 
@@ -130,7 +130,7 @@ class SocketWatch:
     def _set_state(self, why: str | None) -> None:
         """Set the problem, and record it once; None clears it."""
         if why is not None:
-            why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It tries again"
+            why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It will try again"
         if why == self._trouble:
             return
         self._trouble = why
@@ -145,7 +145,7 @@ def _how_lost(path: Path) -> str:
 
 
 def _listening_process(path: Path) -> int | None:
-    """The process that listens on the socket at a path; 0 if unknown, None if there is none.
+    """Return the process that listens on the socket at a path; 0 if unknown, None if none.
 
     Does not block.
     """

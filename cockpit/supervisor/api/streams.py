@@ -1,5 +1,4 @@
-"""Responses that are sent line by line: JSON lines, or server-sent events for a client that
-asks."""
+"""Streamed responses: JSON lines, or server-sent events for a client that requests them."""
 
 from __future__ import annotations
 
@@ -15,29 +14,32 @@ from cockpit.wire.views import Form
 
 SERVER_SENT = "text/event-stream"
 BEAT = 15
-"""Seconds of silence after which server-sent events show that the connection lives."""
+"""Seconds of silence after which server-sent events show that the connection is open."""
 
 
 class Line(NamedTuple):
     text: str
-    """JSON; empty to show only that the connection lives."""
+    """JSON; empty to show only that the connection is open."""
     ident: int | None = None
-    """The id of the event, from which a client that reconnects continues."""
+    """The id of the event, from which a reconnected client continues."""
 
 
 def wants_events(request: Request) -> bool:
-    """Whether the client asks for server-sent events, as a browser's `EventSource` does."""
+    """Return whether the client requests server-sent events, as a browser's `EventSource` does."""
     return SERVER_SENT in request.headers.get("accept", "").lower()
 
 
 def last_event(request: Request) -> int | None:
-    """The last event that a client which reconnects has seen."""
+    """Return the id of the last event that a reconnected client received."""
     text = request.headers.get("last-event-id", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def stream(request: Request, source: AsyncIterator[Line], beat: int = 0) -> Response:
-    """The lines in the form that the client asks for; `beat` is in seconds, 0 for none."""
+    """Return the lines in the format that the client requests.
+
+    `beat`: seconds of silence before a keep-alive; 0 for the format's default.
+    """
     as_events = wants_events(request)
     beat = beat or (BEAT if as_events else 0)
     lines = _beating(source, beat) if beat > 0 else source
@@ -64,7 +66,7 @@ def _event(line: Line) -> str:
 
 
 async def _beating(source: AsyncIterator[Line], seconds: float) -> AsyncIterator[Line]:
-    """The lines, and an empty one after `seconds` of silence."""
+    """Yield the lines, and an empty line after `seconds` of silence."""
     pending = asyncio.ensure_future(anext(source))
     try:
         while True:
@@ -84,7 +86,7 @@ async def _beating(source: AsyncIterator[Line], seconds: float) -> AsyncIterator
 
 
 async def merged(*sources: AsyncIterator[Any]) -> AsyncGenerator[Any]:
-    """Lines of several sources as they arrive; ends when one source ends."""
+    """Yield lines of several sources as they arrive; end when one source ends."""
     waiting = {asyncio.ensure_future(anext(source)): source for source in sources}
     try:
         while True:

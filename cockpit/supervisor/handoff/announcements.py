@@ -32,17 +32,17 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.events import EventLog
 
 PHASE_WORDS: dict[type, str] = {
-    Asked: "the handoff waits for your answer",
-    Waiting: "the handoff waits for a moment to ask the agent",
+    Asked: "the handoff is waiting for your answer",
+    Waiting: "the handoff is waiting until the agent can be asked",
     Documenting: "the handoff document is being written",
-    Reviewing: "the handoff document waits for your review",
-    Settling: "the document is approved; the agent finishes its turn",
+    Reviewing: "the handoff document is waiting for your review",
+    Settling: "the document is approved; the agent is finishing its turn",
     Stopping: "the old session is being ended",
     Starting: "the new session is being started",
-    Confirming: "the new session runs; waiting for its first reply",
+    Confirming: "the new session is running; waiting for its first reply",
     Reviving: "no new session started; the old one is being reopened",
 }
-"""The text of the event of each phase."""
+"""Phase -> the text of its event."""
 OF_PHASE: dict[Phase, PhaseKind] = {
     "asked": "handoff.asked",
     "waiting": "handoff.waiting",
@@ -62,9 +62,9 @@ OF_OUTCOME: dict[Outcome, OutcomeKind] = {
 
 
 def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
-    """Record that a handoff began. `why` is a reason in words; empty to use the plan's."""
+    """Record that a handoff began. `why` is a text; empty to use the plan's reason."""
     gauge = agent.session_state.gauge
-    origin = "asked for" if plan.reason in {"manual", "agent"} else "due"
+    origin = "requested" if plan.reason in {"manual", "agent"} else "due"
     event_log.record(
         HandoffBegun(tokens=gauge.tokens, window=gauge.window.tokens, reason=plan.reason),
         f"A handoff of {agent.name} is {origin} ({why or plan.reason})",
@@ -73,7 +73,7 @@ def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
 
 
 def passed_over(before: Handoff, after: Handoff) -> str:
-    """Which writer failed in this step, and why; empty if none did."""
+    """Return which writer failed in this step, and why; empty if none did."""
     now, then = after.state, before.state
     if not isinstance(now, Documenting) or not now.passed_over:
         return ""
@@ -89,7 +89,7 @@ def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) 
         writer, _, why = failed.partition(": ")
         event_log.record(
             WriterFailed(writer=writer),
-            f"The writer {writer} gave no handoff document for {agent.name}: {why}",
+            f"The writer {writer} wrote no handoff document for {agent.name}: {why}",
             agent.name,
         )
     old, new = PHASES.get(type(before.state)), PHASES.get(type(after.state))
@@ -99,7 +99,7 @@ def changed(event_log: EventLog, agent: Agent, before: Handoff, after: Handoff) 
 
 
 def ended(event_log: EventLog, agent: Agent, end: Ended) -> None:
-    """Record the outcome. Call it before the handoff's record is removed from the agent."""
+    """Record the outcome. Must be called before the handoff's record is removed from the agent."""
     record = agent.handoff_record
     over = HandoffOver(
         OF_OUTCOME[end.outcome],

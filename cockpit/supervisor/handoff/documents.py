@@ -1,7 +1,7 @@
-"""The documents of a handoff: drafts, sealed documents with copies, and the continuation.
+"""Build the documents of a handoff: drafts, sealed documents with copies, continuations.
 
-Combines facts of the transcript and of git with what a writer wrote, and seals the result on disk.
-Ends and starts nothing.
+Combines a writer's text with facts from the transcript and from git, and seals the result on disk.
+Starts and ends nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from cockpit.supervisor.handoff.integrity import approved_text
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOOK_ANSWER = 10_000
-"""Most characters of a hook's response. Redaction can make a text longer."""
+"""Maximum characters of a hook's response. Redaction can make a text longer."""
 
 
 class DocumentBuilder:
@@ -59,7 +59,7 @@ class DocumentBuilder:
     # Drafts
 
     async def prepare_draft_path(self, agent: Agent, ident: HandoffId) -> Path:
-        """The path for the agent's draft. Creates its folder, and excludes it from git."""
+        """Return the path for the agent's draft. Creates its folder, and excludes it from git."""
         folder = agent.settings.handoff.directory
         path = await asyncio.to_thread(
             self._dependencies.documents.draft_path, agent.directory, ident, str(folder)
@@ -70,7 +70,7 @@ class DocumentBuilder:
         return path
 
     async def draft_of_facts(self, agent: Agent) -> str:
-        """Write a draft from facts alone, for the user to read; returns its path."""
+        """Write a draft from facts only, for the user to read; return its path."""
         assert agent.handoff_record is not None
         text = await self._composed(agent, "facts", None)
         path = self._dependencies.places.handoffs / f"draft-{agent.handoff_record.id}.md"
@@ -78,7 +78,7 @@ class DocumentBuilder:
         return str(path)
 
     async def preview(self, agent: Agent, given: str | None, *, by_agent: bool = False) -> str:
-        """The document that a handoff would seal now: from a given document, or from facts."""
+        """Return the document that a handoff would seal now, from a given document or facts."""
         text = await self._read_given(agent, given, by_agent=by_agent) if given else None
         return await self._composed(agent, "agent" if given else "facts", text)
 
@@ -87,8 +87,8 @@ class DocumentBuilder:
     async def seal(self, agent: Agent, writer: str) -> Document:
         """Complete and check the writer's text, and save it with a copy, durably.
 
-        Raises `CockpitError` or `OSError` if there is no valid text. The agent's draft is kept
-        until the handoff is over, so that sealing can be repeated. The caller saves the state.
+        Raises `CockpitError` or `OSError` if there is no valid text. Keeps the agent's draft until
+        the handoff is over, so that sealing can be repeated. The caller saves the state.
         """
         assert agent.handoff is not None
         assert agent.handoff_record is not None
@@ -127,7 +127,7 @@ class DocumentBuilder:
         return Document(str(sealed.path), sealed.sha256, chosen)
 
     def continuation(self, agent: Agent, sealed: Document) -> str:
-        """The first prompt of the new session, without secrets."""
+        """Return the first prompt of the new session, without secrets."""
         number = self._successor_number(agent)
         loop = agent.settings.loop
         try:
@@ -154,7 +154,7 @@ class DocumentBuilder:
         return self._redactor(agent).redact(text).text
 
     def _tools(self, agent: Agent) -> tuple[ToolNames, ToolNames]:
-        """The tools of the session that the document is about, and those of its successor."""
+        """Return the tools of the old session's CLI, and of the new session's CLI."""
         runtimes = self._dependencies.runtimes
         old = runtime_of(runtimes, agent, self._old_session(agent))
         chosen = agent.handoff.plan.runtime if agent.handoff else ""
@@ -175,7 +175,7 @@ class DocumentBuilder:
         )
 
     async def tidy(self, agent: Agent, *, done: bool) -> None:
-        """Remove the drafts, and the notice if `done`; documents stay. Idempotent."""
+        """Remove the drafts, and the notice if `done`; keep the documents. Idempotent."""
         assert agent.handoff_record is not None
         draft = agent.progress.details.draft_facts
         if draft:
@@ -213,13 +213,13 @@ class DocumentBuilder:
         return text
 
     async def _read_given(self, agent: Agent, given: str, *, by_agent: bool) -> str:
-        """The text of a document that the agent, a hook or the user wrote."""
+        """Return the text of a document that the agent, a hook or the user wrote."""
         path, documents = Path(given), self._dependencies.documents
         read = given_document(documents, agent, path, by_agent=by_agent)
         return await read_document(self._dependencies, path, read)
 
     async def _written_by_copy(self, agent: Agent) -> str:
-        """The answer of a copy of the session. The session itself is not changed."""
+        """Return the answer of a copy of the session. The session itself is not changed."""
         old = self._old_session(agent)
         assert old is not None
         order = self._sessions.order(agent, old, None, resume=True)
@@ -232,7 +232,7 @@ class DocumentBuilder:
         if answer.cost_usd:
             agent.add_copy_cost(old.id, answer.cost_usd)
         if answer.problem:
-            raise Failed("The copy of the session gave no document", answer.problem)
+            raise Failed("The copy of the session wrote no document", answer.problem)
         text = answer.text
         problems = [problem.text for problem in document.validate(text) if not problem.mends]
         if problems:
@@ -242,18 +242,18 @@ class DocumentBuilder:
     # Facts
 
     def facts(self, agent: Agent, found: Facts | None = None) -> Facts:
-        """Facts of the transcript, without the handoff documents among the modified files."""
+        """Return facts of the transcript, with no handoff document among the modified files."""
         found = found or agent.session_state.reading.collector.facts()
         documents = str(agent.directory / agent.settings.handoff.directory)
         files = tuple(path for path in found.files_modified if not path.startswith(documents))
         return replace(with_background_status(agent, found), files_modified=files)
 
     async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
-        """The state of git in the agent's directory, and which of the claimed commits exist."""
+        """Return git's state in the agent's directory, and which of the claimed commits exist."""
         since = agent.job.base_commit if agent.job else None
         found = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
         if found.root is not None and found.branch != agent.record.branch:
-            # The branch was switched: row, document and continuation must name the same one.
+            # The branch was switched: row, document and continuation must have the same branch.
             self._dependencies.store.save_agent(agent.change(branch=found.branch))
         asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
         known = {
@@ -277,7 +277,7 @@ class DocumentBuilder:
     async def supplement(
         self, agent: Agent, token: str, occasion: Occasion, facts: Facts | None = None
     ) -> str:
-        """A reminder for the session, from its own transcript or from `facts`, without secrets."""
+        """Return a reminder for the session, from its transcript or `facts`, without secrets."""
         ground = Ground(
             token=token,
             facts=self.facts(agent, facts),
@@ -365,20 +365,20 @@ class DocumentBuilder:
         return agent.handoff_record.id if agent.handoff_record else ""
 
     def _copy(self, agent: Agent) -> str | None:
-        """The path of our copy; None for a preview."""
+        """Return the path of cockpit's copy; None for a preview."""
         record = agent.handoff_record
         return str(self._dependencies.documents.copies.path(record.id)) if record else None
 
     def _old_session(self, agent: Agent) -> SessionRecord | None:
-        """The session that the document is about."""
+        """Return the session that the document describes."""
         record = agent.handoff_record
         return self._dependencies.store.session(record.old_session) if record else agent.session
 
 
 def _traces(agent: Agent, git: GitView, files: list[str]) -> dict[str, Trace]:
-    """What is left of each file in the agent's directory, its repository, and in git.
+    """Return file -> what still exists of it on disk and in git.
 
-    Files outside of both, also through a link, are not looked for and have no entry.
+    Files outside the agent's directory and its repository have no entry, not even through a link.
     """
     roots = [Path(os.path.realpath(root)) for root in (agent.directory, git.root) if root]
     found: dict[str, Trace] = {}
@@ -396,25 +396,25 @@ def _traces(agent: Agent, git: GitView, files: list[str]) -> dict[str, Trace]:
 
 
 def _writer(name: str | None) -> Writer:
-    """A writer by its name; an unknown name counts as `facts`."""
+    """Return the writer with this name; for an unknown name, `facts`."""
     return name if name in ("agent", "sdk", "facts") else "facts"  # type: ignore[return-value]
 
 
 def is_for_context(agent: Agent) -> bool:
-    """Whether a full context is the reason for the handoff, not a user, a limit or a loop."""
+    """Return whether the reason for the handoff is a full context, not a user, limit or loop."""
     record = agent.handoff_record
     return record.details.filling if record is not None else would_be_for_context(agent, None)
 
 
 def would_be_for_context(agent: Agent, reason: Reason | None) -> bool:
-    """Like `is_for_context`, for a handoff that would begin for this reason."""
+    """Return `is_for_context` for a handoff that would begin for this reason."""
     if reason in ("limit", "loop"):
         return False
     return reason in ("threshold", "compaction") or agent.band.severity >= Band.WARN.severity
 
 
 def usage_text(agent: Agent) -> str | None:
-    """For example `142k of 200k tokens`; None if unknown."""
+    """Return a text such as `142k of 200k tokens`; None if unknown."""
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         return None
@@ -422,11 +422,11 @@ def usage_text(agent: Agent) -> str | None:
 
 
 def pending_notice(agent: str, path: str) -> str:
-    """The content of `HANDOFF_PENDING.md`."""
+    """Return the content of `HANDOFF_PENDING.md`."""
     return (
-        f"# A handoff is waiting\n\nNo new session of the agent {agent} would start. Its document "
-        f"is here:\n\n{path}\n\nThe old session is reopened where it can be; `cockpit status` "
-        f"says so. Then try again with `cockpit handoff {agent} --document {path}`. "
-        f"Or give the document to any session: "
+        f"# A handoff is waiting\n\nNo new session of the agent {agent} started. Its document "
+        f"is here:\n\n{path}\n\ncockpit reopens the old session if possible: see "
+        f"`cockpit status`. Then try again with `cockpit handoff {agent} --document {path}`. "
+        f"Or start a new agent from the document: "
         f"`cockpit continue {path} --name NAME`.\n"
     )

@@ -1,7 +1,7 @@
-"""Permission for the agent to write its handoff document, and nothing else, without a dialog.
+"""Give the agent permission to write its handoff document, and nothing else, without a dialog.
 
-It is valid from the request until the session ends or the handoff is over. An agent may edit its
-draft after it was sealed; a dialog would then keep its turn from ending.
+The permission is valid from the request until the session ends or the handoff is over. An agent may
+edit its draft after the document was sealed; a dialog would then keep its turn from ending.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def update(agent: Agent) -> None:
 
 
 def was_asked(handoff: Handoff) -> bool:
-    """Whether the agent was, or may have been, asked to write."""
+    """Return whether the agent was, or may have been, asked to write the document."""
     if "agent" not in handoff.plan.writers or handoff.plan.given:
         return False
     match handoff.state:

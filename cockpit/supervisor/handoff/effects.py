@@ -1,7 +1,7 @@
 """Perform the commands of a handoff. The only place where a handoff ends and starts processes.
 
 Every command is idempotent, because a restarted supervisor repeats the last one. `core.handoff`
-decides which commands are given, and in which order.
+decides which commands are performed, and in which order.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.reattach import reattach
 
 BACK_OFF = (1.0, 4.0)
-"""Seconds before the second and the third start, in case the cause of the failure passes."""
+"""Seconds before the second and the third start, in case the error is temporary."""
 
 BETWEEN_ESCAPES = 0.5
-"""Seconds; two that are read together are another key."""
+"""Seconds between two Escape keys; a CLI treats two that it reads together as another key."""
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
-"""Errors of the machine, not of the agent or its document: the command is repeated later."""
+"""Temporary errors of the machine or tmux, after which the command is repeated."""
 
 
 class Effects:
     """Performs commands for one engine.
 
-    Raises `FOR_NOW` and `OSError` for errors of the machine; the state is then unchanged, and the
-    engine repeats the command.
+    Raises `FOR_NOW` and `OSError` for temporary errors: the state is then unchanged, and the engine
+    repeats the command.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Effects:
         self._write = write
 
     async def perform(self, agent: Agent, command: Command) -> Event | None:
-        """Perform one command. Returns its result as an event if the rules wait for one."""
+        """Perform one command. Return its result as an event if the rules wait for one."""
         match command:
             case Prepare():
                 draft = await self._document_builder.draft_of_facts(agent)
@@ -116,7 +116,7 @@ class Effects:
         return None
 
     async def _request(self, agent: Agent) -> None:
-        """Give the request to a working agent with its next hook; paste it for an idle one."""
+        """Give a working agent the request with its next hook; paste it for an idle agent."""
         path = str(draft_path(agent))
         used, filling, tools = usage_text(agent), is_for_context(agent), agent.runtime.tools
         running = [task_text(task) for task in agent.session_state.background]
@@ -140,7 +140,7 @@ class Effects:
         await self._type(agent, ask_again(str(draft_path(agent)), found, agent.runtime.tools))
 
     async def _type(self, agent: Agent, text: str) -> None:
-        """Paste into the composer and submit. Enter is sent after the paste, as its own key."""
+        """Paste into the composer and submit. Enter is sent after the paste, as a separate key."""
         if agent.record.pane is None:
             return
         self._note(agent, replace(agent.progress.details, typing=True))
@@ -162,7 +162,7 @@ class Effects:
 
     async def _press_escape(self, agent: Agent) -> None:
         self._dependencies.event_log.record(
-            Plain("handoff.interrupted"), f"{agent.name} was interrupted once", agent.name
+            Plain("handoff.interrupted"), f"Interrupted {agent.name} once", agent.name
         )
         for pressed in range(agent.runtime.capabilities.escapes):
             if pressed:
@@ -187,7 +187,7 @@ class Effects:
         _note_calls(agent)
         self._dependencies.event_log.record(
             HandoffDocument(document=document.path, writer=document.writer),
-            f"The handoff document of {agent.name} is written ({document.writer})",
+            f"The handoff document of {agent.name} was written ({document.writer})",
             agent.name,
         )
         return DocumentSealed(self._dependencies.clock.monotonic(), document)
@@ -203,7 +203,7 @@ class Effects:
         return DocumentSealed(self._dependencies.clock.monotonic(), document)
 
     async def _end_predecessor(self, agent: Agent) -> Event:
-        """End the old session's processes. A new session may start only when all have ended."""
+        """End the old session's processes. A new session may start only after all have ended."""
         assert agent.handoff is not None
         assert agent.handoff_record is not None
         assert isinstance(agent.handoff.state, Stopping)
@@ -217,13 +217,13 @@ class Effects:
             raise
         except CockpitError as wrong:
             return PredecessorSurvived(f"{wrong.title}; nothing was ended")
-        # Raises here, while the old session still runs.
+        # An error must be raised here, while the old session is still running.
         await self._dependencies.panes.prepare()
         agent.runtime.withdraw_ask(agent.name)
         ending = await self._sessions.end(agent)
         if not ending.gone:
             pids = ", ".join(str(pid) for pid in ending.survivors)
-            return PredecessorSurvived(f"processes of the old session cannot be ended: {pids}")
+            return PredecessorSurvived(f"cannot end processes of the old session: {pids}")
         self._dependencies.event_log.record(
             AgentEnded(killed=ending.killed, stragglers=ending.stragglers),
             f"The old session of {agent.name} has ended",
@@ -232,7 +232,7 @@ class Effects:
         return PredecessorGone()
 
     async def _check_successor(self, agent: Agent) -> None:
-        """Raise if the CLI of the new session cannot start, while the old session still runs."""
+        """Raise if the new session's CLI cannot start, while the old session is still running."""
         assert agent.handoff is not None
         if agent.handoff.plan.runtime in ("", agent.runtime.name):
             return
@@ -253,7 +253,7 @@ class Effects:
         }:
             ending = await self._sessions.end(agent)
             if not ending.gone:
-                return StartFailed(f"an earlier start cannot be ended: {ending.survivors}")
+                return StartFailed(f"cannot end processes of an earlier start: {ending.survivors}")
         if attempt > 1:
             await self._dependencies.clock.sleep(BACK_OFF[min(attempt - 2, len(BACK_OFF) - 1)])
         try:
@@ -290,7 +290,7 @@ class Effects:
         )
 
     def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
-        """The mode that the user last chose in the old session, unless it permits more."""
+        """Return the mode that the user last chose in the old session, unless it permits more."""
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
         return self._targets.mode(agent, old, observed)
@@ -313,7 +313,7 @@ class Effects:
             return Started(self._dependencies.clock.monotonic())
         ending = await self._sessions.end(agent)
         if not ending.gone:
-            return StartFailed(f"a new session cannot be ended: {ending.survivors}")
+            return StartFailed(f"cannot end processes of the new session: {ending.survivors}")
         await self._document_builder.leave_notice(agent, agent.handoff.state.document)
         _, run = self._sessions.mint(agent)
         mode = self._frozen_mode(agent, old)
@@ -331,6 +331,6 @@ class Effects:
 
 
 def _note_calls(agent: Agent) -> None:
-    """Note how many API requests the session had sent when its document was sealed."""
+    """Save how many API requests the session had sent when its document was sealed."""
     calls = agent.session_state.reading.meter.api_calls
     agent.progress.note(replace(agent.progress.details, sealed_calls=calls))

@@ -1,4 +1,4 @@
-"""Drive handoffs: pass events to `core.handoff`, and its commands to `effects`.
+"""Run handoffs: pass events to `core.handoff`, and the resulting commands to `effects`.
 
 A state is saved before its commands are performed, and every command is idempotent, so that a
 supervisor can be killed at any point. Each step holds the agent's lock.
@@ -52,11 +52,11 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 _log = logging.getLogger(__name__)
 
 STARTS = 3
-"""Starts of a new session that are tried before the old one is reopened."""
+"""Attempts to start a new session before the old one is reopened."""
 
 
 class Engine:
-    """Drives the handoffs of all agents."""
+    """Runs the handoffs of all agents."""
 
     def __init__(
         self,
@@ -93,11 +93,11 @@ class Engine:
         because: HeldBack | None = None,
         to: Target | None = None,
     ) -> HandoffRecord:
-        """Begin a handoff of this agent's session. Raises `NotNow` when one is under way.
+        """Begin a handoff of this agent's session. Raises `NotNow` if one is in progress.
 
-        `words` is why it is due. `because` is why the user is asked, if not because of the mode.
-        `to` is the CLI of the new session; None for the one that the settings say. The user is
-        asked first if that CLI lacks the permission mode of this session.
+        `words`: why the handoff is due. `because`: why the user is asked, if not because of the
+        mode. `to`: the CLI of the new session; None for the configured one. The user is asked first
+        if that CLI lacks the permission mode of this session.
         """
         async with self._lock(agent):
             if agent.handoff is not None:
@@ -123,8 +123,8 @@ class Engine:
             if agent.session.id != session or not (agent.alive or reason == "loop"):
                 raise NotNow(
                     f"{agent.name} changed while its handoff was prepared",
-                    "Its session ended or another one began. The agent was not asked for anything.",
-                    f"Look again: cockpit status {agent.name}",
+                    "Its session ended or another one began. The handoff was not started.",
+                    f"Check it again: cockpit status {agent.name}",
                 )
             details = replace(record.details, due=words, because=because)
             record = replace(record, details=details)
@@ -139,7 +139,7 @@ class Engine:
             return record
 
     def writers(self, agent: Agent) -> tuple[Writer, ...]:
-        """The writers of this agent's document, in order; the agent comes first if it is one."""
+        """Return the writers of this agent's document, in order; if used, the agent comes first."""
         known = agent.settings.handoff.writers
         if not agent.has_readings or self._is_limited(agent):
             known = ("facts",)
@@ -148,25 +148,27 @@ class Engine:
         return tuple(sorted(known, key=lambda writer: writer != "agent"))
 
     def _is_limited(self, agent: Agent) -> bool:
-        """Whether a usage limit keeps the session, and a copy of it, from writing."""
+        """Return whether a usage limit keeps the session and its copies from writing."""
         limit = usage_limited(agent)
         return limit is not None and (limit.resets is None or limit.resets > self._now())
 
     async def preview(self, agent: Agent, given: str | None, *, by_agent: bool = False) -> str:
-        """The document that a handoff would seal now. Begins and writes nothing."""
+        """Return the document that a handoff would seal now. Starts and writes nothing."""
         return await self._document_builder.preview(agent, given, by_agent=by_agent)
 
     def continuation(self, agent: Agent) -> str:
-        """The first prompt of a new session. Raises `NotNow` while there is no document."""
+        """Return the first prompt of a new session. Raises `NotNow` if there is no document."""
         if agent.handoff is None or agent.handoff.document is None:
             raise NotNow(
-                f"There is no document that a new session of {agent.name} could read",
-                "The handoff has no document yet." if agent.handoff else "No handoff is under way.",
+                f"There is no document for a new session of {agent.name}",
+                "The handoff has no document yet."
+                if agent.handoff
+                else "No handoff is in progress.",
             )
         return self._document_builder.continuation(agent, agent.handoff.document)
 
     def facts(self, agent: Agent) -> Facts:
-        """Facts of the transcript; see `DocumentBuilder.facts`."""
+        """Return the facts of the transcript; see `DocumentBuilder.facts`."""
         return self._document_builder.facts(agent)
 
     def _plan(
@@ -212,7 +214,7 @@ class Engine:
     # Driving
 
     async def look(self, agent: Agent) -> None:
-        """Observe the agent and advance its handoff. Does nothing while another task has it."""
+        """Observe the agent and advance its handoff. Does nothing if another task has its lock."""
         if agent.handoff is None or self._locks.is_held_elsewhere(agent.name):
             return
         async with self._lock(agent):
@@ -233,13 +235,13 @@ class Engine:
     async def abandon(self, agent: Agent, why: str) -> None:
         """End the handoff in any phase, because all agents are being ended.
 
-        Waits for the current step. The caller ends the process that then runs.
+        Waits for the current step. The caller must end the process that is running after it.
         """
         async with self._lock(agent):
             await self._advance(agent, Abandoned(why))
 
     async def apply(self, agent: Agent, event: Event) -> None:
-        """Advance the handoff by an event. Raises only if that changed nothing."""
+        """Advance the handoff by an event. If it raises, nothing was changed."""
         async with self._lock(agent):
             before = agent.handoff
             try:
@@ -252,10 +254,10 @@ class Engine:
     # Errors
 
     async def _or_block(self, agent: Agent, work: Awaitable[None]) -> None:
-        """Await the work. On an error, the row says why, and the work is retried later."""
+        """Await the work. Show an error on the row, and retry the work later."""
         try:
             await work
-        except Exception as wrong:  # noqa: BLE001 - one handoff's error, shown on its row
+        except Exception as wrong:  # noqa: BLE001 - an error of one handoff is shown on the agent's row
             self._block(agent, wrong)
 
     def _block(self, agent: Agent, wrong: Exception) -> None:
@@ -278,15 +280,15 @@ class Engine:
     async def approve(self, agent: Agent, seen: str | None, *, straight: bool) -> None:
         """Approve the open question, and continue at once.
 
-        Seals what the user changed in the document; see `_take_edit` for `seen`. Raises `NotNow`
-        if no question is open; nothing is approved then.
+        Seals the user's changes to the document; see `_take_edit` for `seen`. Raises `NotNow`,
+        without approving, if no question is open.
         """
         async with self._lock(agent):
             await self._take_edit(agent, seen)
             handoff = agent.handoff
             if handoff is None or not isinstance(handoff.state, Asked | Reviewing):
                 raise NotNow(
-                    f"{agent.name} is not waiting for you any more",
+                    f"{agent.name} is no longer waiting for you",
                     "Its handoff changed while your answer was processed; nothing was approved.",
                     f"See: cockpit status {agent.name}",
                 )
@@ -297,14 +299,14 @@ class Engine:
     async def retarget(self, agent: Agent, target: Target) -> str | None:
         """Choose another CLI for the new session, while the user is asked about the handoff.
 
-        Returns the additional question to the user if that CLI lacks the session's permission mode,
-        else None. Raises `NotNow` later: the document then names the CLI that reads it.
+        Returns an additional question to the user if that CLI lacks the session's permission mode,
+        else None. Raises `NotNow` after the approval: the document is written for one CLI.
         """
         async with self._lock(agent):
             if agent.handoff is None or not isinstance(agent.handoff.state, Asked):
                 raise NotNow(
                     f"The handoff of {agent.name} has begun",
-                    "Its document is written for the CLI that was chosen before.",
+                    "Its document is written for the CLI chosen earlier.",
                     f"Refuse it, then choose again: cockpit refuse {agent.name}",
                 )
             await self._advance(agent, Retargeted(target.runtime, target.model))
@@ -316,9 +318,9 @@ class Engine:
             return question
 
     async def _take_edit(self, agent: Agent, seen: str | None) -> bool:
-        """Seal the changed document under review; False if it is unchanged.
+        """Seal the changed document under review; return False if it is unchanged.
 
-        Raises `NotNow` unless `seen` is the SHA-256 of the text as it is now.
+        Raises `NotNow` unless `seen` is the SHA-256 of the current text.
         """
         async with self._lock(agent):
             if agent.handoff is None or not isinstance(agent.handoff.state, Reviewing):
@@ -338,7 +340,7 @@ class Engine:
             return True
 
     def recall(self, agent: Agent, record: HandoffRecord) -> None:
-        """Restore a handoff of an earlier supervisor. Performs nothing; see `resume`.
+        """Restore a handoff of an earlier supervisor. Does not continue it; see `resume`.
 
         Raises `ValueError` for a record that cannot be read.
         """
@@ -354,14 +356,14 @@ class Engine:
                 await self._or_block(agent, self._repeat_commands(agent))
 
     def is_driving(self, agent: Agent) -> bool:
-        """Whether any task holds the agent's lock."""
+        """Return whether any task holds the agent's lock."""
         return self._locks.is_held(agent.name)
 
     def _lock(self, agent: Agent) -> AbstractAsyncContextManager[None]:
-        return self._locks.hold(agent.name, "at a step of its handoff")
+        return self._locks.hold(agent.name, "in the middle of a handoff step")
 
     def _queue(self, agent: Agent) -> str | None:
-        """Why this agent's handoff must wait for others, in words; None if it need not."""
+        """Return a text why this agent's handoff must wait for others; None if it need not."""
         others = [other for other in self._agents() if other is not agent]
         busy = [other.name for other in others if is_under_way(other)]
         ahead = [other.name for other in others if is_ahead(other, agent)]
@@ -373,7 +375,7 @@ class Engine:
         before = agent.handoff
         after, commands = rules.advance(before, event)
         if after != before:
-            # Save first: if this raises, nothing has changed.
+            # Save first: if saving raises, nothing has changed.
             self._write(agent, after, self._details(agent, before, after))
             announcements.changed(self._dependencies.event_log, agent, before, after)
         await self._run(agent, commands)
@@ -402,7 +404,7 @@ class Engine:
     ) -> None:
         """Save the state durably, then set it in memory.
 
-        Raises `Hindered` on a disk error; nothing has changed then.
+        Raises `Hindered` on a disk error, without changing anything.
         """
         handoff = handoff or agent.handoff
         held = agent.handoff_record

@@ -1,7 +1,7 @@
-"""Decisions of the hooks at the act threshold: no handoff, a normal one, or one at once.
+"""Run the hooks at the act threshold, which decide: no handoff, a normal one, or one at once.
 
-No automatic handoff begins while they run. If a hook fails or decides nothing, the built-in handoff
-begins; if it has `mode = "replace"` and succeeds without a decision, no handoff begins.
+No automatic handoff begins while they run. If a hook fails or does not decide, the built-in handoff
+begins. If a hook has `mode = "replace"` and succeeds without a decision, no handoff begins.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FALLBACK = Decision(Verdict.HANDOFF)
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The decision of all hooks together."""
+    """The combined decision of all hooks."""
 
     decision: Decision
     by: str = ""
@@ -69,7 +69,7 @@ class HookDecisions:
             self._record(agent, decided, f"the handoff did not begin: {refused.title}")
 
     async def _decided(self, agent: Agent) -> Decided:
-        """Run the hooks. Meanwhile a latch blocks a replaced handoff, also after a restart."""
+        """Run the hooks. Until they end, a latch blocks a replaced handoff, even over restarts."""
         assert agent.session is not None
         hooks = agent.settings.hooks.on_context_threshold
         replaced = any(hook.mode == "replace" for hook in hooks)
@@ -82,7 +82,7 @@ class HookDecisions:
         return decided
 
     def _combine(self, agent: Agent, results: list[tuple[Hook, HookResult]]) -> Decided:
-        """The first decision counts. Without one, a successful replacing hook means no handoff."""
+        """Return the first decision; without one, no handoff if a replacing hook succeeded."""
         replaced = ""
         for hook, result in results:
             try:
@@ -103,20 +103,20 @@ class HookDecisions:
         verdict = decided.decision.verdict
         if verdict is Verdict.CONTINUE:
             self._triggers.let_compact(agent)
-            self._record(agent, decided, "no automatic handoff before the next compaction")
+            self._record(agent, decided, "no automatic handoff until the next compaction")
         elif agent.settings.mode == "observe":
-            self._record(agent, decided, "the agent is only observed, so nothing begins")
+            self._record(agent, decided, "the agent is only observed, so no handoff begins")
         elif verdict is Verdict.ABORT:
-            # The triggers begin it, under the same guards as every automatic handoff.
+            # The triggers begin the handoff, with the same guards as every automatic handoff.
             agent.progress.given, agent.progress.hurried_by = given, decided.by
             held = self._triggers.held_back_from(agent)
             self._record(agent, decided, held or "the handoff begins now, without review")
         else:
             agent.progress.given = given
-            self._record(agent, decided, "a handoff according to the mode")
+            self._record(agent, decided, "the handoff follows the agent's mode")
 
     def _document(self, agent: Agent, decided: Decided) -> str | None:
-        """Absolute path of the document that a hook wrote; None if it is missing or not valid."""
+        """Return the absolute path of a hook's document; None if it is missing or not valid."""
         named = decided.decision.document
         if named is None:
             return None
@@ -141,6 +141,6 @@ class HookDecisions:
                 decision=verdict,
                 document=decided.decision.document,
             ),
-            safe_line(f"Hook {decided.by} of {agent.name} said {verdict}: {consequence}", 300),
+            safe_line(f"Hook {decided.by} of {agent.name} decided {verdict}: {consequence}", 300),
             agent.name,
         )

@@ -1,7 +1,7 @@
 """Protect the approved document: accept edits by the user, and revert edits by others.
 
-Between the approval and the new session, any process can write in the worktree. So our own copy is
-the reference, and it is restored if the document differs. Approves nothing itself.
+Between the approval and the new session, any process can write in the worktree. So cockpit's copy
+is the reference: if the document differs, it is restored from the copy. Approves nothing itself.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from cockpit.supervisor.dependencies import Dependencies
 
 
 async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
-    """The text of the approved document; our copy is restored first if the document differs.
+    """Return the text of the approved document; if the document differs, restore it first.
 
-    The copy is also the newer one after an interrupted update. Raises as `Documents.read`.
+    After an interrupted update, cockpit's copy is the newer version. Raises the errors of a read.
     """
     path, documents = Path(sealed.path), dependencies.documents
     is_intact = partial(documents.is_intact, path, sealed.sha256)
@@ -39,11 +39,11 @@ async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Docume
 async def edited(
     dependencies: Dependencies, agent: Agent, sealed: Document, seen: str | None
 ) -> Document | None:
-    """Check and seal the document as it was changed on disk; None if unchanged.
+    """Check and seal the document with its changes on disk; return None if unchanged.
 
     `seen` is the SHA-256 of the text that the user has read. A file does not show who changed it,
-    so only that text is accepted. The front matter is taken from our copy. Raises `NotNow` for
-    another text and `BadUsage` with the problems; nothing is sealed then.
+    so only that text is accepted. Uses the front matter of cockpit's copy. Raises `NotNow` for a
+    different text, and `BadUsage` with the problems of an incomplete one, without sealing.
     """
     assert agent.handoff_record is not None
     path, documents = Path(sealed.path), dependencies.documents
@@ -55,8 +55,8 @@ async def edited(
         ident = agent.handoff_record.id[:8]
         raise NotNow(
             f"The handoff document of {agent.name} was changed after it was written",
-            "The agent can write in its folder too, so the change must be read before it is "
-            "approved. Nothing was approved, and nothing was ended.",
+            "The agent can write in its folder too, so you must read the change before you approve "
+            "it. Nothing was approved or ended.",
             f"Read it: cockpit show {ident}. Then: cockpit approve {agent.name} --sha256 {now}",
         )
     text = plain(read)
@@ -69,7 +69,7 @@ async def edited(
         )
     refuse_foreign_document(text, sealed.path, agent.name, agent.handoff_record.old_session)
     copy = documents.copies.path(agent.handoff_record.id)
-    with suppress(BadUsage):  # a missing copy is made again below
+    with suppress(BadUsage):  # a missing copy is recreated below
         text = _with_front_matter_of(await asyncio.to_thread(documents.read, copy), text)
     redactor = redactor_of(dependencies.environment, agent)
     clean = await asyncio.to_thread(lambda: redactor.redact(text).text)
@@ -83,9 +83,9 @@ def _with_front_matter_of(ours: str, text: str) -> str:
 
 
 async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Document) -> None:
-    """Make sure that the document on disk is the approved one; otherwise restore our copy.
+    """Make sure that the document on disk is the approved one; otherwise restore it.
 
-    A changed or missing copy is made again from the document. A changed document is kept beside the
+    Recreates a changed or missing copy from the document. Keeps a changed document next to the
     restored one. Raises `Failed` if document and copy both differ, and `Hindered` on a disk error.
     Idempotent.
     """
@@ -101,15 +101,15 @@ async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Docu
         return
     if not is_copied:
         raise Failed(
-            "The handoff document is not the one that was approved",
-            f"{sealed.path} was changed or removed, and so was our copy.",
+            "The handoff document is not the approved one",
+            f"{sealed.path} was changed or removed, and so was cockpit's copy.",
             "Nothing was ended. Start the handoff again.",
         )
     await _put_back(dependencies, agent, path)
 
 
 async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> None:
-    """Restore the document from our copy. Does nothing if the worktree or the copy is missing."""
+    """Restore the document from the copy. Does nothing if the worktree or the copy is missing."""
     assert agent.handoff_record is not None
     documents, ident = dependencies.documents, agent.handoff_record.id
     directory = agent.directory

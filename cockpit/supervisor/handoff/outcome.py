@@ -28,7 +28,7 @@ class Outcomes:
     async def close(self, agent: Agent, ended: Ended) -> None:
         """Save the outcome, apply it, and remove the handoff from the agent.
 
-        The outcome is durable before anything else is done.
+        Saves the outcome durably before anything else.
         """
         record = agent.handoff_record
         assert record is not None
@@ -86,11 +86,11 @@ class Outcomes:
         elif ended.outcome is Outcome.FAILED:
             agent.progress.set_failed(ended.why)
         elif ended.outcome is Outcome.REVIVED:
-            note = f"the handoff failed, this is the old session again: {ended.why}"
+            note = f"the handoff failed, the old session was reopened: {ended.why}"
             self._dependencies.store.save_agent(agent.change(note=note))
             agent.progress.set_revived(self._dependencies.clock.steady(), ended.why)
         elif not agent.alive and agent.exit is not None:
-            # It ended during the handoff, and no session follows.
+            # The process ended during the handoff, and no session follows.
             ending = agent.exit.description
             self._sessions.finish(agent, replace(agent.record, ending=ending))
 

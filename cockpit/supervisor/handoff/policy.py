@@ -1,7 +1,7 @@
-"""The guards of automatic handoffs: nothing begins, or the user is asked first.
+"""Guards that delay an automatic handoff, or require a question to the user first.
 
-Every reason is a clause or a sentence for the user. Elapsed time is measured on clocks that a jump
-of the wall clock does not move. Only the reset of a usage limit is a wall clock time.
+Every reason is a clause or a sentence for the user. Elapsed times do not depend on the wall clock;
+only the reset of a usage limit is a wall clock time.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from cockpit.supervisor.dependencies import Dependencies
 
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
-"""This many handoffs of one agent within this many seconds pause its automatic handoffs."""
+"""This many handoffs of one agent within `BREAKER_SECONDS` pause its automatic handoffs."""
 
 Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agent"]
-"""What starts a handoff. The guards apply to all of them; only a user's request has none."""
+"""The cause of a handoff. The guards apply to all causes, but not to a user's request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,19 @@ class Due:
     starter: Starter
     reason: Reason
     words: str
-    """Why, for the event."""
+    """Why the handoff is due, as a text for the event."""
 
 
 class Guards:
-    """Checks agents; has no state of its own."""
+    """Decides whether an automatic handoff may begin. Stateless."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
 
-    # Reasons why nothing begins
+    # Reasons why no handoff begins
 
     def reason_to_wait(self, agent: Agent, due: Due) -> str | None:
-        """Why the handoff may not begin now; None if it may."""
+        """Return why the handoff may not begin now; None if it may."""
         for rule in (
             self._usage,
             self._interrupted,
@@ -62,28 +62,28 @@ class Guards:
         return None
 
     def _usage(self, agent: Agent, due: Due) -> str | None:
-        """A new session of the same CLI could not work either."""
+        """Return why to wait for a usage limit, which stops a new session of the same CLI too."""
         limit = usage_limited(agent)
         if limit is None or due.starter == "usage":
             return None
         if limit.resets is None:
-            return "it waits: the account's usage limit is reached"
+            return "waiting: the account has reached its usage limit"
         if self._now() < limit.resets:
-            return f"it waits: the account's usage limit resets at {clock_time(limit.resets)}"
+            return f"waiting: the account's usage limit resets at {clock_time(limit.resets)}"
         return None
 
     def _interrupted(self, agent: Agent, due: Due) -> str | None:
-        """After Esc the user wants to send a prompt; a new iteration would end the session."""
+        """Return why to wait after Esc: the user wants to send a prompt to this session."""
         if due.starter != "loop" or not agent.session_state.conduct.cut_short:
             return None
         return (
-            "its loop waits, since its turn was interrupted: send it a prompt to continue, "
+            "its loop is paused, because its turn was interrupted: send a prompt to continue, "
             f"or begin the next iteration: cockpit handoff {agent.name}"
         )
 
     def _let_compact(self, agent: Agent, due: Due) -> str | None:
         if due.starter in ("band", "hook") and self._latched(agent, LET_COMPACT):
-            return "you let it compact; asked again after that"
+            return "you let it compact; asking again after the compaction"
         return None
 
     def _cooldown(self, agent: Agent, due: Due) -> str | None:
@@ -95,26 +95,28 @@ class Guards:
         undone = self._latched(agent, UNDONE)
         waits = due.starter != "loop" and (follows_another or undone)
         if waits and self.age(agent) < cooldown:
-            since = "you just went back to it" if undone else "it has just begun"
+            since = "you just returned to this session" if undone else "the session has just begun"
             return f"{since}; no handoff begins for {cooldown:.0f} s"
         if left is None or due.starter == "agent":
             return None
         if due.starter == "loop":
             answered = agent.turns <= left.turns
-            return "the last question was answered; asked after the next turn" if answered else None
+            return (
+                "you answered the last question; asking after the next turn" if answered else None
+            )
         window = agent.session_state.gauge.window.tokens
         return not_grown(
             left, agent.session_state.gauge.tokens, window, forced=agent.band is Band.FORCE
         )
 
     def _reading(self, agent: Agent, due: Due) -> str | None:
-        """Guards for handoffs that depend on the token count."""
+        """Return why to wait, for handoffs that depend on the token count."""
         if due.starter not in ("band", "compactions", "hook"):
             return None
         if self._latched(agent, BORN_FULL):
             return "the session began above its act threshold; another session would not help"
         if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
-            return "its window is a guess; set context.window"
+            return "its context window is an estimate; set context.window"
         if is_stale(agent.session_state.conduct.turn, self._reading_age(agent)):
             return "its last token count is old; waiting for a newer one"
         return None
@@ -126,10 +128,10 @@ class Guards:
     # Reasons to ask the user
 
     def reason_to_ask(self, agent: Agent, starter: Starter = "band") -> HeldBack | None:
-        """Why the user of an automatic agent is asked first; None if no question is needed."""
+        """Return why the user is asked first even in mode auto; None if no question is needed."""
         settings = agent.settings.handoff
         if self._latched(agent, UNDONE):
-            return HeldBack("handoff", f"you went back to this session of {agent.name}")
+            return HeldBack("handoff", f"you returned to this session of {agent.name}")
         most = settings.max_per_job
         if agent.settings.loop.enabled:
             most = max(most, agent.settings.loop.max_iterations)
@@ -149,7 +151,7 @@ class Guards:
     # The session
 
     def age(self, agent: Agent) -> float:
-        """Seconds since the session's process was started or cleared."""
+        """Return the seconds since the session's process was started or cleared."""
         assert agent.session is not None
         since = self._dependencies.store.latched(
             agent.session.id, began(self._dependencies.clock.boot())
@@ -159,7 +161,7 @@ class Guards:
         return max(0.0, self._now() - agent.session.created)
 
     def left(self, agent: Agent) -> Left | None:
-        """How the last handoff of this context ended; None without one, or after a compaction."""
+        """Return how the context's last handoff ended; None without one or after a compaction."""
         assert agent.session is not None
         record = self._dependencies.store.last_ended(agent.session.id)
         if record is None or record.ended is None or record.details.compacted:
@@ -189,7 +191,7 @@ class Guards:
 
 
 def leaving(agent: Agent, monotonic: float) -> Leaving:
-    """What `Guards.left` needs later about a handoff that ends without a new session."""
+    """Return the data for `Guards.left` about a handoff that ends without a new session."""
     # A session that was just reopened has no reading yet: use the stored one.
     tokens = agent.session_state.gauge.tokens
     if tokens is None and agent.session is not None:
@@ -198,6 +200,5 @@ def leaving(agent: Agent, monotonic: float) -> Leaving:
 
 
 def is_turn_over(conduct: Conduct) -> bool:
-    """Whether the agent's turn is over. A server that the agent left running does not count as
-    work."""
+    """Return whether the agent's turn is over. A server that the agent left running is ignored."""
     return conduct.turn is Turn.IDLE and not conduct.works_in_background

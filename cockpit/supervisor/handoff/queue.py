@@ -1,4 +1,4 @@
-"""The queue of handoffs: those in progress, and those ahead of another one. Pure."""
+"""Order handoffs: which are in progress, and which are ahead of another one. Pure."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cockpit.core.handoff.states import (
 from cockpit.supervisor.agents.agent import Agent
 
 UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
-"""States that count against `concurrent`; a question to the user does not."""
+"""States that use one of the `concurrent` places; a question to the user uses none."""
 
 
 def is_under_way(agent: Agent) -> bool:
-    """Whether its handoff counts against `concurrent`: since the request, unless it waits.
+    """Return whether the agent's handoff uses one of the `concurrent` places.
 
-    One that an error blocks does not: it may stay so for as long as nobody ends the error.
+    A handoff that an error blocks uses none: the error may last until somebody ends it.
     """
     if agent.handoff is None or agent.progress.blocked is not None:
         return False
@@ -29,7 +29,7 @@ def is_under_way(agent: Agent) -> bool:
 
 
 def is_ahead(other: Agent, agent: Agent) -> bool:
-    """Whether the other handoff began earlier and waits only for the queue."""
+    """Return whether the other handoff began earlier and only waits for the queue."""
     theirs, mine = other.handoff_record, agent.handoff_record
     if other.handoff is None or theirs is None or mine is None:
         return False

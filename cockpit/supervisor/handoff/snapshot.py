@@ -1,7 +1,7 @@
 """Observe an agent, its pane and its directory, for the rules of a handoff.
 
-Changes nothing; it only remembers the last look at each draft. Observations that start a process
-(git, a capture of the pane) are made only in the states that need them.
+Changes nothing; only remembers the last observation of each draft. Observations that start a
+process (git, a capture of the pane) are made only in the states that need them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cockpit.supervisor.handoff.policy import Guards
 
 READY_STATES = (Waiting, Settling)
 OUR_SKILLS = ("/cockpit:", "/handoff")
-"""Beginnings of prompts that ask for the handoff itself."""
+"""Prefixes of prompts that request the handoff itself."""
 
 
 class Observer:
@@ -43,7 +43,7 @@ class Observer:
         self._drafts: dict[str, DraftSeen] = {}
 
     async def observe(self, agent: Agent, handoff: Handoff, queue: str | None) -> Observation:
-        """The current observation for this handoff."""
+        """Return the current observation for this handoff."""
         now = self._dependencies.clock.monotonic()
         if isinstance(handoff.state, Stopping | Starting | Confirming):
             return self._successor(agent, now)
@@ -75,7 +75,7 @@ class Observer:
         )
 
     def _overdue(self, agent: Agent, handoff: Handoff) -> bool:
-        """Whether the session exceeded its time limit and the grace period."""
+        """Return whether the session has exceeded its time limit and the grace period."""
         limits = agent.settings.limits
         if handoff.plan.reason != "limit" or not limits.session_time or agent.session is None:
             return False
@@ -101,7 +101,7 @@ class Observer:
         except CockpitError:
             return None
         clean = agent.runtime.composer(screen)
-        # Text from our own interrupted paste does not count as typed by the user.
+        # Text from our own interrupted paste was not typed by the user.
         return True if clean is False and is_typing(agent) else clean
 
     async def _git_busy(self, agent: Agent) -> str | None:
@@ -112,7 +112,7 @@ class Observer:
         return bool(token) and agent.has_received(token)
 
     def _draft(self, agent: Agent) -> tuple[Draft, tuple[str, ...]]:
-        """The draft's state and problems. It is stable if two looks find the same file."""
+        """Return the draft's state and problems. It is stable if two observations are equal."""
         path = draft_path(agent)
         if path is None or agent.handoff_record is None:
             return Draft.ABSENT, ()
@@ -136,7 +136,7 @@ class Observer:
 
 
 def draft_path(agent: Agent) -> Path | None:
-    """Where the agent was asked to write; None without a handoff."""
+    """Return the path where the agent was asked to write; None without a handoff."""
     if agent.handoff_record is None:
         return None
     path = agent.handoff_record.details.draft
@@ -144,18 +144,18 @@ def draft_path(agent: Agent) -> Path | None:
 
 
 def draft_token(agent: Agent) -> str:
-    """The draft's file name, which has the handoff's id in it; only our requests contain it."""
+    """Return the draft's file name. It contains the handoff's id, so only our requests have it."""
     path = draft_path(agent)
     return path.name if path else ""
 
 
 def is_typing(agent: Agent) -> bool:
-    """Whether a supervisor was killed between a paste and its Enter."""
+    """Return whether a supervisor was killed between a paste and its Enter."""
     return agent.handoff_record is not None and agent.handoff_record.details.typing
 
 
 def user_prompted(agent: Agent) -> bool:
-    """Whether the user sent a prompt after the handoff began; our own prompts do not count."""
+    """Return whether the user sent a prompt after the handoff began; ignore our own prompts."""
     record = agent.handoff_record
     if record is None:
         return False
@@ -171,13 +171,13 @@ def user_prompted(agent: Agent) -> bool:
 
 
 def began(record: HandoffRecord) -> float:
-    """When the handoff began, in steady seconds."""
+    """Return when the handoff began, in steady seconds."""
     at = record.details.began
     return record.created if at is None else at
 
 
 def moved(agent: Agent) -> bool:
-    """Whether the agent sent an API request after the document was sealed."""
+    """Return whether the agent sent an API request after the document was sealed."""
     record = agent.handoff_record
     sealed = record.details.sealed_calls if record else None
     return sealed is not None and agent.session_state.reading.meter.api_calls > sealed

@@ -1,4 +1,4 @@
-"""The CLI of a handoff's new session: which one, whether it can start, and in which mode."""
+"""Choose the CLI of a handoff's new session, check that it can start, and choose its mode."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Target:
     runtime: str = ""
     """Empty for the CLI of the old session."""
     model: str = ""
-    """Empty for the CLI's usual one."""
+    """Empty for the CLI's default model."""
 
 
 SAME = Target()
 
 
 def next_runtime(order: Sequence[str], current: str) -> str:
-    """The CLI after `current` in a rotation; the first one if `current` is not in it."""
+    """Return the CLI after `current` in a rotation; the first one if `current` is not in it."""
     if current not in order:
         return order[0]
     return order[(order.index(current) + 1) % len(order)]
@@ -44,8 +44,9 @@ class Targets:
         self._sessions = sessions
 
     async def configured(self, agent: Agent) -> Target:
-        """Return the target of the setting `successor`. If that CLI cannot start, the current one
-        goes on, and an event says why.
+        """Return the target of the setting `successor`.
+
+        If that CLI cannot start, returns the current CLI, and records an event with the reason.
         """
         order = agent.settings.handoff.successor
         if not order:
@@ -61,10 +62,10 @@ class Targets:
             return SAME
 
     async def checked(self, agent: Agent, runtime: str, model: str) -> Target:
-        """The target, after its program was found and its start was prepared.
+        """Return the target, after finding its program and preparing its start.
 
-        Raises `BadUsage` for a CLI that cannot take over a job, `ProgramMissing`, and `NotNow` if
-        the CLI would not work in the agent's directory.
+        Raises `BadUsage` if the CLI cannot take over a job, `ProgramMissing` if it is not
+        installed, and `NotNow` if it would not work in the agent's directory.
         """
         if runtime in ("", agent.runtime.name):
             return Target("", model)
@@ -72,17 +73,17 @@ class Targets:
         if not found.capabilities.readings:
             raise BadUsage(
                 f"cockpit cannot hand off a job to the runtime {runtime!a}",
-                "cockpit could not see whether the new session read the document.",
-                "Name another one, such as: --to claude",
+                "cockpit could not check whether the new session read the document.",
+                "Choose another one, for example: --to claude",
             )
         if agent.session is not None:
-            # With a prompt, because a CLI may refuse it where it does not trust the directory.
+            # With a prompt, because a CLI may reject one in a directory that it does not trust.
             session = replace(agent.session, runtime=runtime, model=model, cli_id=None)
             await self._sessions.prepare(agent, self._sessions.order(agent, session, "x"), found)
         return Target(runtime, model)
 
     def mode_question(self, agent: Agent, target: Target) -> str | None:
-        """Why the user is asked about the permission mode of the new session; None if not."""
+        """Return why the user is asked about the new session's permission mode; None if not."""
         if target.runtime in ("", agent.runtime.name) or agent.session is None:
             return None
         found = self._dependencies.runtimes(target.runtime)
@@ -92,13 +93,14 @@ class Targets:
             return None
         return (
             f"{found.tools.cli} has no permission mode like {mode or DEFAULT!a}; "
-            f"the new session would start in {mode_in(runtimes, agent, mode, found) or 'its own'!a}"
+            f"the new session would start in {mode_in(runtimes, agent, mode, found) or DEFAULT!a}"
         )
 
     def mode(self, agent: Agent, old: SessionRecord, observed: str | None) -> str:
-        """The mode of the session after `old`, in the names of the configured CLI.
+        """Return the permission mode for the session that follows `old`.
 
-        It is not wider than `observed`, which the user last chose in the old session.
+        The mode is named as in the configured CLI. It allows no more than `observed`, the mode that
+        the user last chose in the old session.
         """
         runtimes = self._dependencies.runtimes
         is_usual = runtime_of(runtimes, agent, old).name == agent.settings.runtime

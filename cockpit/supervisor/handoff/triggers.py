@@ -1,8 +1,8 @@
-"""Report a filling context, and begin automatic handoffs.
+"""Report a context that fills up, and begin automatic handoffs.
 
 A handoff is due because of a band, compactions, a limit of the session, or a loop. The guards in
-`policy` may hold it back; the row says why. Latches in the database keep each event from being
-recorded twice, also after a restart.
+`policy` may delay it; the row says why. Latches in the database keep each event from being recorded
+twice, even after a restart.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Triggers:
         """Called when the act threshold is reached."""
 
     async def consider(self, agent: Agent) -> None:
-        """Record bands newly reached, and begin a handoff if one is due. Idempotent."""
+        """Record newly reached bands, and begin a handoff if one is due. Idempotent."""
         if agent.session is None:
             return
         if agent.session_state.gauge.tokens is None:
@@ -57,32 +57,32 @@ class Triggers:
             await self._begin(agent, due)
 
     def held_back(self, agent: Agent) -> str | None:
-        """Why the user of an automatic agent would be asked; None if no question is needed."""
+        """Return why the user would be asked even in mode auto; None if no question is needed."""
         held = self._guards.reason_to_ask(agent)
         return f"{held.words}; asking you" if held else None
 
     def held_back_from(self, agent: Agent) -> str | None:
-        """Why a handoff that a hook wants at once does not begin; None if it begins."""
+        """Return why a handoff that a hook requests at once may not begin; None if it may."""
         due = self.due(agent)
         if due is None:
-            return "no handoff is due any more"
+            return "a handoff is no longer due"
         stopped = self._guards.reason_to_wait(agent, due)
         held = self._guards.reason_to_ask(agent, due.starter)
         return stopped or (f"{held.words}; asking you" if held else None)
 
     def rearm(self, agent: Agent) -> None:
-        """After a compaction: allow all events and questions again. Idempotent."""
+        """Allow all events and questions again, after a compaction. Idempotent."""
         agent.progress.forget_decision()
         if agent.session is not None:
             bands = (f"band.{band.value}" for band in CROSSINGS)
             self._dependencies.store.unlatch(agent.session.id, *bands, LET_COMPACT)
 
     def let_compact(self, agent: Agent) -> None:
-        """Begin no handoff because of the context before the next compaction. Idempotent."""
+        """Prevent handoffs because of the context until the next compaction. Idempotent."""
         self._latch(agent, LET_COMPACT)
 
     def may_become_due(self, agent: Agent) -> bool:
-        """Whether a handoff can become due, or be released, because time passes."""
+        """Return whether elapsed time can make a handoff due, or end its delay."""
         if agent.session is None or agent.handoff is not None or agent.settings.mode == "observe":
             return False
         settings = agent.settings
@@ -94,8 +94,8 @@ class Triggers:
     def _record_tool_calls(self, agent: Agent) -> None:
         if agent.band is Band.WARN and self._latch(agent, "band.tool_calls"):
             text = (
-                f"{agent.name} made {agent.tool_calls} tool calls and its context use is unknown; "
-                "it may be filling up"
+                f"{agent.name} made {agent.tool_calls} tool calls; its context usage is unknown, "
+                "but may be high"
             )
             self._dependencies.event_log.record(
                 BandCrossed(
@@ -106,7 +106,7 @@ class Triggers:
             )
 
     def _record_crossings(self, agent: Agent) -> None:
-        """Record one event for the highest band newly reached, even if several were skipped."""
+        """Record one event for the highest newly reached band, even if bands were skipped."""
         band = agent.band
         reached = [one for one in CROSSINGS if one.severity <= band.severity]
         fresh = [one for one in reached if self._latch(agent, f"band.{one.value}")]
@@ -131,13 +131,13 @@ class Triggers:
             self.ask_hooks(agent)
 
     def _warn_agent(self, agent: Agent) -> None:
-        """With `on_warning = "tell"`: tell the agent, with the hook after its next tool."""
+        """Tell the agent with the hook after its next tool, if `on_warning = "tell"`."""
         if agent.settings.on_warning != "tell" or agent.settings.mode == "observe":
             return
         if agent.handoff is not None or not agent.alive or agent.band in ACTING:
-            return  # the request of the handoff says it
+            return  # the handoff request already tells the agent
         if agent.runtime.ask(agent.name, note_warning(usage_text(agent)), None):
-            text = f"{agent.name} is told that its context is filling up"
+            text = f"Telling {agent.name} that its context is filling up"
             self._dependencies.event_log.record(Plain("agent.warned"), text, agent.name)
 
     def _note_born_full(self, agent: Agent) -> None:
@@ -155,7 +155,7 @@ class Triggers:
     # Beginning
 
     def due(self, agent: Agent) -> Due | None:
-        """The handoff that is due, before any guard; None if none is."""
+        """Return the handoff that is due, before any guard; None if none is."""
         agent.progress.loop_over = None
         if agent.handoff is not None or agent.settings.mode == "observe" or not agent.record.wanted:
             return None
@@ -189,8 +189,9 @@ class Triggers:
         return None
 
     def _by_usage(self, agent: Agent) -> Due | None:
-        """With `on_limit = "hand_over"`: due when a usage limit ended the turn, and the next CLI is
-        another one.
+        """Return a due handoff if a usage limit ended the turn and the next CLI is another one.
+
+        Only with `on_limit = "hand_over"`.
         """
         settings = agent.settings.handoff
         if settings.on_limit != "hand_over" or not settings.successor:
@@ -212,7 +213,7 @@ class Triggers:
         return Due("limit", "limit", words) if words else None
 
     def _by_loop(self, agent: Agent) -> Due | None:
-        """Due when a session of a loop ended its turn or its process without the marker."""
+        """Return a due handoff if a loop's session ended its turn or process without the marker."""
         assert agent.session is not None
         loop, session_state = agent.settings.loop, agent.session_state
         if not loop.enabled or not session_state.replied or awaits_first_prompt(agent):
@@ -238,18 +239,18 @@ class Triggers:
         return None
 
     def objection(self, agent: Agent) -> str | None:
-        """Why a handoff that the agent asks for may not begin now; None if it may."""
-        return self._guards.reason_to_wait(agent, Due("agent", "agent", "asked for by the agent"))
+        """Return why a handoff that the agent requests may not begin now; None if it may."""
+        return self._guards.reason_to_wait(agent, Due("agent", "agent", "requested by the agent"))
 
     def question(self, agent: Agent) -> HeldBack | None:
-        """Why the user is asked before a handoff that the agent asks for; None if not asked."""
+        """Return why the user is asked before a handoff that the agent requests; None if not."""
         return self._because(agent, self._guards.reason_to_ask(agent, "agent"))
 
     async def _begin(self, agent: Agent, due: Due) -> None:
         held = self._guards.reason_to_ask(agent, due.starter)
         hurried = held is None and due.starter == "hook"
         review = (agent.settings.mode == "prompt" and not hurried) or held is not None
-        # After the process has ended, there is no session to keep: do not ask.
+        # Do not ask if the process has ended: there is no session to keep.
         ask = review and agent.alive
         because = self._because(agent, held)
         given, agent.progress.given = agent.progress.given, None
@@ -266,7 +267,7 @@ class Triggers:
         )
 
     def _because(self, agent: Agent, held: HeldBack | None) -> HeldBack | None:
-        """Why the user is asked; None if the mode alone is the reason."""
+        """Return why the user is asked; None if the mode alone is the reason."""
         if held is None or (agent.settings.mode != "auto" and agent.progress.hurried_by is None):
             return None
         return held

@@ -1,6 +1,6 @@
-"""The history: chains of sessions, documents, and the facts of a session. Read only.
+"""Read the history: chains of sessions, documents, and the facts of a session.
 
-Facts have the shape of `cockpit facts --json`.
+Facts have the format of `cockpit facts --json`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, 
 T = TypeVar("T")
 
 SESSIONS_AT_ONCE = 50
-"""Sessions of one job that are built before other requests are served."""
+"""Number of sessions that are built before other requests are served."""
 
 DOCUMENT_SECONDS = 5.0
-"""Time limit for reading one document."""
+"""Time limit for reading one document, in seconds."""
 RECORD_SECONDS = 30.0
-"""Time limit for reading the transcript of a session that is over."""
+"""Time limit for reading the transcript of a past session, in seconds."""
 
 
 class History:
@@ -64,24 +64,24 @@ class History:
         self._facts_of = facts_of
         self._records = PastRecords(dependencies.places.state)
         self._past_facts: tuple[tuple[str, int, int], dict[str, Any]] | None = None
-        """The last result of `past_facts`, with its transcript's path, size and time."""
+        """The last result of `past_facts`, with the path, size and time of its transcript."""
         self._one_transcript = asyncio.Lock()
 
     def jobs_of(self, name: str | None) -> list[JobRecord]:
-        """The jobs of one agent or of all, oldest first. Raises `NoSuchAgent`."""
+        """Return the jobs of one agent or of all, oldest first. Raises `NoSuchAgent`."""
         jobs = self._dependencies.store.jobs(name)
         if name is not None and not jobs:
             self._fleet.agent(name)
         return jobs
 
     async def chains(self, jobs: Iterable[JobRecord]) -> AsyncIterator[HistoryChain]:
-        """Each job with its sessions in order. Other requests are served between two jobs."""
+        """Yield each job with its sessions in order. Other requests are served between jobs."""
         for job in jobs:
             yield await self._chain(job)
             await asyncio.sleep(0)
 
     def page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """The newest `limit` jobs, or those older than the job `before`.
+        """Return the newest `limit` jobs, or those older than the job `before`.
 
         Raises `BadUsage` for an unknown cursor.
         """
@@ -90,28 +90,28 @@ class History:
         if before is not None:
             end = next((place for place, job in enumerate(jobs) if job.id == before), -1)
             if end < 0:
-                raise BadUsage("No job has the id of this cursor", "", "Ask without `before`.")
+                raise BadUsage("Unknown cursor: no job has this id", "", "Leave out `before`.")
         start = max(0, end - limit)
         total = self._dependencies.store.count_handoffs(name)
         older = str(jobs[start].id) if start else None
         return Page(self.chains(jobs[start:end]), older, total)
 
     def handoff_page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """The newest `limit` handoffs, or those older than the handoff `before`.
+        """Return the newest `limit` handoffs, or those older than the handoff `before`.
 
-        Their chains have only these handoffs. Raises `BadUsage` for an unknown cursor.
+        Their chains contain only these handoffs. Raises `BadUsage` for an unknown cursor.
         """
         store = self._dependencies.store
         self.jobs_of(name)
         if before is not None and store.handoff(HandoffId(before)) is None:
-            raise BadUsage("No handoff has the id of this cursor", "", "Ask without `before`.")
+            raise BadUsage("Unknown cursor: no handoff has this id", "", "Leave out `before`.")
         found = store.newest_handoffs(name, limit + 1, before)
         shown = found[:limit]
         older = str(shown[-1].id) if len(found) > limit else None
         return Page(self._chains_with(shown), older, store.count_handoffs(name))
 
     async def _chains_with(self, shown: Iterable[HandoffRecord]) -> AsyncIterator[HistoryChain]:
-        """The chains of these handoffs, with only these and their old sessions."""
+        """Yield the chains of these handoffs, with only these and their old sessions."""
         store = self._dependencies.store
         by_job: dict[JobId, dict[str, list[HandoffRecord]]] = {}
         for handoff in shown:
@@ -134,9 +134,9 @@ class History:
             await asyncio.sleep(0)
 
     async def search(self, typed: str, name: str | None) -> list[HistoryChain]:
-        """Chains of the documents that contain all words, each with an excerpt around them.
+        """Return the chains of documents that contain all words, each with an excerpt.
 
-        Without words, all chains. Finds at most the newest 200 documents.
+        Without words, returns all chains. Finds at most the newest 200 documents.
         """
         wanted = words(typed)
         jobs = self.jobs_of(name)
@@ -189,7 +189,7 @@ class History:
         own: list[HandoffRecord],
         shown: list[HandoffRecord],
     ) -> HistorySession:
-        """A session; `own` are all its handoffs, `shown` those to list."""
+        """Build a session; `own` are all its handoffs, `shown` those to list."""
         agent = self._fleet.find(job.agent)
         with_document = [handoff for handoff in own if handoff.document]
         last = with_document[-1] if with_document else None
@@ -217,11 +217,11 @@ class History:
     async def document(
         self, named: str, only: str | None = None, *, for_agent: bool = False
     ) -> str:
-        """The text of a handoff's document: of the worktree, our copy, or its draft of facts.
+        """Return a handoff's document: from the worktree, from a copy, or its draft of facts.
 
-        `named` is the id, a unique beginning of it, or the document's path; see `agent_of` for
-        `only`. For an agent, links in the worktree are not followed: it could have made them.
-        Raises `NoSuchAgent`, `BadUsage`.
+        `named`: the id, a unique prefix of the id, or the document's path. `only`: see `agent_of`.
+        For an agent, links in the worktree are not followed: it could have created them. Raises
+        `NoSuchAgent`, `BadUsage`.
         """
         record = self._named(named, only)
         parts = self._dependencies
@@ -232,13 +232,13 @@ class History:
             return text
         raise NoSuchAgent(
             f"The handoff {record.id} has no document",
-            record.why or "It was not written yet, or it was removed and there is no copy.",
+            record.why or "It is not written yet, or it was removed and there is no copy.",
         )
 
     def agent_of(self, named: str, only: str | None = None) -> str:
-        """The agent of a handoff; see `document` for `named`. Raises `NoSuchAgent`, `BadUsage`.
+        """Return a handoff's agent; `named` as in `document`. Raises `NoSuchAgent`, `BadUsage`.
 
-        With `only`, handoffs of other agents are no reason for an ambiguous name.
+        With `only`, handoffs of other agents do not make a name ambiguous.
         """
         return self._named(named, only).agent
 
@@ -254,17 +254,17 @@ class History:
         raise BadUsage(
             f"{len(found)} handoffs begin with {shown!r}",
             "\n".join(f"{handoff.id}  {handoff.agent}" for handoff in found[:10]),
-            "Give more characters of the id.",
+            "Use more characters of the id.",
         )
 
     def _copies(self, record: HandoffRecord) -> list[Path]:
-        """Paths in the state folder."""
+        """Return the paths of the copies in the state folder."""
         archived = self._dependencies.documents.copies.archived(record.id)
         named = (record.copy, record.details.draft_facts)
         return [*(Path(path) for path in named if path), archived]
 
     async def facts(self, agent: Agent) -> dict[str, Any]:
-        """The session's facts, with the job's goal and the commits that git knows."""
+        """Return the session's facts, with the job's goal and the commits that exist in git."""
         git = await self._dependencies.worktrees.facts(
             agent.directory, since_commit=agent.job.base_commit if agent.job else None
         )
@@ -290,10 +290,10 @@ class History:
         )
 
     async def past_facts(self, agent: Agent, ident: str) -> dict[str, Any]:
-        """The facts of an earlier session of the agent's job; git is asked for nothing.
+        """Return the facts of an earlier session of the agent's job. Does not use git.
 
-        What still ran at its end has the status `unknown` (a subagent) or `ended`. Raises
-        `NoSuchAgent` for a session of no or another job, and for one without a transcript.
+        A task that was running at its end has the status `unknown` (a subagent) or `ended`. Raises
+        `NoSuchAgent` if the job does not have this session, or its transcript was removed.
         """
         store = self._dependencies.store
         chain = store.chain(agent.record.job) if agent.record.job else []
@@ -321,7 +321,7 @@ class History:
         except OSError as error:
             raise _unreadable(session, error) from error
         if size > LARGEST:
-            raise Failed(f"The transcript of session {session.number} is too large to be read")
+            raise Failed(f"The transcript of session {session.number} is too large to read")
         key = str(record), size, changed
         if self._past_facts is None or self._past_facts[0] != key:
             self._past_facts = key, self._counted(session, record, runtime, environment)
@@ -364,7 +364,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the history. `next` is the cursor of the next older page; None on the last."""
+    """A page of the history. `next` is the cursor of the next older page; None on the last one."""
 
     chains: AsyncIterator[HistoryChain]
     next: str | None
@@ -373,7 +373,7 @@ class Page:
 
 
 def _matching(chain: HistoryChain, found: Mapping[str, str]) -> HistoryChain | None:
-    """The chain with only the sessions and handoffs that were found; None if none was."""
+    """Return the chain with only the handoffs found and their sessions; None if it has none."""
     sessions = []
     for session in chain.sessions:
         documents = [one for one in session.documents if one.id in found]
@@ -389,7 +389,7 @@ def _matching(chain: HistoryChain, found: Mapping[str, str]) -> HistoryChain | N
 
 
 async def _collect(records: Iterable[T]) -> list[T]:
-    """All records as a list. Lets other requests be served now and then."""
+    """Return all records as a list. Other requests are served in between."""
     found: list[T] = []
     for record in records:
         if len(found) % SESSIONS_AT_ONCE == SESSIONS_AT_ONCE - 1:
@@ -399,7 +399,7 @@ async def _collect(records: Iterable[T]) -> list[T]:
 
 
 def _empty_chain(job: JobRecord) -> HistoryChain:
-    """The job without its sessions."""
+    """Return the chain of a job without its sessions."""
     return HistoryChain(
         agent=job.agent, job=job.id, goal=job.prompt, started_at=rfc3339(job.created)
     )
@@ -411,7 +411,7 @@ def _unreadable(session: SessionRecord, error: OSError) -> Failed:
 
 
 def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:
-    """Known cost of a session, including copies of it that wrote its documents."""
+    """Return the known cost of a session, including the copies that wrote its documents."""
     copies = sum(handoff.details.writer_cost_usd for handoff in own)
     return session.cost_usd if not copies else (session.cost_usd or 0.0) + copies
 
@@ -440,9 +440,9 @@ def _handoff(record: HandoffRecord) -> HistoryHandoff:
 def _first_document(
     documents: Documents, path: Path | None, copies: Sequence[Path], *, plain: bool
 ) -> str | None:
-    """The text of the document, else of its first copy; None if none exists. Blocks.
+    """Return the text of the document, else of its first copy; None if none exists. Blocks.
 
-    With `plain`, a document to which a link leads counts as missing.
+    With `plain`, a document behind a symbolic link is treated as missing.
     """
     if path is not None and is_file(path):
         if not plain:

@@ -16,7 +16,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 WHEN = "handoff.starting"
-"""Between the sessions: the worktree then has exactly the work of the old one."""
+"""Kind of the event between two sessions, when only the old session has changed the worktree."""
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class CommitRefs:
         self._spawn = spawn
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
-        """Keep commits at the event `WHEN`. Called in its transaction; never waits."""
+        """Keep commits at an event of kind `WHEN`. Called in its transaction; never waits."""
         if record.kind != WHEN or agent is None or not agent.record.worktree:
             return
         old = (

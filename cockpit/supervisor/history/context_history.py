@@ -1,7 +1,7 @@
-"""The history of an agent's context over all sessions of its job.
+"""Build the history of an agent's context over all sessions of its job.
 
-The watched session is already counted. The others are read from their transcripts on request, and
-cached until the transcript changes. Nothing is stored on disk.
+The data of the current session is already in memory. Earlier sessions are read from their
+transcripts on request, and cached until the transcript changes. Nothing is stored on disk.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
 
 MOST = 512
-"""Most points of one session."""
+"""Maximum points of one session."""
 MOST_TOGETHER = 2048
-"""Most points of all sessions, but at least 32 for each."""
+"""Maximum points of all sessions; each session may have at least 32."""
 REMEMBERED = 64
-"""Sessions in the cache."""
+"""Maximum number of cached sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ContextHistory:
         self._one_at_a_time = asyncio.Lock()
 
     async def of(self, agent: Agent) -> Course:
-        """Every session of the agent's job, in order; empty before the first one."""
+        """Return the history of every session of the agent's job, in order."""
         sessions = self._dependencies.store.chain(agent.record.job) if agent.record.job else []
         most = max(32, min(MOST, MOST_TOGETHER // max(1, len(sessions))))
         return Course(
@@ -107,7 +107,7 @@ class ContextHistory:
     def _count(self, runtime: Runtime, record: Path, stamp: tuple[int, int]) -> _Past:
         """Read a whole transcript. Blocks."""
         if stamp[0] > LARGEST:
-            return _Past(stamp, unknown="Its transcript is too large to be read for this.")
+            return _Past(stamp, unknown="Its transcript is too large to read.")
         meter = Meter()
         try:
             self._records.read(record, runtime.parse, meter.feed)
@@ -121,9 +121,9 @@ class ContextHistory:
 def _read(
     agent: Agent, runtime: Runtime, points: Sequence[Point], window: Window, most: int
 ) -> dict[str, object]:
-    """The fields of a stretch that has token counts."""
+    """Return the fields of a stretch that has token counts."""
     formula = runtime.compacts_at(window.tokens, agent.environment)
-    # What was seen is of the agent's current CLI.
+    # The observed compactions are those of the agent's current CLI.
     is_current = runtime.name == agent.runtime.name
     seen = agent.session_state.compaction.seen_point if is_current else SeenPoint()
     compacts_at, known_by = compaction_point(formula, window.tokens, seen)

@@ -1,7 +1,7 @@
 """Rebuild chains from handoff documents, when the database was lost.
 
-A document describes its session: its number, what it began with, its tokens and cost. The next
-session is known from the next document, or from a transcript with the id that was planned for it.
+A document describes its session: number, previous document, tokens and cost. The next session is
+known from the next document, or from a transcript with the id that was planned for that session.
 Otherwise the outcome of the handoff is `unknown`. Reads no files.
 """
 
@@ -20,10 +20,10 @@ from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 
 UNKNOWN = "unknown"
-"""The outcome of a handoff of which only the document is left."""
+"""The outcome of a handoff if only its document is left."""
 
 LastWrite = Callable[[str], float | None]
-"""When a transcript was last written, in unix seconds; None if it does not exist."""
+"""Returns when a transcript was last written, in unix seconds; None if there is no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,23 @@ class Source:
     front: FrontMatter
     goal: str | None
     document: str
-    """Its path in the worktree; that of the copy if it is missing there."""
+    """The document's path in the worktree; the copy's path if it is missing there."""
     copy: str
     sha256: str
 
     @property
     def session(self) -> SessionId:
-        """The session that it describes."""
+        """The session that the document describes."""
         return SessionId(self.front.old_session_id or "")
 
     @property
     def at(self) -> float:
-        """When it was written, in unix seconds."""
+        """When the document was written, in unix seconds."""
         return seconds(self.front.created) or 0.0
 
     @property
     def began(self) -> float:
-        """When its session began; if unknown, when the document was written."""
+        """When the session began; if unknown, when the document was written. Unix seconds."""
         return seconds(self.front.started) or self.at
 
 
@@ -71,7 +71,7 @@ def rebuild_history(sources: Iterable[Source], last_write: LastWrite) -> Rebuilt
 
 
 def seconds(moment: str) -> float | None:
-    """A time of a front matter in unix seconds; None if it is not valid."""
+    """Convert a time of a front matter to unix seconds; return None if it is not valid."""
     try:
         read = datetime.fromisoformat(moment)
     except ValueError:
@@ -84,7 +84,7 @@ def _order(source: Source) -> tuple[str, float, int]:
 
 
 def _rebuild_job(found: RebuiltHistory, sources: list[Source], last_write: LastWrite) -> None:
-    """Rebuild one job from its documents, which are in the order of writing."""
+    """Rebuild one job from its documents, in chronological order."""
     sessions = _sessions_with_documents(sources)
     followers = _find_followers(sources, sessions)
     _add_sessions_without_documents(sources, sessions, followers, last_write)
@@ -100,7 +100,7 @@ def _rebuild_job(found: RebuiltHistory, sources: list[Source], last_write: LastW
 
 
 def _sessions_with_documents(sources: list[Source]) -> dict[SessionId, SessionRecord]:
-    """Every session with a document; the newest of several documents counts."""
+    """Return every session with a document, described by its newest document."""
     sessions: dict[SessionId, SessionRecord] = {}
     for source in sources:
         front = source.front
@@ -124,7 +124,7 @@ def _sessions_with_documents(sources: list[Source]) -> dict[SessionId, SessionRe
 def _find_followers(
     sources: list[Source], sessions: dict[SessionId, SessionRecord]
 ) -> dict[str, SessionId]:
-    """Return handoff -> the session that followed. Sets `previous` of these sessions."""
+    """Return handoff -> the session that followed; set `previous` of these sessions."""
     followers: dict[str, SessionId] = {}
     for matching in (_naming, _newest_before):
         for session in sorted(sessions.values(), key=lambda session: session.number):
@@ -138,7 +138,7 @@ def _find_followers(
 
 
 def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
-    """The document that names this session as the next, or that this session began with."""
+    """Return the document that this session began with, by the document's path or its next id."""
     named = (
         source
         for source in sources
@@ -148,7 +148,7 @@ def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
 
 
 def _newest_before(session: SessionRecord, sources: list[Source]) -> Source | None:
-    """The newest document that was written before the session began."""
+    """Return the newest document that was written before the session began."""
     if session.number == 1:
         return None
     earlier = (
@@ -165,7 +165,7 @@ def _add_sessions_without_documents(
     followers: dict[str, SessionId],
     last_write: LastWrite,
 ) -> None:
-    """Add sessions that have no document, but a transcript beside their predecessor's."""
+    """Add sessions that have no document, but a transcript next to their predecessor's."""
     highest = 0
     for source in sources:
         highest = max(highest, source.front.number)
@@ -192,7 +192,7 @@ def _add_sessions_without_documents(
 
 
 def _next_transcript(front: FrontMatter) -> str | None:
-    """The path of the next session's transcript; a folder has those of one directory."""
+    """Return the path of the next session's transcript, in the same folder as this one's."""
     if front.transcript is None or front.new_session_id is None:
         return None
     transcript = Path(front.transcript)
@@ -207,7 +207,7 @@ def _with_end(
     followers: dict[str, SessionId],
     last_write: LastWrite,
 ) -> SessionRecord:
-    """The session with its end, as far as the documents show it."""
+    """Return the session with its end, as far as the documents show it."""
     done = [
         source
         for source in sources
@@ -239,7 +239,7 @@ def _handoff(source: Source, follower: SessionId | None) -> HandoffRecord:
         details=HandoffDetails(rebuilt=True),
         ended=source.at,
         outcome=Outcome.DONE.value if follower else UNKNOWN,
-        why=None if follower else "only its document is left; how it ended is unknown",
+        why=None if follower else "only its document is left; its outcome is unknown",
         new_session=follower,
         document=source.document,
         copy=source.copy,

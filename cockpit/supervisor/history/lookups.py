@@ -21,11 +21,11 @@ class Lookups:
         self._context_history = context_history
 
     async def course(self, agent: Agent) -> Course:
-        """The context history over every session of the job."""
+        """Return the context history over every session of the job."""
         return await self._context_history.of(agent)
 
     async def diff(self, agent: Agent, *, of_job: bool) -> WorktreeDiff:
-        """How the agent's directory differs from the last commit, or from where its job began."""
+        """Return the diff of the agent's directory since the last commit, or its job's start."""
         base = agent.job.base_commit if agent.job and of_job else None
         found = await self._dependencies.worktrees.diff(agent.directory, since_commit=base)
         return WorktreeDiff(

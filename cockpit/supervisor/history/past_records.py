@@ -1,4 +1,4 @@
-"""The transcripts of sessions that are over: the CLI's own, else our copy. Every call blocks."""
+"""Read transcripts of past sessions: the CLI's file, else cockpit's copy. Every call blocks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.records import SessionRecord
 
 LARGEST = 512 * 1024 * 1024
-"""Most bytes of a transcript that is read on request; takes about five seconds."""
+"""Maximum bytes of a transcript that is read on request; takes about five seconds."""
 TRANSCRIPT, COPIED_FACTS = ".jsonl", ".json"
-"""How the names of transcripts end, and of the facts that are kept instead of a large one."""
+"""Suffixes of transcript files, and of files with facts that replace a large transcript."""
 
 
 class PastRecords:
@@ -29,7 +29,7 @@ class PastRecords:
         self._kept = KeptRecords(state / "records")
 
     def path(self, session: SessionRecord) -> Path | None:
-        """The CLI's transcript, else our copy of it or of its facts; None if there is neither."""
+        """Return the path of the CLI's transcript, else of cockpit's copy or facts; else None."""
         transcript = Path(session.transcript) if session.transcript else None
         if transcript is not None and is_file(transcript):
             return transcript
@@ -38,7 +38,7 @@ class PastRecords:
     def read(
         self, record: Path, parse: Parse, feed: Callable[[SessionEvent | Skipped], None]
     ) -> None:
-        """Pass every event to `feed`, in order; none if only facts were kept. Raises `OSError`."""
+        """Pass every event to `feed`, in order; none if only facts were saved. Raises `OSError`."""
         if record.suffix == TRANSCRIPT:
             read_all(record, parse, feed)
             return
@@ -48,9 +48,9 @@ class PastRecords:
                 feed(event)
 
     def kept_facts(self, record: Path) -> dict[str, Any] | None:
-        """The facts that were kept instead of a transcript; None for a transcript.
+        """Return the facts that were saved instead of a transcript; None for a transcript.
 
-        Raises `OSError`, also for a damaged file.
+        Raises `OSError`, including for a damaged file.
         """
         if record.suffix != COPIED_FACTS:
             return None

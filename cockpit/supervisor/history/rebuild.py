@@ -1,7 +1,7 @@
-"""Rebuild the history from our copies of documents, after the database was lost.
+"""Rebuild the history from cockpit's copies of documents, after the database was lost.
 
-Runs only if no job is stored. It is one transaction, before anything else is stored, so that an
-interrupted rebuild is repeated. Files that cannot be read are not changed; an event reports them.
+Runs only if no job is stored, in one transaction and before anything else is stored, so that an
+interrupted rebuild is repeated. An event reports unreadable files, which are not changed.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from cockpit.supervisor.history.document_chains import (
 )
 
 MOST_NAMED = 20
-"""Most ignored files that the event names."""
+"""Maximum number of ignored files that the event lists."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 async def rebuild(dependencies: Dependencies, folders: Mapping[str, str]) -> None:
-    """Store what the documents describe, if no job is stored. Raises `Hindered`.
+    """Store the history that the documents describe, if no job is stored. Raises `Hindered`.
 
-    `folders` has each agent's folder for documents, relative to its directory.
+    `folders`: agent -> its folder for documents, relative to its directory.
     """
     store = dependencies.store
     if store.jobs():
@@ -65,9 +65,9 @@ def _record(dependencies: Dependencies, found: RebuiltHistory, ignored: list[str
 
 
 def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Source], list[str]]:
-    """Every copy that is a handoff document, and the paths of those that are not.
+    """Return every copy that is a handoff document, and the paths of other files.
 
-    A copy of another handoff's document is in neither: it is of a new agent's start.
+    Skips the copies that `cockpit continue` made: a copy whose name is not its handoff's id.
     """
     sources, ignored = [], []
     places: dict[Path, dict[str, Path]] = {}
@@ -94,7 +94,7 @@ def _source(left: Document, front: FrontMatter, copy: Path, place: Path | None, 
 
 
 def _is_complete(front: FrontMatter) -> bool:
-    """Whether it has everything that the records need."""
+    """Return whether the document has every field that the records need."""
     return (
         NAME_PATTERN.fullmatch(front.agent) is not None
         and front.number >= 1
@@ -106,7 +106,7 @@ def _is_complete(front: FrontMatter) -> bool:
 
 
 def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
-    """The folders that may have the document; its folder may have been renamed."""
+    """Return the folders that may contain the document; its own may have been renamed."""
     found = {Path(front.previous_document).parent} if front.previous_document else set()
     if front.worktree is not None:
         found |= {Path(front.worktree) / name for name in (FOLDER, own.get(front.agent, FOLDER))}
@@ -116,7 +116,7 @@ def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
 def _in_worktree(
     documents: Documents, places: dict[Path, dict[str, Path]], folders: set[Path], sha256: str
 ) -> Path | None:
-    """The path of the same document in the worktree; None if it is not there."""
+    """Return the path of the same document in the worktree; None if it is missing there."""
     for folder in folders:
         if folder not in places:
             places[folder] = documents.by_hash(folder)

@@ -1,8 +1,8 @@
-"""Archive documents, copy transcripts of ended sessions, and remove both when expired.
+"""Archive documents, copy transcripts of ended sessions, and remove both after they expire.
 
-Only our own copies are archived and removed. Files in worktrees belong to the user, and the rows of
-chains are kept without a limit. Each look does what is due by then, so that a missed one does no
-harm.
+Only cockpit's own copies are archived and removed. Files in worktrees belong to the user, and the
+database rows of chains are kept forever. Each run does everything that is due, so a missed run does
+no harm.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.observe.compaction import compaction_folder
 
 LOOK = 3600.0
-"""Seconds between two looks, from the start on. The CLI keeps transcripts for 30 days."""
+"""Seconds between two runs; the first is at the start. CLIs keep transcripts for 30 days."""
 KEEP_SECONDS = 120.0
-"""Time limit for copying one transcript."""
+"""Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0
 RECENT = 40 * DAY
-"""Seconds. The CLI has removed the transcripts of older sessions."""
+"""Age in seconds above which the CLI has removed a session's transcript."""
 
 _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Archives and removes copies for one supervisor."""
+    """Archives and removes the copies of one supervisor."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies
@@ -54,13 +54,13 @@ class Retention:
         self._compactions = CompactionDocuments(compaction_folder(dependencies.places))
 
     async def run(self) -> None:
-        """Do what is due every `LOOK` seconds, until cancelled. Errors with one file are logged."""
+        """Run every `LOOK` seconds, until cancelled. Logs errors with single files."""
         while True:
             await self.look()
             await self._dependencies.clock.sleep(LOOK)
 
     async def look(self) -> None:
-        """Do what is due. Idempotent."""
+        """Archive, copy and remove everything that is due. Idempotent."""
         open_jobs = {agent.record.job for agent in self._fleet if agent.record.job}
         for handoff in self._dependencies.store.handoffs_with_copy():
             if handoff.job not in open_jobs and handoff.ended is not None:
@@ -83,7 +83,7 @@ class Retention:
             _log.warning("a document or transcript could not be archived", exc_info=True)
 
     async def _archive(self, handoff: HandoffRecord) -> None:
-        """Archive the copy of a finished job's document, or remove it if it has expired."""
+        """Archive the copy of a finished job's document, or remove an expired copy."""
         documents, store = self._dependencies.documents, self._dependencies.store
         if self._is_expired(handoff.job, set()):
             await asyncio.to_thread(documents.copies.forget, handoff.id)
@@ -95,7 +95,7 @@ class Retention:
             store.save_handoff(replace(handoff, copy=str(place)))
 
     async def _clear_unreferenced(self) -> None:
-        """Remove expired copies that no handoff names: those of `cockpit continue`."""
+        """Remove expired copies that belong to no handoff: those of `cockpit continue`."""
         named = {handoff.id for handoff in self._dependencies.store.handoffs_with_copy()}
         named |= {handoff.id for handoff in self._dependencies.store.open_handoffs()}
         days = self._default_days()
@@ -112,13 +112,13 @@ class Retention:
         await self._dependencies.slow.ask(("record of", session.id), keep, KEEP_SECONDS)
 
     def _redactor(self, agent: Agent | None) -> Redactor:
-        """The redactor of the agent; if it was removed, its own secrets are unknown."""
+        """Return the redactor of the agent; for a removed agent (None), one without its secrets."""
         if agent is not None:
             return redactor_of(self._dependencies.environment, agent)
         return redactor_without_agent(self._dependencies.environment, self._fleet.notified)
 
     def _keep_now(self, session: SessionRecord, redactor: Redactor, parse: Parse | None) -> None:
-        """Copy a transcript, or only its facts if it is too large. Blocks, perhaps for seconds."""
+        """Copy a transcript, or only its facts if it is too large. Can block for seconds."""
         transcript = Path(session.transcript or "")
         if self._kept.is_current(session.id, transcript):
             return
@@ -128,7 +128,7 @@ class Retention:
             self._kept.keep_facts(session.id, transcript, redactor.redact(facts).text)
 
     def _is_expired(self, job: JobId, open_jobs: set[JobId]) -> bool:
-        """Whether the last activity of a job is longer ago than the retention time."""
+        """Return whether the last activity of a job is longer ago than the retention time."""
         if job in open_jobs:
             return False
         name = next((session.agent for session in self._dependencies.store.chain(job)), None)
@@ -150,9 +150,9 @@ class Retention:
 
 
 def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Callable[[str], str]:
-    """A function that removes known secrets from lines, and those found in the prompts.
+    """Return a function that removes known secrets, and secrets in the prompts, from a line.
 
-    The transcript is read for its prompts when the first line is cleaned.
+    Reads the transcript's prompts when the first line is cleaned.
     """
 
     @cache
@@ -172,7 +172,7 @@ def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Calla
 
 
 def _facts_of(session: SessionRecord, transcript: Path, parse: Parse | None) -> str:
-    """The facts of a transcript that is too large to keep, as in `cockpit facts --json`."""
+    """Return the facts of a transcript too large to copy, in the format of `cockpit facts`."""
     collector = Collector()
     if parse is not None:
         read_all(transcript, parse, collector.feed)

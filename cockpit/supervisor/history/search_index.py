@@ -1,7 +1,7 @@
 """Keep the search index of documents up to date.
 
-Missing documents are found by comparison, so a handoff never waits for the index. A document that
-cannot be read is tried again at the next look.
+Each update compares the index with the documents, so a handoff never waits for the index. A
+document that cannot be read is tried again at the next update.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SearchIndex:
             await self._dependencies.clock.sleep(LOOK)
 
     async def catch_up(self) -> None:
-        """Index every document that is missing or was sealed again. Idempotent.
+        """Index every document that is not indexed yet or was sealed again. Idempotent.
 
         Raises `Hindered` on a disk error.
         """
@@ -50,7 +50,7 @@ class SearchIndex:
 
 
 def _text_of(documents: Documents, stale: Stale) -> str | None:
-    """The agent and the text below the front matter; None if no copy can be read."""
+    """Return the agent and the text below the front matter; None if no copy can be read."""
     archived = documents.copies.archived(stale.handoff)
     for path in (stale.copy, stale.document, archived):
         if path is None or not is_file(path):

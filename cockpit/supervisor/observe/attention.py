@@ -1,7 +1,7 @@
-"""Record an event when an agent begins to need the user, or is done.
+"""Record an event when an agent starts to need the user, or is done.
 
-Each is recorded once. A latch in the database prevents a second event after a restart; it is
-removed when the need ends. A dialog that opens and closes between two looks is not recorded.
+Each event is recorded once. A latch in the database prevents a second event after a restart; the
+latch is removed when the need ends. A dialog that opens and closes between two checks is missed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cockpit.wire.status import NeedKind, Needs
 _log = logging.getLogger(__name__)
 
 LOOK = 0.5
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 NEEDS = "told.needs."
 
 
@@ -35,7 +35,7 @@ class Attention:
         self._dependencies = dependencies
         self._agents = agents
         self._latched: dict[str, tuple[SessionId, str]] = {}
-        """Agent -> session and latch that are set, so that the database is used only on changes."""
+        """Agent -> session and latch. Cached, so that the database is used only for changes."""
 
     async def run(self) -> None:
         """Check all agents, until cancelled."""
@@ -57,7 +57,7 @@ class Attention:
             agent.troubles.failed["needs"] = trouble
 
     def look(self, agent: Agent) -> None:
-        """Record that this agent began to need the user, or is done. Idempotent."""
+        """Record whether this agent needs the user, or is done, if that is new. Idempotent."""
         if agent.session is None:
             return
         wanted = need(agent, self._dependencies.clock.monotonic())
@@ -81,17 +81,17 @@ class Attention:
             self.record_done(agent)
 
     def record_done(self, agent: Agent) -> None:
-        """Record that the job is done. Hooks, pushes and pull requests follow from this event."""
+        """Record that the job is done. This event triggers hooks, pushes and pull requests."""
         assert agent.session is not None
         event = RunCompleted(agent.session.id)
         self._dependencies.event_log.record(event, f"{agent.name} is done with its job", agent.name)
 
     def _unlatch(self, agent: Agent, latch: str) -> None:
-        """Remove the latches of needs that have ended, so that they can be recorded again."""
+        """Remove the latches of ended needs, so that the same needs can be recorded again."""
         assert agent.session is not None
         known = self._latched.get(agent.name)
         if known is None:
-            # The first look: what an earlier supervisor recorded may have ended.
+            # The first check: a need that an earlier supervisor recorded may have ended.
             stale = [DONE_REPORTED, *(f"{NEEDS}{kind}" for kind in get_args(NeedKind))]
             session = agent.session.id
         elif known[1] and known != (agent.session.id, latch):
@@ -107,7 +107,7 @@ class Attention:
 
 
 def _latch(agent: Agent, wanted: Needs | None) -> str:
-    """The latch for the current need, or for done; empty if neither applies."""
+    """Return the latch for the current need, or for done; empty if neither applies."""
     if wanted is not None:
         asked = wanted.kind in {"handoff", "review"} and agent.handoff_record is not None
         about = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""

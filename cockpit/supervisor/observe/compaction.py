@@ -1,9 +1,9 @@
-"""Handle compactions by the CLI: save facts before them, and record them.
+"""Handle compactions by the CLI: save facts before each compaction, and record it.
 
-The hook that announces a compaction waits until the facts are saved. It never refuses: if a request
-does not fit the window, Claude Code 2.1.330 ends the turn and puts text into the composer. A
-handoff that the compaction made unnecessary is cancelled. `supplements` gives facts to the session
-afterwards.
+The hook that announces a compaction waits until the facts are saved. The hook never blocks the
+compaction: without it the next request may not fit the window, and Claude Code 2.1.330 then ends
+the turn. A handoff that the compaction makes unnecessary is cancelled. `supplements` gives the
+facts to the session afterwards.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Compactions:
     async def save_facts(self, agent: Agent) -> None:
         """Save facts of the session before an announced compaction, then release it.
 
-        An event reports an error; the compaction is released all the same, because the session
-        cannot continue without it.
+        An event reports an error. The compaction is released even then, because the session cannot
+        continue without it.
         """
         session, session_state = agent.session, agent.session_state
         if session is None or not session_state.compaction.held:
@@ -67,7 +67,7 @@ class Compactions:
             self._dependencies.event_log.record(Plain("compaction.not_kept"), text, agent.name)
         else:
             session_state.compaction.kept_before = str(path)
-            text = f"The facts of {agent.name} before its compaction are in {path}"
+            text = f"Saved the facts of {agent.name} before its compaction: {path}"
             self._dependencies.event_log.record(
                 CompactionKept(document=str(path)), text, agent.name
             )
@@ -76,7 +76,7 @@ class Compactions:
             session_state.compaction.held = False
 
     def record_compaction(self, agent: Agent) -> None:
-        """Record that the CLI compacted; the row shows if it was too late for a handoff."""
+        """Record a compaction. The row notes one that came above the act threshold."""
         kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
@@ -85,7 +85,7 @@ class Compactions:
         trigger = agent.session_state.compaction.last_trigger
         by_hand = trigger == "manual"
         wanted = by_hand or agent.settings.strategy == "compact"
-        how = {"manual": " because you asked it to", "auto": " automatically"}.get(trigger, "")
+        how = {"manual": " at your request", "auto": " automatically"}.get(trigger, "")
         text = f"{agent.name} compacted its context{how}"
         if agent.handoff is not None:
             text += _handoff_clause(agent.handoff)
@@ -93,7 +93,7 @@ class Compactions:
             agent.session_state.compaction.too_late = late
             text += f": too late for a handoff by {late.split()[0]}"
         if kept:
-            text += f". The facts before it are in {kept}"
+            text += f". Facts from before: {kept}"
         self._dependencies.event_log.record(
             AgentCompacted(
                 compactions=agent.session_state.reading.meter.compactions,
@@ -105,11 +105,11 @@ class Compactions:
         )
 
     async def cancel_outdated(self, agent: Agent) -> None:
-        """Cancel a handoff if its context was cleared or compacted. Idempotent."""
+        """Cancel the handoff if the agent's context was cleared or compacted. Idempotent."""
         if agent.handoff is None or agent.handoff_record is None or agent.session is None:
             return
         if agent.session.id != agent.handoff_record.old_session and is_revocable(agent.handoff):
-            await self._engine.apply(agent, CalledOff("the session was cleared by hand"))
+            await self._engine.apply(agent, CalledOff("the session was cleared manually"))
             return
         compacted, plan = agent.session_state.gauge.compacted_at, agent.handoff.plan
         if compacted is None or compacted <= began(agent.handoff_record):
@@ -123,18 +123,18 @@ class Compactions:
 
 
 def compaction_folder(places: Places) -> Path:
-    """The folder for facts that are saved before compactions."""
+    """Return the folder for facts that are saved before compactions."""
     return places.state / "compactions"
 
 
 def _handoff_clause(handoff: Handoff) -> str:
-    """A clause that says in which phase the handoff was."""
+    """Return a clause with the phase of the handoff at the compaction."""
     match handoff.state:
         case Asked():
-            return " before you said whether to hand off"
+            return " before you decided on the handoff"
         case Reviewing():
-            return "; its handoff document was written before that and waits for your approval"
+            return "; its handoff document was written before that and is waiting for your approval"
         case Waiting() | Documenting():
             return " before its handoff document was written"
         case _:
-            return "; its handoff document was approved before that, and the handoff continues"
+            return "; the handoff continues, because its document was already approved"

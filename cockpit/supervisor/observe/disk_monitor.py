@@ -1,7 +1,7 @@
 """Check regularly that the state folder and the agents' directories can be written.
 
-A handoff needs both, and free file descriptors. A problem is shown as *needs you* with its remedy,
-and so is a problem with the supervisor's socket (`api/socket.py`). Writes nothing itself.
+A handoff needs both, and free file descriptors. A problem is shown as *needs you*, with a way to
+fix it; a problem with the supervisor's socket (`api/socket.py`) too. Writes nothing itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOK = 5.0
 
 
 class DiskMonitor:
-    """Checks the folders that must be writable."""
+    """Checks all folders that must be writable."""
 
     def __init__(
         self, dependencies: Dependencies, agents: Iterable[Agent], changed: Callable[[Agent], None]
@@ -33,7 +33,7 @@ class DiskMonitor:
         self._agents = agents
         self._changed = changed
         self.trouble: str | None = None
-        """The supervisor's own problem, with its remedy; None without one."""
+        """The supervisor's own problem and how to fix it; None without one."""
         self._unreachable: str | None = None
 
     async def run(self) -> None:
@@ -67,7 +67,7 @@ class DiskMonitor:
         if isinstance(found, Obstacle):
             return (
                 f"cockpit cannot write its state: {state} {found.why}. {safe_line(found.remedy)}."
-                " Handoffs wait until then"
+                " Handoffs wait until this is fixed"
             )
         store = self._dependencies.store
         if store.refused is None:
@@ -79,7 +79,7 @@ class DiskMonitor:
         why = safe_line(store.refused, 300).rstrip(".")
         return (
             f"cockpit cannot write its state: {why}. Free some space or raise the quota:"
-            f" df -h {state}. Handoffs wait until then"
+            f" df -h {state}. Handoffs wait until this is fixed"
         )
 
 
@@ -88,14 +88,14 @@ def _of_descriptors() -> str | None:
         return None
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return (
-        f"cockpit has no file descriptor left ({most} allowed), so commands are not answered. Close"
-        " screens and scripts that are connected, or allow more and start it again: ulimit -n 4096;"
+        f"cockpit has no file descriptor left ({most} allowed), so commands cannot connect. Close"
+        " connected screens and scripts, or raise the limit and restart cockpit: ulimit -n 4096;"
         " cockpit down; cockpit up"
     )
 
 
 def _of_directory(agent: Agent, found: Obstacle | Exception | None) -> str | None:
-    """The problem of an agent's directory. One that hangs is reported by `Watch`."""
+    """Return the problem of an agent's directory. `Watch` reports a directory that hangs."""
     if not agent.alive or not isinstance(found, Obstacle):
         return None
     place = safe_line(str(agent.directory), 200)

@@ -1,8 +1,9 @@
 """Give facts to a session whose conversation was compacted or cleared.
 
-The facts are prepared for a hook when the CLI announces a compaction, and updated until it happens.
-The transcript shows whether they arrived. If they did not by the end of the next turn, they are
-prepared once more, for the next step of the agent. A CLI that announces none gets them after it.
+When the CLI announces a compaction, the facts are prepared for a hook, and updated until the
+compaction happens. The transcript shows whether the session received the facts. If it has not by
+the end of its next turn, the facts are prepared once more, for the agent's next step. For a CLI
+that does not announce compactions, they are prepared afterwards.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 
 FRESH = 5.0
-"""Least seconds between two updates of prepared facts."""
+"""Minimum seconds between two updates of prepared facts."""
 
 
 @dataclass(slots=True)
 class Prepared:
-    """Facts that were prepared for one session and have not arrived yet."""
+    """Facts that were prepared for one session and not received yet."""
 
     token: str
     occasion: Occasion
     calls: int
-    """API calls of the session when they were written."""
+    """The session's number of API calls when the facts were written."""
     written: float
-    """Monotonic seconds."""
+    """Time at which the facts were written, in monotonic seconds."""
     compactions: int
-    """Compactions of the session when they were first prepared."""
+    """The session's number of compactions when the facts were first prepared."""
     beginnings: int
-    """Restarts of the conversation (`begun_anew`) when they were first prepared."""
+    """Restarts of the conversation (`begun_anew`) when the facts were first prepared."""
     turns: int | None = None
-    """Ended turns when the compaction was seen; None before that."""
+    """Number of ended turns when the compaction was detected; None before that."""
     again: bool = False
-    """They were prepared a second time; there is no third time."""
+    """Whether the facts were prepared a second time. They are not prepared a third time."""
 
 
 class Supplements:
@@ -49,12 +50,12 @@ class Supplements:
         self._document_builder = document_builder
         self._prepared: dict[str, Prepared] = {}
         self._announced: dict[str, int] = {}
-        """Session -> announced compactions when facts were last prepared."""
+        """Session -> number of announced compactions when facts were last prepared."""
         self._happened: dict[str, int] = {}
-        """Session -> compactions that were seen."""
+        """Session -> number of compactions at the last check."""
 
     async def consider(self, agent: Agent) -> None:
-        """Prepare or update facts, or record that they arrived, as needed. Idempotent."""
+        """Prepare or update facts, or record that they were received, as needed. Idempotent."""
         if agent.session is None or not agent.alive or agent.settings.mode == "observe":
             return
         if agent.session_state.before is not None:
@@ -89,14 +90,14 @@ class Supplements:
             await self._prepare(agent, "compact", at_start=at_start, over=prepared)
 
     def _is_new(self, agent: Agent) -> bool:
-        """Whether the session was compacted since the last look."""
+        """Return whether the session was compacted since the last check."""
         assert agent.session is not None
         known = self._happened.get(agent.session.id, agent.compactions)
         self._happened[agent.session.id] = agent.compactions
         return agent.compactions > known
 
     async def _follow_up(self, agent: Agent, prepared: Prepared) -> None:
-        """After the compaction: prepare facts again that did not arrive within a turn."""
+        """Prepare facts again if the session did not receive them in a turn after a compaction."""
         if prepared.turns is None:
             prepared.turns = agent.turns
         elif agent.turns > prepared.turns and not prepared.again:
@@ -109,7 +110,7 @@ class Supplements:
             await self._prepare_again(agent, prepared)
 
     def _was_missed(self, agent: Agent, prepared: Prepared) -> bool:
-        """Whether the session continued before the facts were ready; withdraws them then."""
+        """Return whether the session continued before facts were ready; if so, withdraw them."""
         if prepared.again or agent.session_state.conduct.begun_anew <= prepared.beginnings:
             return False
         return agent.runtime.withdraw_supplement(agent.name)
@@ -120,7 +121,7 @@ class Supplements:
         await self._prepare(agent, "compact", at_start=False, over=prepared)
 
     def _is_stale(self, agent: Agent, prepared: Prepared) -> bool:
-        """Whether the agent worked since the facts were written, while the compaction waits."""
+        """Return whether the agent worked since the facts were written."""
         if agent.session_state.reading.meter.api_calls == prepared.calls:
             return False
         return self._dependencies.clock.monotonic() - prepared.written > FRESH
@@ -142,7 +143,7 @@ class Supplements:
         if agent.session is None or agent.session.id != session:
             return  # another session began
         if over is not None and at_start and agent.compactions > over.compactions:
-            return  # the compaction happened meanwhile, and took the earlier facts
+            return  # the compaction has happened, and the session received the earlier facts
         if not agent.runtime.supplement(agent.name, text, at_start=at_start):
             return
         prepared = over or Prepared(
@@ -158,6 +159,6 @@ class Supplements:
         after = "its compaction" if prepared.occasion == "compact" else "it was cleared"
         self._dependencies.event_log.record(
             FactsGiven(occasion=prepared.occasion, token=prepared.token),
-            f"{agent.name} received the facts of its work after {after}",
+            f"{agent.name} received the facts about its work after {after}",
             agent.name,
         )

@@ -1,4 +1,4 @@
-"""Find out when a CLI wrote the title of its pane: tmux reports only the current title."""
+"""Determine when a CLI wrote its pane's title: tmux reports only the current title."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from cockpit.ports.runtimes import Activity, Presence
 
 STANDS = 5.0
-"""Seconds after which an unchanged title counts as written again: a short turn changes it and
-changes it back between two looks. Longer than the CLI takes to change it when a turn begins."""
+"""Seconds after which an unchanged title is treated as written again: a short turn can change the
+title and change it back between two checks. Longer than a CLI needs to change its title at the
+start of a turn."""
 
 
 class SeenTitles:
@@ -22,8 +23,9 @@ class SeenTitles:
     ) -> Presence:
         """Date the status in the title `text`; `key` is the agent and its session.
 
-        It was written when it was first seen. If it says that the CLI is ready or asks, it was
-        written at most `STANDS` seconds ago. "Working" can stay while the CLI waits for its user.
+        A title is dated to the check that first found it. If its status is ready or asking, the
+        date is at most `STANDS` seconds ago. "Working" may be old: some CLIs keep it while they
+        wait for the user.
         """
         agent, session = key
         known = self._last.get(agent)

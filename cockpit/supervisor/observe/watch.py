@@ -1,7 +1,7 @@
-"""Watch all agents: reports of hooks, transcripts, and the status files of the CLIs.
+"""Watch all agents: hook reports, transcripts, and the CLIs' status files.
 
-Hook reports arrive through a watched folder. Transcripts are checked 25 times a second while any
-agent works, and twice a second otherwise. An error with one agent does not affect the others. Makes
+Hook reports arrive in a watched folder. Transcripts are checked 25 times a second while any
+agent is working, else twice a second. An error with one agent does not affect the others. Makes
 no decisions: calls `consider` for each agent that changed.
 """
 
@@ -33,16 +33,16 @@ from cockpit.supervisor.observe.titles import SeenTitles
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOT = 0.04
-"""Seconds between two checks of the transcripts while any agent works or starts."""
+"""Seconds between two checks of the transcripts while any agent is working or starting."""
 CALM = 0.5
-"""Seconds between two checks while no agent works."""
+"""Seconds between two checks while no agent is working."""
 NOTES = 1.0
 """Seconds between two checks of the CLIs' status files."""
 SILENT_TURN = 5.0
-"""Seconds of a working agent's silence after which its pane is read: a CLI can wait for its user
-without a hook."""
+"""Seconds without a report of a working agent, after which its pane is read: a CLI may be waiting
+for its user without a hook."""
 SILENT_START = 6.0
-"""Seconds after which the pane of a silent new session is read: a dialog may be open."""
+"""Seconds without a report of a new session, after which its pane is read for a dialog."""
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class Watch:
         self._consider = consider
         self._compacted = compacted
         self.compacts: Callable[[Agent], object] = lambda _: None
-        """Called when a session's CLI waits before a compaction."""
+        """Called when a CLI waits before a compaction."""
         self._titles = SeenTitles()
         self._wake = asyncio.Event()
         self._reports = asyncio.Event()
@@ -108,7 +108,7 @@ class Watch:
         await self._safely(agent, "state", self._consider(agent))
 
     def hear_once(self) -> list[Agent]:
-        """Process all waiting reports. Returns the agents that they were about."""
+        """Process all waiting reports. Return the agents that sent them."""
         by_name = {agent.name: agent for agent in self._agents()}
         touched: dict[str, Agent] = {}
         for signal in self._take():
@@ -132,7 +132,7 @@ class Watch:
         return True
 
     def _hear(self, agent: Agent, signal: Signal) -> bool:
-        """Process a report. False if it is about another session than the agent's."""
+        """Process a report. Return False if it is not about the agent's session."""
         if not self._is_of_session(agent, signal):
             return False
         agent.troubles.dialog = None
@@ -163,7 +163,7 @@ class Watch:
         background_work.update(agent, lambda: redactor_of(self._dependencies.environment, agent))
 
     def _take_transcript(self, agent: Agent, signal: Signal) -> None:
-        """Follow the transcript that a hook names, if its path was not known at the start."""
+        """Follow the transcript that a hook reports, if its path was unknown at the start."""
         path, theirs = signal.payload.get("transcript_path"), signal.session_id
         if agent.session is None or agent.session.transcript or theirs is None:
             return
@@ -178,7 +178,7 @@ class Watch:
         agent.session_state.report(report, at)
 
     def _is_of_session(self, agent: Agent, signal: Signal) -> bool:
-        """Whether the report is about the agent's session. Follows a new one after `/clear`."""
+        """Return whether the report is about the agent's session. Follow a new one of `/clear`."""
         ours, theirs = agent.cli_session, signal.session_id
         if agent.record.session is None:
             return False
@@ -206,9 +206,9 @@ class Watch:
         return True
 
     def _is_found(self, agent: Agent, signal: Signal) -> bool:
-        """Whether the report names the agent's session for the first time; saves its id then.
+        """Return whether the report is the first with the session's id; if so, save the id.
 
-        The CLI chose the id. A late report of an earlier session of the job is not about this one.
+        The CLI chose the id. False for a late report of an earlier session of the job.
         """
         theirs = signal.session_id
         if theirs is None or any(theirs in (one.id, one.cli_id) for one in agent.chain):
@@ -253,14 +253,14 @@ class Watch:
             await self._consider(fetched.agent)
 
     async def read_once(self, agent: Agent) -> bool:
-        """Process the next piece of the agent's transcript; False if there was nothing more."""
+        """Process the next part of the agent's transcript; return False if there was none."""
         fetched = await self._fetch([agent])
         if not fetched:
             return False
         return self._take_in(fetched[0]) or bool(fetched[0].tail.behind)
 
     async def read_to_end(self, agent: Agent, seconds: float) -> bool:
-        """Process the rest of the agent's transcript; False if `seconds` were not enough."""
+        """Process the rest of the agent's transcript; return False if `seconds` were not enough."""
         until = self._dependencies.clock.monotonic() + seconds
         while await self.read_once(agent):
             if self._dependencies.clock.monotonic() > until:
@@ -294,7 +294,7 @@ class Watch:
         if tail.restarts != restarts:
             agent.begin_transcript(tail)
         if tail.behind:
-            self._wake.set()  # the next piece, after those of other agents
+            self._wake.set()  # the next part, after those of other agents
         if events:
             self._take_events(agent, events, compactions)
         if isinstance(answer, Fetched) and tail.offset and not tail.behind:
@@ -314,7 +314,7 @@ class Watch:
             self._compacted(agent)
 
     def _drop_taken_prompt(self, agent: Agent) -> None:
-        """Remove prompt files that the CLI has read, and report one that it did not read."""
+        """Remove prompt files that the CLI has read, and report a file that it did not read."""
         session_state = agent.session_state
         if agent.record.run and (taken := session_state.prompt_files_taken):
             self._dependencies.prompts.taken(agent.record.run, taken)
@@ -335,7 +335,7 @@ class Watch:
             Plain("agent.prompt_not_read"), f"{agent.name}: {text}", agent.name
         )
 
-    # The CLI's own notes, and sessions that do not start
+    # Status files, and sessions that do not start
 
     async def note(self) -> None:
         """Read the CLIs' status files of running processes, until cancelled."""
@@ -357,9 +357,9 @@ class Watch:
             await self._dependencies.clock.sleep(NOTES)
 
     async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
-        """The statuses in the titles of the panes, for CLIs that write no status file.
+        """Return agent -> status from its pane's title, for CLIs that write no status file.
 
-        One command reads those of all panes.
+        One command reads all titles.
         """
         telling = [
             agent
@@ -384,7 +384,7 @@ class Watch:
         return found
 
     async def _find_transcript(self, agent: Agent) -> None:
-        """Find the transcript of a CLI that chooses its name, if no hook reported it."""
+        """Find the transcript of a CLI that chooses the file's name, if no hook reported it."""
         session = agent.session
         if session is None or session.transcript or not agent.has_readings:
             return
@@ -429,7 +429,7 @@ class Watch:
             await self._consider(agent)
 
     async def _look_at_silence(self, agent: Agent) -> None:
-        """Read the pane of a silent new session for a dialog, which no hook reports.
+        """Look for a dialog in the pane of a new session without reports; no hook reports dialogs.
 
         Waits `SILENT_START` seconds, unless the CLI's status file shows an open dialog.
         """
@@ -442,7 +442,7 @@ class Watch:
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
     async def _look_at_silent_turn(self, agent: Agent) -> None:
-        """Read the pane of an agent that works in silence, for events that its CLI shows only
+        """Read the pane of a working agent without reports, for events that its CLI shows only
         there."""
         state, now = agent.session_state, self._dependencies.clock.steady()
         heard = max(state.last_activity or 0.0, state.conduct.last_moment)
@@ -471,12 +471,12 @@ class Watch:
             agent.troubles.failed[part] = trouble
 
     def _dated(self, agent: Agent, stamp: float | None) -> float:
-        """A wall clock time as steady seconds, at most now; now without a time."""
+        """Convert a wall clock time to steady seconds, at most now; None gives now."""
         now = self._dependencies.clock.steady()
         return now if stamp is None else min(now, stamp + self._clock_offset(agent))
 
     def _clock_offset(self, agent: Agent) -> float:
-        """Steady time minus wall clock time in seconds; a jump of the clock changes it."""
+        """Return steady time minus wall clock time, in seconds; setting the clock changes it."""
         agent.clock_offset = (
             self._dependencies.clock.steady() - self._dependencies.clock.now().timestamp()
         )

@@ -1,6 +1,6 @@
 """Report when the worktree of a running agent is missing, and when it is back.
 
-Creates nothing: the user restores the worktree or gives it up.
+Creates nothing: the user restores the worktree or starts over.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class WorktreeMonitor:
             await asyncio.sleep(LOOK)
 
     async def look(self) -> None:
-        """Record worktrees that went missing or came back. Idempotent."""
+        """Record worktrees that are newly missing, or exist again. Idempotent."""
         watched = {
             ("worktree", agent.name): agent for agent in self._agents if self._is_watched(agent)
         }
@@ -71,10 +71,10 @@ class WorktreeMonitor:
 
 
 def missing_text(agent: Agent, place: str) -> str:
-    """A sentence that the worktree is missing, with the two remedies."""
+    """Return a message that the worktree is missing, with two ways to fix it."""
     branch = f"; its branch is {agent.record.branch}" if agent.record.branch else ""
     return (
-        f"its worktree {place} is missing{branch}. It is not created again: restore it, or"
+        f"its worktree {place} is missing{branch}. cockpit does not recreate it: restore it, or"
         f" start over with cockpit stop {agent.name}, cockpit worktrees remove {place},"
         f" cockpit start {agent.name}"
     )

@@ -1,6 +1,6 @@
-"""Build a hook's payload about an agent, in the shape of `core.hook_payload`.
+"""Build a hook's payload for an agent, in the format of `core.hook_payload`.
 
-Reads the agent, and from the disk only where its repository is.
+Reads only the agent's state, and from the disk the path of its repository.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ def build_happening(
     outcome: str | None = None,
     opening: tuple[SessionRecord, str | None] | None = None,
 ) -> Happening:
-    """Build one event of this agent. `cause` is the supervisor's event that it follows from.
+    """Build one hook event of this agent, with known secrets removed from all free text.
 
-    `opening` is the session being started, with its prompt.
-
-    Known secrets are removed from all free text.
+    `cause`: the supervisor's event that triggers it. `opening`: the session that is being started,
+    with its prompt.
     """
     redactor = redactor_of(environment, agent)
     session = opening[0] if opening else agent.session
@@ -96,7 +95,7 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
 
 
 def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
-    """The handoff that is in progress. The event may be newer than the record."""
+    """Return the handoff that is in progress. The event may be newer than the record."""
     record = agent.handoff_record
     if record is None:
         return None
@@ -115,7 +114,7 @@ def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
 
 
 def _main_checkout(directory: Path) -> str | None:
-    """The main checkout of the repository, also for a directory in one of its worktrees."""
+    """Return the repository's main checkout, even if the directory is in a worktree."""
     root = repository_root(directory)
     if root is None or (root / ".git").is_dir():
         return str(root) if root else None

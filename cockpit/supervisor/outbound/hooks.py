@@ -1,8 +1,8 @@
-"""Run the hooks of an agent: those of one event in the order written, each with its time limit.
+"""Run the hooks of agents. Hooks of one event run in their configured order, with time limits.
 
-Most hooks run in the background, in order for each agent, so that no hook delays anything. Only two
-are waited for: those before a session, whose output goes before its prompt, and those at the act
-threshold, which may decide about the handoff. Messages go to the outbox.
+Most hooks run in the background, one after the other for each agent, and delay nothing. cockpit
+waits only for two events: hooks before a session, whose output is prepended to the prompt, and
+hooks at the act threshold, which may decide about the handoff. Messages go to the outbox.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.outbound.hook_payloads import build_happening
 
 AT_ONCE = 4
-"""Background hook programs of all agents that run at the same time."""
+"""Maximum background hook programs that run at the same time, for all agents."""
 PENDING = 200
-"""Hooks of one agent that may wait; further ones are dropped, and logged."""
+"""Maximum waiting hooks of one agent; further hooks are dropped, and logged."""
 
 MOST_RUNS = 20
 RUNS_WITHIN = 60.0
-"""A hook of an agent that ran this often within this many seconds is skipped."""
+"""An agent's hook that ran `MOST_RUNS` times within this many seconds is skipped."""
 TOO_OFTEN = f"it ran {MOST_RUNS} times in a minute, so it is skipped for now"
 
 _log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ Post = Callable[[Agent, Hook, Happening], None]
 
 
 class Hooks:
-    """The hooks of all agents."""
+    """Runs the hooks of all agents."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Hooks:
                 self._dispatch(agent, hooks, happening)
 
     def _dispatch(self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening) -> None:
-        """Add messages to the outbox, and programs to the agent's queue."""
+        """Add a hook's messages to the outbox, and its programs to the agent's queue."""
         queue, waits = self._pending.get(agent.name), False
         for hook in hooks:
             if passed_over(happening.event, happening.payload, hook.on_events, hook.when):
@@ -105,7 +105,7 @@ class Hooks:
             if hook.type != "shell" and not waits:
                 self._post(agent, hook, happening)
                 continue
-            # After a program that may stop the rest, messages wait for its end too.
+            # After a program that may stop the series, messages wait for the program's end too.
             waits = waits or not hook.continue_on_error
             if queue is not None and len(queue) >= PENDING:
                 _log.warning(
@@ -120,7 +120,7 @@ class Hooks:
                 queue.append((hook, happening))
 
     async def _work(self, agent: Agent, queue: deque[tuple[Hook, Happening]]) -> None:
-        """Run the waiting hooks of this agent in order, until none is left."""
+        """Run the waiting hooks of this agent in order, until the queue is empty."""
         stopped_at = ""
         try:
             while queue:
@@ -142,9 +142,9 @@ class Hooks:
     async def before_session(
         self, agent: Agent, session: SessionRecord, prompt: str | None
     ) -> str | None:
-        """Run the hooks of session_start, and return the prompt with their output before it.
+        """Run the hooks of session_start; return the prompt with their output prepended.
 
-        A session without a prompt stays without one.
+        Without a prompt, returns None.
         """
         hooks = _hooks(agent, "session_start")
         if not hooks:
@@ -155,14 +155,14 @@ class Hooks:
         return f"{prologue}\n\n{prompt}" if prologue and prompt else prompt
 
     async def at_threshold(self, agent: Agent) -> list[tuple[Hook, HookResult]]:
-        """Run the hooks of context_threshold. Returns each with its result."""
+        """Run the hooks of context_threshold. Return each with its result."""
         happening = self._now(agent, "context_threshold")
         return await self.run_all(agent, _hooks(agent, "context_threshold"), happening)
 
     async def run_all(
         self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening
     ) -> list[tuple[Hook, HookResult]]:
-        """Run hooks in order. A failed one ends the series unless it has `continue_on_error`."""
+        """Run hooks in order. A failed hook ends the series unless it has `continue_on_error`."""
         results: list[tuple[Hook, HookResult]] = []
         for hook in hooks:
             if passed_over(happening.event, happening.payload, hook.on_events, hook.when):
@@ -183,7 +183,7 @@ class Hooks:
         reading = agent.session_state.gauge.reading
         share = f" at {reading.used:.0%} of its context" if reading.used is not None else ""
         texts = {
-            "session_start": f"{agent.name} begins a session",
+            "session_start": f"{agent.name} is starting a session",
             "context_threshold": f"{agent.name} is{share or ' above its act threshold'}",
         }
         return build_happening(
@@ -227,7 +227,7 @@ class Hooks:
         return result
 
     def _runs_too_often(self, agent: Agent, hook: str) -> bool:
-        """Whether a hook ran so often that it probably causes its own event."""
+        """Return whether a hook ran so often that it probably triggers its own event."""
         now, begun = (
             self._dependencies.clock.monotonic(),
             self._begun.setdefault((agent.name, hook), deque()),
@@ -240,7 +240,7 @@ class Hooks:
         return False
 
     def _record(self, agent: Agent, event: str, result: HookResult, kept: Path) -> None:
-        """Record the result. A failure stays on the row until the hook succeeds."""
+        """Record the result. The row shows a failure until the hook succeeds."""
         where = setting_of(event)
         if result.success:
             text = f"Hook {result.name} of {agent.name} ran ({where}, {result.seconds:.1f} s)"
@@ -278,16 +278,16 @@ class Hooks:
         return self._dependencies.places.logs / "hooks" / f"{agent.name}-{event}-{plain}.log"
 
     async def sweep(self) -> None:
-        """End the hook programs that a killed supervisor left running."""
+        """End hook programs that a killed supervisor left running."""
         await self._shell.sweep()
 
     async def close(self) -> None:
-        """End every hook program, and wait for it."""
+        """End every hook program, and wait until all have ended."""
         await self._shell.close()
 
 
 def hook_name(hook: Hook) -> str:
-    """The name of a hook on the row and in events."""
+    """Return the name of a hook on the row and in events."""
     if hook.name:
         return hook.name
     return Path(hook.command[0]).name if hook.type == "shell" and hook.command else hook.type
@@ -299,8 +299,8 @@ def _hooks(agent: Agent, event: str) -> tuple[Hook, ...]:
 
 
 def _save_output(kept: Path, run: ShellRun, redactor: Redactor) -> None:
-    """Save a hook's output, without secrets. Blocks."""
-    printed = {"printed": run.output, "on its error output": run.complaint}
+    """Save a hook's output without secrets. Blocks."""
+    printed = {"stdout": run.output, "stderr": run.complaint}
     clean = {
         heading: redactor.redact(safe_text(raw.decode("utf-8", "replace"))).text
         for heading, raw in printed.items()

@@ -1,6 +1,6 @@
 """Send messages to the user, as configured under `[notifications]`.
 
-Events within ten seconds become one message; quiet hours delay it. The outbox does the sending.
+Events within ten seconds become one message; quiet hours delay it. The outbox sends the messages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.supervisor.outbound.outbox import Outbox
 
 
 class NotificationSender:
-    """Adds a message to the outbox for each event that the user wants."""
+    """Adds a message to the outbox for each event that the user has configured."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class NotificationSender:
             self._outbox.add_notice(agent, url, text, self._wait(wanted.quiet))
 
     def _wait(self, quiet: str) -> float:
-        """Seconds until the message may be sent."""
+        """Return the seconds until the message may be sent."""
         local = self._dependencies.clock.now().astimezone()
         minutes = minutes_of_quiet(quiet_hours(quiet), local.hour * 60 + local.minute)
         return max(minutes * 60.0, TOGETHER)

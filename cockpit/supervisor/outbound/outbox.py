@@ -1,8 +1,8 @@
-"""Send the messages of hooks and notifications, and keep each until it was accepted.
+"""Send the messages of hooks and notifications; keep each until it is accepted.
 
-Messages are stored in the database, so that a restart or a day without network loses none. Messages
-to one address are sent in order, and do not delay other addresses. An address may be a secret, so
-the database has only a hash of it. Sending never delays an agent or a handoff.
+Messages are stored in the database, so that none is lost by a restart or a day without network.
+Messages to one URL are sent in order, and do not delay other URLs. A URL may contain a secret, so
+the database has only its hash. Sending never delays an agent or a handoff.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from cockpit.supervisor.outbound.sender import Sender
 
 AT_ONCE = 4
 LONGEST_WAIT = 60.0
-"""Most seconds between two looks at the clock, in case it jumps."""
+"""Maximum seconds between two checks for due messages, in case the clock is set."""
 ERROR_WAIT = 20.0
-"""Seconds to wait after an error on our side, such as a full disk."""
+"""Seconds to wait after a local error, such as a full disk."""
 
-NOT_CONFIGURED = Answer(problem="it is not configured any more", hopeless=True)
+NOT_CONFIGURED = Answer(problem="it is no longer configured", hopeless=True)
 
 _log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """All messages that are to leave this machine."""
+    """All messages that are to be sent from this machine."""
 
     def __init__(
         self,
@@ -69,12 +69,12 @@ class Outbox:
     # Adding
 
     def post(self, agent: Agent, hook: Hook, happening: Happening) -> None:
-        """Add a hook's message in the open transaction, once for each of its addresses."""
+        """Add a hook's message in the open transaction, once for each of the hook's URLs."""
         for address in addresses(hook):
             self._add(agent, hook.type, reference(address), dict(happening.payload), 0.0)
 
     def add_notice(self, agent: Agent, url: str, text: str, wait: float) -> None:
-        """Add a line for the user, to be sent with all others after `wait` seconds."""
+        """Add a notice for the user. All waiting notices are sent together after `wait` seconds."""
         self._add(agent, "notice", reference(notice_address(url)), {"text": text}, wait)
 
     def _add(
@@ -101,7 +101,7 @@ class Outbox:
                     await self._wake.wait()
 
     def _begin_due(self) -> float:
-        """Begin to send due messages, one task per address. Returns seconds until the next look."""
+        """Begin to send due messages, one task per URL. Return the seconds until the next check."""
         now = self._now()
         for target, messages in _by_target(self._table.due(now)).items():
             if target not in self._busy:
@@ -118,7 +118,7 @@ class Outbox:
                 else:
                     for message in messages:
                         self._handle_answer([message], await self._deliver(message))
-        except Exception:  # noqa: BLE001 - must not affect other addresses
+        except Exception:  # noqa: BLE001 - must not affect other URLs
             _log.exception("sending failed")
             await asyncio.sleep(ERROR_WAIT)
         finally:
@@ -137,7 +137,7 @@ class Outbox:
     async def _deliver_in_thread(
         self, message: OutgoingRecord, hook: dict[str, Any], job: str
     ) -> Answer:
-        """Send into the job's thread. Opens one if there is none or it was deleted."""
+        """Send into the job's thread. Opens a thread if there is none or it was deleted."""
         place = reference(hook)["place"]
         thread = self._threads.of(place, job)
         answer = await self._send(message, hook, thread)
@@ -157,7 +157,7 @@ class Outbox:
         )
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
-        """Send all waiting notices of this address as one message."""
+        """Send all waiting notices of this URL as one message."""
         waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
         title, body = digest([one.payload["text"] for one in waiting])
         hook = self._address(first)
@@ -165,7 +165,7 @@ class Outbox:
         self._handle_answer(waiting, sent)
 
     def _address(self, message: OutgoingRecord) -> dict[str, Any] | None:
-        """The address of a message in the current configuration; None if it was removed."""
+        """Return a message's address from the current configuration; None if it was removed."""
         if message.kind == "notice":
             known = [notice_address(url) for url in self._notice_urls()]
         else:
@@ -176,7 +176,7 @@ class Outbox:
         return next((address for address in known if reference(address)["key"] == wanted), None)
 
     def _handle_answer(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
-        """Remove messages that were sent together, or schedule the next attempt."""
+        """Remove messages that were sent together; after an error, schedule the next attempt."""
         if not messages:
             return
         first, now = messages[0], self._now()
@@ -217,7 +217,7 @@ class Outbox:
         self._dependencies.event_log.record(sent, text + where, message.agent)
 
     async def close(self) -> None:
-        """End processes that are sending; their messages are sent again later."""
+        """End processes that are sending. The messages are sent again later."""
         await self._sender.close()
 
     def _now(self) -> float:
@@ -229,7 +229,7 @@ def _name(message: OutgoingRecord) -> str:
 
 
 def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
-    """Kind and address -> its messages, in order."""
+    """Return kind and address -> messages, in order."""
     found: dict[str, list[OutgoingRecord]] = {}
     for message in messages:
         place = message.hook.get("place", message.hook["key"])
@@ -238,19 +238,19 @@ def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRec
 
 
 def addresses(hook: Hook) -> list[dict[str, Any]]:
-    """The addresses of a hook: its values, each with one `url`."""
+    """Return the addresses of a hook: one for each URL, with the hook's other values."""
     written = hook.model_dump(mode="json", exclude_defaults=True)
     urls = hook.urls if hook.type == "notify" else (hook.url,)
     return [{**written, "url": url} for url in urls]
 
 
 def notice_address(url: str) -> dict[str, Any]:
-    """The address of a URL under `[notifications]`."""
+    """Return the address for a URL under `[notifications]`."""
     return {"type": "notify", "name": "notifications", "url": url}
 
 
 def reference(address: dict[str, Any]) -> dict[str, str]:
-    """An address as the database has it: hashes, which reveal nothing."""
+    """Return an address as it is stored: hashes, which reveal no secrets."""
     text = json.dumps(address, sort_keys=True).encode()
     name = str(address.get("name") or address["type"])
     # Without the token, so that a job keeps its thread when the token changes.

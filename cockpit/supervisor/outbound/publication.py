@@ -1,8 +1,8 @@
 """Push the branch of a finished job, and open a pull request, where configured.
 
-Runs in the background, once per job, never with force. The result is an event and a note on the
-row; after an error these have the command to run by hand. The intent is stored first, so that a
-restarted supervisor completes it.
+Runs in the background, once per job, and never forces a push. An event and a note on the row report
+the result; after an error, they contain the command to run manually. The intent is stored first, so
+that a restarted supervisor completes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
 
 WANTED, DONE = "publish", "published"
-"""Latches of a job: its branch must be pushed, and the push was tried."""
+"""Latches of a job: its branch must be pushed, and the push was attempted."""
 
 
 class Publication:
@@ -40,7 +40,7 @@ class Publication:
         self._spawn = spawn
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
-        """Publish after the event of a finished job. Called in its transaction; never waits."""
+        """Publish if the event is the end of a job. Called in its transaction; never waits."""
         completed = ("after_run", "completed") in happened(record.event)
         if agent is None or not completed or not agent.record.worktree or agent.job is None:
             return
@@ -50,7 +50,7 @@ class Publication:
             self._spawn(self._publish(agent))
 
     def resume(self, agents: Iterable[Agent]) -> None:
-        """Publish branches that an earlier supervisor did not complete."""
+        """Publish branches that an earlier supervisor did not publish completely."""
         for agent in agents:
             if agent.job is None:
                 continue
@@ -76,22 +76,22 @@ class Publication:
     async def _push(self, agent: Agent) -> str:
         branch, left = await self._branch(agent)
         remote = await self._dependencies.worktrees.push(Path(str(agent.record.worktree)), branch)
-        more = f"; {counted(left, 'uncommitted file')} were not pushed" if left else ""
+        more = f"; without {counted(left, 'uncommitted file')}" if left else ""
         return f"{branch} was pushed to {remote}{more}"
 
     async def _branch(self, agent: Agent) -> tuple[str, int]:
-        """The current branch of the worktree, and the number of uncommitted files."""
+        """Return the current branch of the worktree, and the number of uncommitted files."""
         found = await self._dependencies.worktrees.facts(Path(str(agent.record.worktree)))
         if found.branch is None:
             raise Failed(
-                f"{agent.name}'s work is on no branch, so it was not pushed",
+                f"Cannot push {agent.name}'s work: it is not on a branch",
                 "Its worktree is missing or has a detached HEAD.",
                 f"git -C {agent.record.worktree} switch -c BRANCH",
             )
         return found.branch, len(found.status)
 
     async def _manual_pull_request(self, agent: Agent) -> str:
-        """The command to open a pull request by hand, to follow that of the push; or empty."""
+        """Return the shell command that opens a pull request after a manual push; may be empty."""
         if not agent.settings.worktree.create_pr:
             return ""
         base, place = agent.settings.worktree.base, Path(str(agent.record.worktree))
@@ -121,7 +121,7 @@ class Publication:
 
 
 def _joined(*parts: str) -> str:
-    """Join sentences. No full stop is added to the last, which may be a command."""
+    """Join sentences. Adds no full stop to the last, which may be a command."""
     sentences = [part.strip() for part in parts if part.strip(" .")]
     ended = [part if part[-1] in ".!?:;" else f"{part}." for part in sentences[:-1]]
     return " ".join([*ended, *sentences[-1:]])

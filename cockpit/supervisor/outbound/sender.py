@@ -1,6 +1,6 @@
 """Send one message once: to a webhook, to a chat, or through Apprise.
 
-Secrets that a hook names as `${NAME}` are inserted only here, so that they are never stored. The
+A secret is written as `${NAME}` in a hook, and inserted only here, so that it is never stored. The
 outbox decides when to send, and how to react to the response.
 """
 
@@ -21,7 +21,7 @@ from cockpit.ports.processes import Processes
 
 NOTIFY_SECONDS = 30.0
 MOST_READ = 65_536
-"""Most bytes of a response that are read, to learn the thread of a message."""
+"""Maximum bytes read of a response, to find the thread of a message."""
 
 GONE_STATUS = 404
 
@@ -53,9 +53,9 @@ class Sender:
         now: float,
         thread: str | None = None,
     ) -> Answer:
-        """Send an event to the hook's `url`. Errors are in the result, not raised.
+        """Send an event to the hook's `url`. Errors are returned, not raised.
 
-        If the hook has threads, the message goes into `thread`, or opens one.
+        If the hook uses threads, the message is sent into `thread`, or opens a thread.
         """
         try:
             if kind == "notify":
@@ -121,7 +121,7 @@ class Sender:
         return slack_bot.judged(answer, thread)
 
     async def notify(self, url: str, title: str, body: str) -> Answer:
-        """Send a text to an Apprise address."""
+        """Send a text to an Apprise URL."""
         try:
             address = self._expanded(url)
         except Failed as wrong:
@@ -136,7 +136,7 @@ class Sender:
         if not run.problem:
             return Answer(status=200)
         hopeless = run.exit_code == notify.NO_ADDRESS
-        problem = "Apprise does not know this address" if hopeless else "it was not accepted"
+        problem = "Apprise does not support this URL" if hopeless else "it was not accepted"
         return Answer(problem=problem, hopeless=hopeless)
 
     def _expanded(self, text: str) -> str:

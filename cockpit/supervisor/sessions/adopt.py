@@ -1,8 +1,8 @@
-"""Adopt a running agent that no record names, for example after the database was lost.
+"""Adopt a running agent without a database record, for example after the database was lost.
 
-The process itself provides what is needed: the marker in its environment, its directory, and its
-session, from the CLI's own note. What only the database knew is lost, and the row says so. Ends
-nothing.
+The process itself provides the data: the marker in its environment, its directory, and its session,
+from the CLI's status file. Data that was only in the database is lost, and the row says so. Ends no
+process.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane]) -> list[Agent]:
-    """Create an agent for each process of ours that neither a record nor a file names.
+    """Create an agent for each cockpit process whose agent is in no record and in no file.
 
-    Its settings are lost, so it is only observed. An event reports each that cannot be adopted.
+    The settings are lost, so the agent is only observed. An event reports each process that cannot
+    be adopted.
     """
     agents = []
     for pane in panes:
@@ -59,9 +60,9 @@ def _record_unowned(
 ) -> None:
     dependencies.event_log.record(
         AgentUnowned(pid=pane.pid),
-        f"Process {pane.pid}, started by cockpit, runs in {safe_line(str(origin.directory), 200)} "
-        f"but is not listed ({safe_line(refused.title, 200)}). Check it, and end it: "
-        f"kill {pane.pid}",
+        f"Process {pane.pid}, started by cockpit, is running in "
+        f"{safe_line(str(origin.directory), 200)} but cannot be listed "
+        f"({safe_line(refused.title, 200)}). Check it, and end it: kill {pane.pid}",
     )
 
 
@@ -78,11 +79,10 @@ def note_lost_settings(dependencies: Dependencies, agent: Agent) -> None:
 def adopt(
     dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Iterable[Pane]
 ) -> bool:
-    """Adopt the process in the pane of this agent; False if there is none to adopt.
+    """Adopt the process in the pane of this agent; return False if there is none to adopt.
 
-    That is a process that no record names, or one of another session of ours than the row names.
-
-    Its chain comes from its documents; without documents, a new job without a prompt is stored.
+    Adopts a process without a record, or one whose session differs from the one on the row. The
+    chain is built from the agent's documents; without documents, stores a new job without a prompt.
     """
     pane = next((pane for pane in panes if pane.label == agent.name and not pane.dead), None)
     if pane is None:
@@ -117,7 +117,7 @@ def _save_process(
     origin: Origin,
     session: SessionId | None,
 ) -> bool:
-    """Store the process and its session. Returns whether the session was known."""
+    """Store the process and its session. Return whether the session was known."""
     elsewhere = str(origin.directory) != agent.record.directory
     # The agent may work in a subfolder of its worktree.
     top = repository_root(origin.directory) or origin.directory
@@ -158,7 +158,7 @@ def _save_session(
     session: SessionRecord,
     transcript: Path | None,
 ) -> None:
-    """Store a session for a process that already runs, and set it on the agent."""
+    """Store a session for a process that is already running, and set it on the agent."""
     session = replace(session, transcript=str(transcript) if transcript else None)
     with dependencies.store.transaction():
         dependencies.store.save_session(session)

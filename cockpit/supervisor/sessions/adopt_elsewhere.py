@@ -1,7 +1,7 @@
-"""Take over a session that cockpit did not start: end its process, reopen it as a new agent.
+"""Adopt a session that cockpit did not start: end its process, and reopen it as a new agent.
 
-Everything that can be checked is checked before the process is asked to end. It gets SIGTERM, at
-which the CLI saves its session, and nothing harder. `adopt.py` is about our own processes.
+All possible checks come before the process is asked to end. It gets only SIGTERM, on which the CLI
+saves its session; it is never killed. `adopt.py` adopts processes that cockpit started.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cockpit.supervisor.sessions.transcript_end import last_permission_mode
 from cockpit.wire.verbs import Adopt, Start
 
 END_SECONDS = 15.0
-"""How long the process may take to end after SIGTERM; a real one takes half a second."""
+"""Seconds that the process has to end after SIGTERM; CLIs usually need half a second."""
 READ_SECONDS = 5.0
 MODE_SECONDS = 60.0
 """For a transcript of some hundred MB whose permission mode is far from its end."""
@@ -61,20 +61,22 @@ class Adoption:
     async def adopt(self, asked: Adopt) -> Agent:
         """End the session's process, and reopen the session as a new agent.
 
-        Raises `BadUsage`, `NotNow` or `ProgramMissing` before anything is changed, and `Failed` if
-        the process does not end, or if the session cannot be reopened then: with the command that
-        reopens it by hand.
+        Raises `BadUsage`, `NotNow` or `ProgramMissing` before anything is changed. Raises `Failed`
+        if the process does not end, or if the session cannot be reopened afterwards; the error then
+        has the command to reopen it manually.
         """
         found = await self._others.find(asked.session)
         if asked.pid is not None and asked.pid != found.pid:
             raise NotNow(
                 f"Process {asked.pid} no longer has this session open",
                 f"Process {found.pid} has it open now.",
-                "Look again: cockpit status --elsewhere",
+                "List the sessions: cockpit status --elsewhere",
             )
         await self._refuse_inside_session(asked.asker)
         if found.id in self._under_way:
-            raise NotNow(f"Session {found.id} is already being adopted", "", "Wait for it.")
+            raise NotNow(
+                f"Session {found.id} is already being adopted", "", "Wait until it is done."
+            )
         name = self._name(asked.name, found)
         self._under_way.add(found.id)
         try:
@@ -108,7 +110,7 @@ class Adoption:
     # Checks
 
     async def _refuse_inside_session(self, asker: int | None) -> None:
-        """Raise `NotAllowed` if a session asks: only the user adopts."""
+        """Raise `NotAllowed` if the request comes from a session: only the user can adopt."""
         live, processes = self._dependencies.live_sessions, self._dependencies.processes
 
         def asking() -> LiveSession | None:
@@ -118,13 +120,13 @@ class Adoption:
         inside = await self._dependencies.slow.ask(("asker", asker), asking, READ_SECONDS)
         if inside is not None:
             raise NotAllowed(
-                "Refused: adopt is for the user, and a session asked",
+                "Only the user can adopt a session",
                 f"This command runs inside session {inside.id} (process {inside.pid}).",
                 "Ask the user to do it from their own terminal.",
             )
 
     async def _check(self, found: LiveSession, runtime: Runtime) -> None:
-        """Raise if it would be impossible to reopen the session after its process has ended."""
+        """Raise if the session could not be reopened after its process has ended."""
         parts = self._dependencies
         await check_adoptable(parts, self._fleet, found)
         await self._sessions.probe(runtime, parts.environment)
@@ -142,7 +144,7 @@ class Adoption:
         return self._fleet.free_name(suggested_name(found.directory.name))
 
     async def _agent(self, name: AgentName, found: LiveSession, runtime: Runtime) -> Agent:
-        """The new agent, in the session's directory. It never gets a wider permission mode."""
+        """Create the agent, in the session's directory and with no wider permission mode."""
         order = Start(
             name=name, directory=str(found.directory), runtime=found.runtime, mode="prompt"
         )
@@ -171,9 +173,10 @@ class Adoption:
     # Steps
 
     async def _end(self, agent: Agent, found: LiveSession) -> None:
-        """Ask exactly this process to end, and wait until it has.
+        """Ask exactly this process to end, and wait until it has ended.
 
-        Raises `NotNow` if it no longer has the session open, and `Failed` if it does not end.
+        Raises `NotNow` if the process no longer has the session open, and `Failed` if it does not
+        end.
         """
         parts = self._dependencies
         now = {(each.id, each.pid, each.started) for each in await self._others.look()}
@@ -181,13 +184,13 @@ class Adoption:
         if process is None or (found.id, found.pid, found.started) not in now:
             raise NotNow(
                 f"Process {found.pid} no longer has session {found.id} open",
-                "It ended, or opened another session, just now.",
-                f"Look again: cockpit status --elsewhere. Or: {start_command(found)}",
+                "It has just ended or opened another session.",
+                f"List the sessions: cockpit status --elsewhere. Or: {start_command(found)}",
             )
         parts.event_log.record(
             AgentAdopting(session=found.id, pid=found.pid, directory=shown_directory(found)),
-            f"{agent.name}: process {found.pid} is asked to end, to reopen its session here. "
-            f"By hand: {self._by_hand(found)}",
+            f"{agent.name}: asking process {found.pid} to end, to reopen its session here. "
+            f"To reopen it manually: {self._by_hand(found)}",
             agent.name,
         )
         terminal = parts.processes.terminal(process)
@@ -197,7 +200,7 @@ class Adoption:
             if terminal is not None:
                 terminal.write_line(
                     f"cockpit adopted this session as agent {agent.name}. "
-                    f"Look at it: cockpit attach {agent.name}"
+                    f"To open it: cockpit attach {agent.name}"
                 )
         finally:
             if terminal is not None:
@@ -206,8 +209,8 @@ class Adoption:
     def _still_runs(self, process: ProcessId, found: LiveSession) -> Failed:
         return Failed(
             f"Process {process.pid} did not end",
-            f"It was asked to end (SIGTERM) and still runs after {END_SECONDS:.0f} s. "
-            "cockpit does not kill it; the session stays where it is.",
+            f"It was asked to end (SIGTERM) and is still running after {END_SECONDS:.0f} s. "
+            "cockpit does not kill it, and the session stays there.",
             f"End it in its terminal (/exit), then: {start_command(found)}",
         )
 
@@ -219,7 +222,7 @@ class Adoption:
             raise Failed(
                 f"Process {found.pid} ended, but cockpit could not reopen its session",
                 f"{why}\nThe session is complete in its transcript.",
-                f"Reopen it by hand: {self._by_hand(found)}\n"
+                f"To reopen it manually: {self._by_hand(found)}\n"
                 f"Or as an agent: {start_command(found)}",
             ) from refused
 

@@ -1,6 +1,6 @@
 """Check whether a session that cockpit did not start could be reopened as an agent.
 
-Cheap enough for a list: starts no process, and reads no transcript.
+Fast enough for lists: starts no process, and reads no transcript.
 """
 
 from __future__ import annotations
@@ -20,29 +20,33 @@ READ_SECONDS = 5.0
 
 
 async def check_adoptable(dependencies: Dependencies, fleet: Fleet, found: LiveSession) -> None:
-    """Raise `NotNow` or `BadUsage` if the session cannot be adopted, and `NoAnswer` if its files
-    do not answer."""
+    """Raise `NotNow` or `BadUsage` if the session cannot be adopted.
+
+    Raises `NoAnswer` if its file system does not answer.
+    """
     if found.kind not in ("", "interactive"):
         raise NotNow(
             f"Session {found.id} is not in a terminal",
-            f"Its CLI runs it as {quoted(found.kind, 40)}, and may start it again.",
+            f"Its CLI runs it as {quoted(found.kind, 40)}, and may restart it.",
             f"End it where it was started, then: {start_command(found)}",
         )
     held = dependencies.store.session(found.id)
     if held is not None and fleet.find(held.agent) is not None:
         raise NotNow(
             f"The session belongs to {held.agent}",
-            f"It is session {held.number} of that agent's job, opened by hand.",
+            f"It is session {held.number} of that agent's job, opened manually.",
             f"End it there, then: cockpit start {held.agent} --resume {found.id}",
         )
     slow, live = dependencies.slow, dependencies.live_sessions
     await slow.ask(("elsewhere", found.id), partial(live.check_reopenable, found), READ_SECONDS)
     if not await slow.ask(found.directory, found.directory.is_dir):
-        raise BadUsage(f"{shown_directory(found)} is not a directory", "The session began there.")
+        raise BadUsage(
+            f"{shown_directory(found)} is not a directory", "The session was started there."
+        )
 
 
 def start_command(found: LiveSession) -> str:
-    """The command that reopens the session as an agent, once its process has ended."""
+    """Return the command that reopens the session as an agent, after its process has ended."""
     directory = shown_directory(found)
     name = suggested_name(Path(directory).name)
     return f"cockpit start {name} --directory {shlex.quote(directory)} --resume {found.id}"

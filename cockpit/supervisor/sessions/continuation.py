@@ -1,8 +1,9 @@
 """Start a new agent from a handoff document: its name, its directory and its first prompt.
 
-Any valid handoff document is accepted, also one from another machine. Its front matter only makes
-proposals: its directory is used if it exists and no agent works in it. The document itself is not
-changed; one outside of the agent's directory is copied into it. Copy and first prompt are redacted.
+Any valid handoff document is accepted, even from another machine. Its front matter is only a
+suggestion: its directory is used if it exists and no agent works in it. The document itself is not
+changed. A document outside the agent's directory is copied into that directory. Secrets are removed
+from the copy and from the first prompt.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Continuation:
     async def continue_from(self, asked: Continue) -> Agent:
         """Start an agent that continues from the document.
 
-        Raises `BadUsage` if it is not a handoff document or names no usable directory, and `NotNow`
-        if an agent works there. A refused start leaves nothing behind.
+        Raises `BadUsage` if it is not a handoff document or has no usable directory, and `NotNow`
+        if an agent works there. If it raises, nothing is changed.
         """
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))
@@ -72,12 +73,12 @@ class Continuation:
         text: str,
         left: Document,
     ) -> Agent:
-        """Start the agent of that name; the caller holds its lock."""
+        """Start the agent with that name. The caller holds the agent's lock."""
         known = self._fleet.find(name)
         if known is not None and asked.name is None:
             raise NotNow(
                 f"There is already an agent {name}",
-                "It was started while this request was prepared.",
+                "It was started at the same time.",
                 "Pass --name NAME, or try again: cockpit then picks a free name.",
             )
         if known is not None:
@@ -104,7 +105,7 @@ class Continuation:
         return agent
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
-        """Remove the notice about this document, wherever it lies: a session took it over."""
+        """Remove the notice about this document, wherever it is: a session has taken over."""
         documents, folder = self._dependencies.documents, str(agent.settings.handoff.directory)
         steps = len(PurePath(folder).parts)
         worktree = path.parents[steps] if len(path.parents) > steps else path.parent
@@ -116,7 +117,7 @@ class Continuation:
         await asyncio.to_thread(withdraw)
 
     def _place_of(self, named: Path) -> Path:
-        """The document's path; that of our own copy if the document is missing."""
+        """Return the document's path, or the path of cockpit's copy if the document is missing."""
         if named.exists():
             return named
         records = self._dependencies.store.handoffs_named(str(named))
@@ -124,7 +125,7 @@ class Continuation:
         return next((copy for copy in copies if is_file(copy)), named)
 
     def _directory(self, asked: Continue, left: Document) -> Path:
-        """The directory that the user named; else the document's, if no agent works there."""
+        """Return the requested directory; else the document's. Refuses one where an agent works."""
         if asked.directory is not None:
             if not (named := Path(asked.directory)).is_dir():
                 raise BadUsage(
@@ -135,7 +136,7 @@ class Continuation:
         if place is None or not place.is_absolute() or not place.is_dir():
             raise BadUsage(
                 "No directory for the new agent",
-                "The document does not name one."
+                "The document does not contain one."
                 if place is None
                 else f"The document's directory {place} does not exist.",
                 "Choose one: --directory DIR",
@@ -143,21 +144,21 @@ class Continuation:
         for agent in self._fleet:
             if agent.in_use and same_path(agent.directory, place):
                 raise NotNow(
-                    f"{agent.name} works in {place}",
+                    f"{agent.name} is already running in {place}",
                     "Two agents in one directory overwrite each other's work.",
                     f"Stop it first (cockpit stop {agent.name}), or choose another: --directory.",
                 )
         return place
 
     def _name(self, wanted: str | None, left: Document) -> AgentName:
-        """The name asked for; else that of the document's agent, with a number if it is taken."""
+        """Return the requested name; else the document's agent name, with a number if taken."""
         if wanted is not None:
             return agent_name(wanted)
         stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")
         return self._fleet.free_name(stem)
 
     async def _within_reach(self, agent: Agent, path: Path, text: str) -> Path:
-        """A path in the agent's directory; elsewhere it might need permission to read it."""
+        """Copy the document into the agent's directory, where it can be read without permission."""
         folder = str(agent.settings.handoff.directory)
         if (inside := _inside(path, agent.directory)) is not None:
             return inside
@@ -170,6 +171,6 @@ class Continuation:
 
 
 def _inside(path: Path, directory: Path) -> Path | None:
-    """The real path of a file that lies in the directory, links followed; None for others."""
+    """Return the real path of a file in the directory, links followed; None for other files."""
     real = path.resolve()
     return real if is_within(real, directory.resolve()) else None

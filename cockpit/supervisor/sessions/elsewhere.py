@@ -1,5 +1,4 @@
-"""Find live sessions that no cockpit started. Reads only the CLIs' status files; makes no
-decisions."""
+"""Find running sessions that no cockpit started. Reads only the CLIs' status files."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 
 SHORTEST_ID = 4
-"""Characters of a session's id that are enough to name it."""
+"""Minimum length of a prefix that can be used instead of a session's id."""
 PATIENCE = 5.0
-"""Seconds for reading all status files."""
+"""Time limit in seconds for reading all status files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a session's process runs. All text is foreign."""
+    """Where a session's process is running. All text comes from other programs."""
 
     terminal: str = ""
     """Its controlling terminal (`pts/3`); empty without one."""
@@ -31,13 +30,13 @@ class Place:
     tmux_socket: str = ""
     """The socket of that tmux server."""
     by_cockpit: bool = False
-    """A cockpit started it, or a process that it descends from."""
+    """Whether a cockpit started the process or one of its ancestors."""
 
 
 def place_of(above: Sequence[Ancestor]) -> Place:
-    """The place of the first process; `above` continues with its ancestors.
+    """Return the place of the first process in `above`; the others are its ancestors.
 
-    The pane counts only if the tmux server is an ancestor: a terminal that was opened inside tmux
+    The pane is used only if the tmux server is an ancestor: a terminal that was opened inside tmux
     inherits the variables.
     """
     if not above:
@@ -51,66 +50,66 @@ def place_of(above: Sequence[Ancestor]) -> Place:
 
 
 class OtherSessions:
-    """The live sessions that belong to no agent of any cockpit."""
+    """The running sessions that belong to no agent of any cockpit."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._places: dict[tuple[int, int], Place] = {}
-        """By pid and start time, because the way a process was started does not change."""
+        """Cached by pid and start time, because a process's place does not change."""
 
     @property
     def enabled(self) -> bool:
-        """Whether the user wants to see them."""
+        """Whether `[elsewhere] show` is on."""
         loaded = self._fleet.loaded
         return loaded is not None and loaded.settings.elsewhere.show
 
     async def look(self) -> list[LiveSession]:
-        """The sessions now; none if the user switched the group off. Raises `NoAnswer`."""
+        """Return the current sessions; none if `[elsewhere] show` is off. Raises `NoAnswer`."""
         if not self.enabled:
             return []
         slow, live = self._dependencies.slow, self._dependencies.live_sessions
         return await slow.ask(("elsewhere",), lambda: self._others(live.look()), PATIENCE)
 
     async def find(self, ident: str) -> LiveSession:
-        """The session with this id, or with the only id that begins so.
+        """Return the session with this id, or the only one whose id starts with it.
 
-        Raises `NotNow` if the group is switched off, and `BadUsage` if there is none, or several.
+        Raises `NotNow` if `[elsewhere] show` is off, and `BadUsage` for no or several matches.
         """
         if not self.enabled:
             raise NotNow(
-                "Sessions that cockpit did not start are switched off",
+                "Sessions that cockpit did not start are not shown",
                 "",
-                "Switch them on in cockpit.toml: [elsewhere] show = true",
+                "To show them, in cockpit.toml: [elsewhere] show = true",
             )
         begun = [each for each in await self.look() if each.id.startswith(ident.lower())]
         if len(ident) < SHORTEST_ID or not begun:
             raise BadUsage(
-                f"No live session {quoted(ident, 80)} that cockpit did not start",
-                f"Name it by its id, or by the first {SHORTEST_ID} characters or more.",
+                f"No running session {quoted(ident, 80)} outside cockpit",
+                f"Use its id, or at least the first {SHORTEST_ID} characters.",
                 "List them: cockpit status --elsewhere",
             )
         if len({each.pid for each in begun}) > 1:
             raise BadUsage(
-                f"{quoted(ident, 80)} is not the only one",
+                f"{quoted(ident, 80)} matches several sessions",
                 "\n".join(f"{each.id} (process {each.pid})" for each in begun),
                 "Use the whole id. If two processes have one session open, end one of them first.",
             )
         return begun[0]
 
     def place(self, session: LiveSession) -> Place:
-        """Where a session of the last `look` runs."""
+        """Return where a session of the last `look` is running."""
         return self._places.get((session.pid, session.started), Place())
 
     def identify(self, session: LiveSession) -> ProcessId | None:
-        """The process that has the session open; None if it has ended."""
+        """Return the process that has the session open; None if the process has ended."""
         process = self._dependencies.processes.identify(session.pid)
         return process if process is not None and process.started == session.started else None
 
     def _others(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
-        """Return the sessions that belong to no agent. Called on a thread, or on two at once.
+        """Return the sessions that belong to no agent. Thread-safe.
 
-        What an agent starts is not listed, nor a writer of documents, which this process starts.
+        Leaves out processes that an agent started, and document writers, which this process starts.
         """
         sessions = list(sessions)
         known, places = self._places, dict[tuple[int, int], Place]()

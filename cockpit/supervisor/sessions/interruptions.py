@@ -1,7 +1,7 @@
-"""Agents that were interrupted when the machine or the tmux server ended.
+"""Agents interrupted by a reboot or by the end of the tmux server.
 
-They are found after a restart, and stored as latches of the session, so that the list stays the
-same until the user reopens, restarts or stops the agent. Starts and ends nothing.
+They are found after a restart and stored as latches of their sessions, so that the list stays the
+same until the user reopens, restarts or stops an agent. Starts and ends nothing.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from cockpit.supervisor.dependencies import Dependencies
 Cause = Literal["restart", "terminal"]
 
 WORDS: dict[Cause, str] = {
-    "restart": "it was running when the machine was restarted",
-    "terminal": "it was running when its tmux server ended",
+    "restart": "it was interrupted by a reboot",
+    "terminal": "it was interrupted when its tmux server exited",
 }
 _LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
 SHORTLY = 30.0
-"""Seconds before the supervisor's end in which an ended agent may belong to a shutdown."""
+"""An agent that ended at most this many seconds before the supervisor may be part of a shutdown."""
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:
-    """After a restart: note which agents were interrupted. `panes`: a pane of ours exists."""
+    """Store which agents were interrupted, after a restart. `panes`: a cockpit pane exists."""
     ended = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
     for agent in ended:
         known = _known(dependencies, agent)
@@ -43,21 +43,21 @@ def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> 
 
 
 def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
-    """Remove the note, because a session was opened. Idempotent."""
+    """Remove the interruption of this agent, because a session was opened. Idempotent."""
     agent.troubles.interrupted = None
     if agent.session is not None:
         dependencies.store.unlatch(agent.session.id, *_LATCHES)
 
 
 def ended_with_server(end: Exit) -> bool:
-    """Whether the tmux server ended and took the agent with it."""
+    """Return whether the agent ended because the tmux server exited."""
     return end.lost is LostPane.SERVER_ENDED
 
 
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
-    """When the supervisor ends: store which agents ended just before, in case of a shutdown.
+    """Store which agents ended just before this supervisor, in case of a shutdown.
 
-    Only the next supervisor knows whether it was a shutdown: the boot id is another one then.
+    Only the next supervisor knows whether it was a shutdown, because the boot id has then changed.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
     for agent in agents:
@@ -84,7 +84,7 @@ def _cause(dependencies: Dependencies, agent: Agent, *, panes: bool) -> Cause | 
     assert agent.session is not None
     record, boot = agent.record, dependencies.clock.boot()
     other_boot = record.boot is not None and record.boot != boot
-    if record.ending is None:  # it ended while no supervisor ran
+    if record.ending is None:  # the agent ended while no supervisor was running
         if other_boot:
             return "restart"
         return "terminal" if record.pid is not None and not panes else None

@@ -1,7 +1,7 @@
 """Start and end the sessions of an agent.
 
 A session's marker is saved before its process starts, so that `reattach` finds the process after a
-crash. Does not decide what should start or end.
+crash. Makes no decisions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
 
 
 async def no_prologue(agent: Agent, session: SessionRecord, prompt: str | None) -> str | None:
-    """A prologue that returns the prompt unchanged."""
+    """Return the prompt unchanged."""
     return prompt
 
 
@@ -62,11 +62,11 @@ class Sessions:
     # Identity
 
     def mint(self, agent: Agent) -> tuple[SessionId, str]:
-        """A new session id, and a new marker for its processes."""
+        """Return a new session id, and a new marker for the session's processes."""
         return SessionId(str(uuid4())), f"{agent.name}-{secrets.token_hex(6)}"
 
     async def without_secrets(self, agent: Agent, prompt: str) -> str:
-        """Redact a prompt before it is stored. Runs on a thread: a prompt can have any size."""
+        """Redact a prompt before it is stored. Uses a thread, because prompts can be large."""
         redactor = redactor_of(self._dependencies.environment, agent)
         return await asyncio.to_thread(lambda: redactor.redact(prompt).text)
 
@@ -77,9 +77,9 @@ class Sessions:
         return job
 
     def next_number(self, job: JobId, plan: Plan | None = None) -> int:
-        """The number of the next session in a job's chain. Undone sessions keep theirs.
+        """Return the number of the next session in a job's chain. Undone sessions keep theirs.
 
-        The starts of a plan share one number: only one of them can succeed.
+        All attempts of one plan to start a session share a number, because only one can succeed.
         """
         tried = {successor.session for successor in plan.successors} if plan else set()
         numbers = (
@@ -101,9 +101,9 @@ class Sessions:
     ) -> None:
         """Start a process for this session in the agent's pane, or in a new one.
 
-        Raises `ProgramMissing`, `NotNow` if another agent works there or has the session open, and
-        other refusals before anything is changed; `Failed` if the process could not be started. The
-        agent's directory must exist. The caller holds the agent's lock.
+        Before anything is changed, raises `ProgramMissing`, `NotNow` if another agent works there
+        or has the session open, and other errors. Raises `Failed` if the process could not be
+        started. The agent's directory must exist. The caller holds the agent's lock.
         """
         self.locks.check_held(agent.name)
         if not resume:
@@ -136,13 +136,13 @@ class Sessions:
         pane = await self._open_pane(agent, launch)
         self.attach_process(agent, pane)
         if agent.process is None:
-            # It ended before its end could be watched.
+            # The process ended before it could be watched.
             self._ended(agent, None)
 
     def refuse_if_open(self, agent: Agent, session: SessionRecord) -> None:
         """Raise `NotNow` if another agent has this session open.
 
-        Its user may have opened it there, such as with `/resume`, whoever's job it belongs to.
+        The user can open any session in another agent, for example with `/resume`.
         """
         ident = session.cli_id or session.id
         for other in self._agents():
@@ -151,11 +151,11 @@ class Sessions:
                 raise NotNow(
                     f"Session {ident} is already open",
                     f"{other.name} has it open; two processes would write to one conversation.",
-                    f"Leave it there first: /clear in {other.name}, or cockpit stop {other.name}",
+                    f"Close it there first: /clear in {other.name}, or cockpit stop {other.name}",
                 )
 
     def _save_start_time(self, session: SessionRecord) -> None:
-        """Store when its process started, in monotonic seconds; for cooldowns and limits."""
+        """Store the start time of the session's process, in monotonic seconds, for time limits."""
         name = began(self._dependencies.clock.boot())
         with self._dependencies.store.transaction():
             self._dependencies.store.unlatch(session.id, name)
@@ -169,7 +169,7 @@ class Sessions:
         agent.runtime.forbid_writing(agent.name)
 
     def runtime_of(self, agent: Agent, session: SessionRecord) -> Runtime:
-        """The runtime of the CLI that this session runs in."""
+        """Return the runtime of this session's CLI."""
         return runtime_of(self._dependencies.runtimes, agent, session)
 
     async def prepare(self, agent: Agent, order: SessionOrder, runtime: Runtime) -> Launch:
@@ -177,7 +177,7 @@ class Sessions:
         if not await self._dependencies.slow.ask(order.directory, order.directory.is_dir):
             raise Failed(
                 f"{order.directory} does not exist",
-                f"{agent.name} works in it, so nothing was started.",
+                f"It is the directory of {agent.name}; nothing was started.",
                 "Restore the directory, or start the agent in another one.",
             )
         program = await self.probe(runtime, order.environment)
@@ -198,9 +198,9 @@ class Sessions:
     def order(
         self, agent: Agent, session: SessionRecord, prompt: str | None, *, resume: bool = False
     ) -> SessionOrder:
-        """The order for the runtime to start this session.
+        """Return the `SessionOrder` with which the runtime starts this session.
 
-        Model, arguments and command of the settings are for the configured CLI alone.
+        Model, arguments and command of the settings apply only to the configured CLI.
         """
         settings = agent.settings
         runtime = self.runtime_of(agent, session)
@@ -223,7 +223,7 @@ class Sessions:
         )
 
     def environment(self, agent: Agent) -> dict[str, str]:
-        """The environment of a pane: the supervisor's, our variables, and the agent's settings."""
+        """Return a pane's environment: the supervisor's, cockpit's variables, the agent's `env`."""
         places = self._dependencies.places
         env = {
             **self._dependencies.environment,
@@ -271,8 +271,8 @@ class Sessions:
     def record_exit(self, agent: Agent, end: Exit | None) -> None:
         """Save how the agent's process ended, then record the event.
 
-        `end` is None if no supervisor saw it. The stored `ending` then stays empty, by which
-        `interruptions` recognises it.
+        `end` is None if no supervisor was running at the time. The stored `ending` then stays
+        empty, by which `interruptions` recognizes such an end.
         """
         record = agent.record
         text = "ended while no supervisor was running"
@@ -348,12 +348,12 @@ class Sessions:
         try:
             self._dependencies.store.save_agent(agent.record)
         except BaseException:
-            # Keep memory equal to the database: `reattach` then repeats what is missing.
+            # Keep memory equal to the database, so that `reattach` repeats the missing step.
             agent.record = held
             raise
 
     def watch_end(self, agent: Agent, process: ProcessId) -> None:
-        """Watch for the end of this process, and no longer of another one."""
+        """Watch for the end of this process; stop watching any other process of the agent."""
         self.unwatch(agent)
         self._forget[agent.name] = self._dependencies.processes.on_exit(
             process, lambda: self._ended(agent, process)
@@ -364,14 +364,14 @@ class Sessions:
         if forget := self._forget.pop(agent.name, None):
             forget()
 
-    # Its transcript
+    # The transcript
 
     def tail(self, agent: Agent, transcript: Path | None) -> Tail | None:
-        """A reader of the transcript from its beginning; None without a path."""
+        """Return a reader of the transcript from its beginning; None without a path."""
         return Tail(transcript, agent.runtime.parse) if transcript else None
 
     def follow_transcript(self, agent: Agent, transcript: Path) -> None:
-        """Read another transcript file, from its beginning, if the CLI reports one."""
+        """Read another transcript file from its beginning, because the CLI reported it."""
         if agent.session is None or agent.session.transcript == str(transcript):
             return
         agent.session = replace(agent.session, transcript=str(transcript))
@@ -389,10 +389,10 @@ class Sessions:
             agent.begin_transcript(Tail(transcript, agent.runtime.parse))
 
     def ids_of(self, agent: Agent, named: SessionId) -> tuple[SessionId, SessionId | None]:
-        """`id` and `cli_id` of a new record for the session that the CLI knows as `named`.
+        """Return `id` and `cli_id` of a new record for the CLI's session `named`.
 
-        A session that cockpit knows already keeps its record: it belongs to a job and a history,
-        perhaps of another agent. The new one has an id of its own then.
+        If the session already has a record, which may belong to another agent's job, that record is
+        kept, and the new record gets an id of its own.
         """
         if self._dependencies.store.session(named) is not None:
             return self.mint(agent)[0], named
@@ -403,9 +403,9 @@ class Sessions:
     ) -> None:
         """Follow another session that the user began or opened in the same process.
 
-        `source` is the CLI's name for the change: `clear`, `resume` or `fork`. It becomes the next
-        session of the agent's job, also if it is an earlier one of this job, or one of another
-        agent.
+        `source` is the CLI's name for the change: `clear`, `resume` or `fork`. The session becomes
+        the next one of the agent's job, even if it is an earlier session of this job or a session
+        of another agent.
         """
         assert agent.session is not None
         self.save_counts(agent)
@@ -458,7 +458,7 @@ class Sessions:
         return ending
 
     async def end_process(self, agent: Agent, patience: float = 6.0) -> Ending:
-        """Like `end`, but saves nothing: the caller saves the agent's record."""
+        """End the processes as `end` does, but save nothing: the caller saves the record."""
         self.locks.check_held(agent.name)
         self.unwatch(agent)
         if agent.record.run is None:
@@ -476,7 +476,7 @@ class Sessions:
         return ending
 
     async def find_exit(self, agent: Agent) -> Exit:
-        """See `exit_reason.find_exit`."""
+        """Return how the process ended; see `exit_reason.find_exit`."""
         return await find_exit(self._dependencies, agent)
 
     def _now(self) -> float:
@@ -484,56 +484,56 @@ class Sessions:
 
 
 def _shared(agent: Agent, known: SessionRecord | None) -> str | None:
-    """The remark on an agent that opened the session that another agent has open."""
+    """Return a remark if the agent opened a session that another agent has open."""
     if known is None or known.agent == agent.name or known.state != "live":
         return None
     return (
         f"it opened {known.agent}'s session: two processes now write to one conversation. "
-        f"Leave it in one of them: /clear in {agent.name}, or cockpit stop {known.agent}"
+        f"Close it in one of them: /clear in {agent.name}, or cockpit stop {known.agent}"
     )
 
 
 def _follow_text(name: str, new: SessionRecord, source: str, known: SessionRecord | None) -> str:
-    """The event's text when an agent's process changed its session."""
+    """Return the text of the event that an agent's process changed its session."""
     number = f"session {new.number} of its job"
     if known is not None:
         whose = f"{known.agent}'s session" if known.agent != name else "its own session"
-        return f"{name} opened {whose} {known.number} again by hand, as {number}"
+        return f"{name} reopened {whose} {known.number} manually, as {number}"
     if source == "clear":
-        return f"{name} was cleared by hand; its new session is number {new.number}"
-    return f"{name} opened another session by hand, as {number}"
+        return f"{name} was cleared manually; its new session is number {new.number}"
+    return f"{name} opened another session manually, as {number}"
 
 
 def refuse_if_alive(agent: Agent) -> None:
-    """Raise `NotNow` if the agent runs or is being started."""
+    """Raise `NotNow` if the agent is running or being started."""
     if agent.start.setup:
         raise NotNow(
             f"{agent.name} is being started",
-            f"Its worktree is set up first: {agent.start.setup}",
-            f"Wait for it, or cancel it: cockpit stop {agent.name}",
+            f"Its worktree is being set up: {agent.start.setup}",
+            f"Wait, or cancel the start: cockpit stop {agent.name}",
         )
     refuse_if_opening(agent)
     if agent.alive:
         pid = agent.process.pid if agent.process else "?"
         raise NotNow(
             f"{agent.name} is already running (pid {pid})",
-            "One agent has one process at a time.",
-            f"Look at it: cockpit attach {agent.name}",
+            "An agent can only run once at a time.",
+            f"Open it: cockpit attach {agent.name}",
         )
 
 
 def refuse_if_handing_off(agent: Agent) -> None:
-    """Raise `NotNow` while a handoff of this agent is under way, also without a process."""
+    """Raise `NotNow` while a handoff of this agent is in progress, even without a process."""
     if agent.handoff is not None:
         raise NotNow(
             f"A handoff of {agent.name} is in progress",
             f"It is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}.",
-            f"Wait for it, or refuse it: cockpit refuse {agent.name}",
+            f"Wait, or refuse the handoff: cockpit refuse {agent.name}",
         )
 
 
 def refuse_if_opening(agent: Agent) -> None:
-    """Raise `NotNow` while the hooks before a session of this agent run."""
+    """Raise `NotNow` while the hooks before a session of this agent are running."""
     if agent.start.hooks_run:
         raise NotNow(
             f"{agent.name} is being started",

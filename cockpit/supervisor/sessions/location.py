@@ -1,6 +1,6 @@
-"""Find where an agent would work: its worktree and branch. Creates nothing.
+"""Determine an agent's worktree and branch. Creates nothing.
 
-A start and a plan both use it, so that they agree.
+Both `Start` and `Plan` use this module, so that a plan shows what a start does.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ class Place:
     """A worktree that exists or would be created."""
 
     root: Path
-    """The checkout or repository that it belongs to."""
+    """The checkout or repository to which the worktree belongs."""
     folder: Path
     """The folder in which worktrees are created."""
     target: Path
     branch: str
     base: str
-    """Where a new branch starts; empty for HEAD."""
+    """The commit or branch from which a new branch starts; empty for HEAD."""
     left: bool = False
-    """The worktree exists, from an earlier job of the same agent."""
+    """Whether the worktree exists, from an earlier job of the same agent."""
 
 
 async def find_place(
     worktrees: Worktrees, settings: AgentSettings, job: str | None
 ) -> Place | None:
-    """The worktree of this agent's next job; None if it works in the directory itself.
+    """Return the worktree of this agent's next job; None if it works in the directory itself.
 
-    Raises `BadUsage` outside of a repository.
+    Raises `BadUsage` outside a repository.
     """
     own = settings.worktree
     if own.strategy == "none":
@@ -54,12 +54,12 @@ async def find_place(
     if root is None:
         raise BadUsage(
             f"{settings.directory} is not in a git repository",
-            f"{settings.name} is configured to work in a worktree of it.",
+            f"{settings.name} is configured to work in a worktree.",
             'Run git init there, or set worktree.strategy = "none".',
         )
     ident = job[:8] if job else JOB_UNKNOWN
     branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
-    # Worktrees of a bare repository go beside its folder, not into it.
+    # Worktrees of a bare repository are created next to its folder, not in it.
     beside = found.root is None and not (root / ".git").exists()
     within = root.parent if beside else root
     folder = own.directory if own.directory.is_absolute() else within / own.directory
@@ -84,7 +84,7 @@ def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
     raise BadUsage(
         f"{settings.name} cannot work in {safe_line(str(directory))}",
         f"{safe_line(str(found))} is git's own folder: git would run files in it.",
-        "Name the folder of a checkout.",
+        "Choose the folder of a checkout.",
     )
 
 
@@ -105,5 +105,5 @@ def record_worktree_ready(event_log: EventLog, agent: Agent, made: Worktree, wha
 
 
 def same_place(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same directory, links followed."""
+    """Return whether two paths lead to the same directory, links followed."""
     return same_path(one, other)

@@ -1,7 +1,7 @@
 """Permission modes of a job whose sessions run in several CLIs.
 
-A session's record has the mode in the names of the agent's configured CLI, also while the job is in
-another one.
+A session's record names the mode as the agent's configured CLI does, even while the job runs in
+another CLI.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from cockpit.supervisor.dependencies import Runtimes
 
 
 def mode_in(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> str:
-    """A recorded mode, in the names of the CLI `runtime`. Empty only in the configured CLI: another
-    CLI's own default could allow more."""
+    """Return a recorded mode, named as the CLI `runtime` does.
+
+    Empty only for the configured CLI, because the default of another CLI could allow more.
+    """
     if runtime.name == agent.settings.runtime:
         return mode
     rights = runtimes(agent.settings.runtime).modes.get(mode, ASKS_FIRST)
@@ -24,7 +26,7 @@ def mode_in(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> st
 
 
 def is_same(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> bool:
-    """Whether the CLI `runtime` has a mode that allows exactly the same as a recorded mode."""
+    """Return whether the CLI `runtime` has a mode that allows exactly what a recorded mode does."""
     if runtime.name == agent.settings.runtime:
         return True
     modes = runtimes(agent.settings.runtime).modes
@@ -35,7 +37,7 @@ def is_same(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> bo
 def narrowed(
     runtimes: Runtimes, agent: Agent, mode: str, old: SessionRecord, observed: str | None
 ) -> str:
-    """A recorded mode, or the narrower one that the user last chose in the session `old`."""
+    """Return a recorded mode, or a narrower one that the user last chose in the session `old`."""
     usual = runtimes(agent.settings.runtime)
     runtime = runtime_of(runtimes, agent, old)
     if runtime.name == usual.name:

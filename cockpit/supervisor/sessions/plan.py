@@ -1,4 +1,4 @@
-"""Describe the result of a start: directory, branch, or why it would fail. Changes nothing.
+"""Describe the result of a start: directory and branch, or the error. Changes nothing.
 
 The agent's program is not checked, because this runs while a user types.
 """
@@ -35,7 +35,7 @@ class Planner:
         self._starter = starter
 
     async def plan(self, asked: Plan) -> Done:
-        """Describe the result of `Start` with the same arguments; raises the same errors."""
+        """Describe the result of `Start` with the same arguments; raise the same errors."""
         name = agent_name(asked.name)
         if (agent := self._fleet.find(name)) is not None:
             refuse_if_alive(agent)
@@ -80,7 +80,7 @@ def _refuse_runtime(settings: AgentSettings) -> None:
 
 
 def _worktree_text(place: Place, there: bool) -> str:
-    """`there` tells whether the branch exists."""
+    """`there`: whether the branch exists."""
     if place.left:
         return f"in the worktree {place.target} again, on branch {place.branch}."
     base = f" from {place.base}" if place.base else ""
@@ -94,5 +94,5 @@ def _directory_text(settings: AgentSettings, found: GitFacts) -> str:
 
 
 def neighbours_text(names: Sequence[str]) -> str:
-    """A clause that these agents work in the same directory; needs at least one name."""
-    return f"{', '.join(names)} {'works' if len(names) == 1 else 'work'} there too"
+    """Return a clause that these agents work in the same directory. Needs at least one name."""
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} running there too"

@@ -1,6 +1,6 @@
-"""Find the running process that an agent's record names.
+"""Find the running process of an agent's record.
 
-The marker in its environment identifies it, not its pid. Starts and ends nothing.
+The marker in its environment identifies the process, not its pid. Starts and ends nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 LAUNCHES, LAUNCH_LOOK = 30, 0.05
-"""Number of looks at a launcher until it has become the agent, and seconds between them."""
+"""Number of checks whether a launcher has become the agent, and seconds between them."""
 
 
 async def find_process(
     dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Mapping[str, Pane]
 ) -> bool:
-    """After a restart: reattach the process that the record names; True if it runs."""
+    """Reattach the recorded process after a restart; return whether it is running."""
     record = agent.record
     if record.session is None or record.run is None:
         return False
@@ -47,11 +47,11 @@ async def find_process(
 
 
 def _without_terminal(dependencies: Dependencies, agent: Agent) -> ProcessId | None:
-    """The recorded process, if it still runs although its pane is closed."""
+    """Return the recorded process if it is still running although its pane is closed."""
     run, process = agent.record.run, _recorded(agent)
     if run is None or process is None:
         return None
-    # A process that hides its environment is told by the recorded identity alone.
+    # A process that hides its environment is identified only by pid and start time.
     return process if dependencies.processes.carries(process, run) is not False else None
 
 
@@ -63,9 +63,9 @@ def _recorded(agent: Agent) -> ProcessId | None:
 
 
 async def reattach(dependencies: Dependencies, sessions: Sessions, agent: Agent) -> bool:
-    """Reattach the process that the record names; True if it runs.
+    """Reattach the recorded process; return whether it is running.
 
-    For a start that was done but not saved: another start would be a second process.
+    Used after a start that was not saved, because another start would create a second process.
     """
     if agent.alive and agent.process is not None and agent.record.pid == agent.process.pid:
         return True
@@ -78,9 +78,9 @@ async def reattach(dependencies: Dependencies, sessions: Sessions, agent: Agent)
 
 
 async def _is_agents_own(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
-    """Whether the pane's process has the agent's marker, or hides it and is the recorded process.
+    """Return whether the pane's process has the agent's marker, or is the recorded process.
 
-    A launcher has it only when it has become the agent, so this waits a moment.
+    A launcher has the marker only after it has become the agent, so this waits a moment.
     """
     record = agent.record
     assert record.run is not None

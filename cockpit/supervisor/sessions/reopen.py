@@ -1,6 +1,6 @@
-"""Reopen an agent's own session, which keeps its job, its number and its counts.
+"""Prepare to reopen an agent's own session, which keeps its job, number and counts.
 
-Used by `start NAME --resume ID`, by an undo and after a restart of the machine. Starts nothing.
+Used by `start NAME --resume ID`, by an undo and after a reboot. Starts nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from cockpit.supervisor.sessions.location import record_worktree_ready
 from cockpit.supervisor.sessions.permission_modes import narrowed
 
 LAST = "last"
-"""Used in place of a session's id: the agent's last session."""
+"""Placeholder for the id of the agent's last session."""
 
 
 def session_named(agent: Agent, named: str) -> SessionId:
-    """The session that `--resume` names. Raises `NotNow` if the agent never had one."""
+    """Return the session for `--resume`. Raises `NotNow` if the agent never had a session."""
     if named != LAST:
         return SessionId(named)
     if agent.record.session is None:
@@ -38,7 +38,7 @@ def session_named(agent: Agent, named: str) -> SessionId:
 
 
 class Reopening:
-    """The functions that every way of reopening a session uses."""
+    """Functions that all requests to reopen a session share."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Reopening:
         self._sessions = sessions
 
     def own_session(self, agent: Agent, ident: SessionId) -> SessionRecord | None:
-        """The record of a session of this agent; None if it belongs to no known agent.
+        """Return the record of a session of this agent; None if no known agent has this session.
 
         Raises `NotNow` for a session of another agent.
         """
@@ -67,10 +67,10 @@ class Reopening:
         )
 
     def reopened(self, agent: Agent, before: SessionRecord) -> SessionRecord:
-        """The session's record for reopening: a new marker, and the narrowest permission mode.
+        """Return the session's record for reopening, with a new marker.
 
-        Considered are the mode it was started with, the one last chosen in it, and the one of the
-        session that runs now.
+        Its permission mode is the narrowest of three: the mode with which the session was started,
+        the mode last chosen in it, and the mode of the session that is running now.
         """
         _, run = self._sessions.mint(agent)
         runtimes = self._dependencies.runtimes
@@ -83,12 +83,12 @@ class Reopening:
         return replace(before, run=run, state="live", permission_mode=mode, ended=None)
 
     def count_handoffs(self, job: JobId) -> int:
-        """Number of confirmed handoffs of this job."""
+        """Return the number of confirmed handoffs of this job."""
         handoffs = self._dependencies.store.handoffs(job)
         return sum(handoff.outcome == Outcome.DONE.value for handoff in handoffs)
 
     async def restore_worktree(self, agent: Agent) -> Worktree | None:
-        """Create the worktree of the agent's job again if it is missing; None if it is not.
+        """Recreate the worktree of the agent's job if it is missing; return None if it exists.
 
         Raises like `Worktrees.ensure`, such as `NotNow` if the branch is taken.
         """
@@ -105,11 +105,11 @@ class Reopening:
             self._dependencies.event_log,
             agent,
             made,
-            f"was missing and was created again: {made.directory}",
+            f"was missing and was recreated: {made.directory}",
         )
         return made
 
 
 def is_there(directory: str) -> bool:
-    """Whether the folder exists."""
+    """Return whether the folder exists."""
     return Path(directory).is_dir()

@@ -1,7 +1,7 @@
 """Complete the work that a killed supervisor left unfinished, before requests are answered.
 
-Processes count first, then the agent's row, then its sessions. An agent that was being stopped is
-stopped; every session without a process is marked as ended.
+Running processes take precedence over the agent's row, and the row over its sessions. Interrupted
+stops are finished, and every session without a process is marked as ended.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Repair:
         self._close_sessions()
 
     async def _finish_stop(self, agent: Agent) -> None:
-        """Finish a stop that was saved but interrupted, also after its process ended."""
+        """Finish a stop that was saved but interrupted, even if the process has already ended."""
         if agent.record.wanted or agent.handoff is not None:
             return
         if not agent.alive and not _is_open(agent):
@@ -64,19 +64,19 @@ class Repair:
             ending = await self._sessions.end(agent)
             if not ending.gone:
                 survivors = ", ".join(map(str, ending.survivors))
-                why = f"it was stopped, but processes {survivors} survive SIGKILL"
+                why = f"it was stopped, but processes {survivors} do not end, not even with SIGKILL"
                 self._dependencies.store.save_agent(agent.change(gave_up=why))
                 return
             agent.exit = None
             self._sessions.finish(agent)
             self._dependencies.event_log.record(
                 AgentStopped(told=False),
-                f"{agent.name} was stopped, as asked before the restart",
+                f"{agent.name} was stopped, as requested before the restart",
                 agent.name,
             )
 
     async def _follow_process(self, agent: Agent) -> None:
-        """Set the agent's session to the one that the process reports, if that differs."""
+        """Set the agent's session to the one that the process reports, if it differs."""
         if (
             not agent.alive
             or agent.process is None
@@ -106,7 +106,7 @@ class Repair:
     def _close_sessions(self) -> None:
         """Mark sessions as ended that are stored as live but have no process.
 
-        Sessions of a handoff that is under way are left to the handoff.
+        Skips sessions of a handoff in progress, which the handoff updates itself.
         """
         store = self._dependencies.store
         now = self._dependencies.clock.now().timestamp()
@@ -126,6 +126,6 @@ class Repair:
 
 
 def _is_open(agent: Agent) -> bool:
-    """Whether its row still names a process, or its session is stored as live."""
+    """Return whether the agent's row has a process, or its session is stored as live."""
     live = agent.session is not None and agent.session.state == "live"
     return live or agent.record.pid is not None

@@ -1,6 +1,6 @@
-"""Reopen the agents that were running when the machine or the tmux server ended.
+"""Reopen the agents that a reboot or the end of the tmux server interrupted.
 
-If one agent cannot be reopened, its row says why; the others are reopened all the same.
+If one agent cannot be reopened, its row says why, and the others are still reopened.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cockpit.supervisor.sessions.start import Starter
 from cockpit.wire.verbs import Done, Resume, Start
 
 AT_ONCE = 4
-"""Agents that are reopened at the same time. Each starts a CLI."""
+"""Maximum agents that are reopened at the same time. Each starts a CLI."""
 
 
 class Resumer:
@@ -46,17 +46,17 @@ class Resumer:
         self._changed = changed
 
     async def resume(self, asked: Resume) -> Done:
-        """Reopen all interrupted agents; the answer lists the result for each."""
+        """Reopen all interrupted agents; return the result for each."""
         agents = self.interrupted()
         if asked.name is not None:
             only = self._fleet.agent(asked.name)
             agents = [agent for agent in agents if agent is only]
         if not agents:
-            message = "Nothing to reopen: no agent was running when the machine or tmux last ended"
+            message = "Nothing to reopen: no agent was interrupted by a reboot or a tmux exit"
             return Done(message=message)
         if asked.dry_run:
             lines = [_line(agent, self.why_not(agent), "can be reopened") for agent in agents]
-            message = f"{counted(len(agents), 'agent')} ran when the machine or tmux ended"
+            message = f"{counted(len(agents), 'agent')} interrupted by a reboot or a tmux exit"
             return Done(message=message, text="\n".join(lines))
         refusals = await self._reopen_all(agents, asked.prompt)
         lines = [
@@ -68,20 +68,20 @@ class Resumer:
         failed = sum(refusal is not None for refusal in refusals)
         message = f"Reopened {counted(len(agents) - failed, 'agent')}"
         if failed:
-            message += f"; {counted(failed, 'agent')} could not be: cockpit status says why"
+            message += f"; {counted(failed, 'agent')} failed. See the reasons: cockpit status"
         return Done(message=message, text="\n".join(lines))
 
     async def resume_automatic(self) -> None:
-        """After a restart: reopen the interrupted agents that have `resume = "always"`."""
+        """Reopen the interrupted agents that have `resume = "always"`, after a restart."""
         agents = [agent for agent in self.interrupted() if agent.settings.resume == "always"]
         await self._reopen_all(agents, None)
 
     def interrupted(self) -> list[Agent]:
-        """The agents that were interrupted and not started since, in the fleet's order."""
+        """Return the agents that were interrupted and not started since, in the fleet's order."""
         return [agent for agent in self._fleet if reopen_hint(agent) is not None]
 
     def why_not(self, agent: Agent) -> CockpitError | None:
-        """Why the agent's session cannot be reopened, as far as is known without trying."""
+        """Return why the agent's session cannot be reopened, as far as known without trying."""
         if agent.session is None:
             return None
         order = self._sessions.order(agent, replace(agent.session), None, resume=True)
@@ -103,20 +103,20 @@ class Resumer:
         return list(await asyncio.gather(*(one(agent) for agent in agents)))
 
     async def _reopen(self, agent: Agent, prompt: str | None) -> CockpitError | None:
-        """Reopen one agent's session. Returns the error, which its row shows too."""
+        """Reopen one agent's session. Return the error, which the agent's row shows too."""
         try:
             async with self._sessions.locks.hold(agent.name, "being reopened", patience=PATIENCE):
                 refuse_if_alive(agent)
                 refuse_if_handing_off(agent)
                 if reopen_hint(agent) is None:
-                    return None  # it was reopened or stopped meanwhile
+                    return None  # the agent was reopened or stopped in the meantime
                 asked = Start(name=agent.name, prompt=prompt, resume=LAST)
                 again = self._starter.agent_for(agent.name, asked)
                 await self._starter.start(again, prompt, resume=LAST)
         except CockpitError as refused:
             self._note(agent, refused)
             return refused
-        except OSError as wrong:  # for example a full disk; the others are reopened all the same
+        except OSError as wrong:  # for example a full disk; the others are still reopened
             refusal = Failed(f"Cannot start {agent.name}", wrong.strerror or str(wrong))
             self._note(agent, refusal)
             return refusal
@@ -126,7 +126,7 @@ class Resumer:
 
     def _note(self, agent: Agent, refused: CockpitError) -> None:
         why = f"its session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
-        with suppress(Hindered, OSError):  # the answer says it too
+        with suppress(Hindered, OSError):  # the response has the reason too
             self._dependencies.store.save_agent(agent.change(gave_up=why))
         self._dependencies.event_log.record(
             Plain("agent.not_started"), f"{agent.name}: {why}", agent.name
@@ -134,7 +134,7 @@ class Resumer:
 
 
 def _line(agent: Agent, refused: CockpitError | None, otherwise: str) -> str:
-    """One line of the answer: the agent's name and the result."""
+    """Return one line of the response: the agent's name and the result."""
     if refused is None:
         return f"{agent.name}  {otherwise}"
     return f"{agent.name}  cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
@@ -145,7 +145,7 @@ def _reason(refused: CockpitError) -> str:
 
 
 def _remedy(agent: Agent, refused: CockpitError) -> str:
-    """The next step: try again after a temporary error, otherwise start a new session."""
+    """Return the next step: try again after a temporary error, else start a new session."""
     if isinstance(refused, NotNow | Failed):
         return refused.hint or f"Try again: cockpit start {agent.name} --resume"
     return f"Start a new session: cockpit start {agent.name}"

@@ -1,8 +1,8 @@
 """Set up a new worktree: copy files that git does not track, and run the setup command.
 
-It runs in the background; the row shows the last line of its output, and a file has all of it. The
-agent starts after it. That a start waits is saved, so that a restarted supervisor can repeat the
-setup. A worktree that cockpit did not create is not set up.
+The setup runs in the background, and the agent starts after it. The row shows the last line of the
+setup's output, and a file contains all of it. The waiting start is saved, so that a restarted
+supervisor can repeat the setup. A worktree that cockpit did not create is not set up.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 
 LATCH = "preparing"
-"""Latch of a job whose first session waits for a setup; 1 to repeat the setup after a restart."""
+"""Latch of a job whose start waits for a setup; 1 to repeat the setup after a restart."""
 KEPT = 1_000_000
-"""Most bytes of a setup's output that are saved."""
+"""Maximum bytes of a setup's output that are saved."""
 SHOW_EVERY = 0.5
-"""Least seconds between two updates of the row."""
+"""Minimum seconds between two updates of the row."""
 
 StartSession = Callable[[], Awaitable[None]]
 """Starts the session after the setup."""
@@ -61,7 +61,7 @@ class WorktreeSetup:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     def is_due(self, agent: Agent, made: Worktree | None) -> bool:
-        """Whether the worktree must be set up before its agent starts."""
+        """Return whether the worktree must be set up before its agent starts."""
         wanted = agent.settings.worktree
         fresh = made is not None and made.made is not None and not made.made.ready
         return fresh and bool(wanted.setup or wanted.copy_files)
@@ -69,7 +69,7 @@ class WorktreeSetup:
     def begin(self, agent: Agent, home: Path, start_session: StartSession, *, again: bool) -> None:
         """Set up the agent's worktree in the background, then start the agent.
 
-        With `again`, a restarted supervisor repeats an interrupted setup; otherwise the user must.
+        With `again`, a restarted supervisor repeats an interrupted setup; else the user must do so.
         """
         assert agent.job is not None
         self._dependencies.store.latch(SessionId(agent.job.id), LATCH, 1.0 if again else 0.0)
@@ -80,7 +80,7 @@ class WorktreeSetup:
         task.add_done_callback(lambda _: self._running.pop(agent.name, None))
 
     def should_repeat(self, agent: Agent) -> bool | None:
-        """Whether to repeat an interrupted setup; None if none was interrupted."""
+        """Return whether to repeat an interrupted setup; None if none was interrupted."""
         if agent.job is None or agent.alive or agent.start.hooks_run:
             return None
         if agent.session is not None and agent.session.job == agent.job.id:
@@ -112,7 +112,7 @@ class WorktreeSetup:
         wanted, tree = agent.settings.worktree, Path(agent.record.worktree)
         copied = await self._dependencies.worktrees.bring(home, tree, wanted.copy_files)
         if missing := [name for name in wanted.copy_files if name not in copied]:
-            text = f"Not copied into {agent.name}'s worktree (missing, or already there):"
+            text = f"Not copied into {agent.name}'s worktree (missing, or already exist):"
             self._dependencies.event_log.record(
                 Plain("worktree.not_copied"), f"{text} {', '.join(missing)}", agent.name
             )
@@ -169,7 +169,7 @@ class WorktreeSetup:
         self._changed(agent)
 
     def output_file(self, agent: Agent) -> Path:
-        """The file with the output of this agent's last setup."""
+        """Return the file with the output of this agent's last setup."""
         return self._dependencies.places.logs / "setup" / f"{agent.name}.log"
 
     def _unlatch(self, agent: Agent) -> None:
@@ -177,7 +177,7 @@ class WorktreeSetup:
             self._dependencies.store.unlatch(SessionId(agent.job.id), LATCH)
 
     async def cancel(self, agent: Agent) -> bool:
-        """End the setup that is running; the agent is not started. False if none is running."""
+        """End the running setup; the agent is not started. Return False if none is running."""
         task = self._running.get(agent.name)
         if task is None:
             return False
@@ -204,7 +204,7 @@ def _redact_file(file: Path, clean: Callable[[str], str]) -> None:
 
 
 class _Output:
-    """A setup's output: its beginning in a file, and its last line in memory."""
+    """A setup's output: the first `KEPT` bytes in a file, and the last line in memory."""
 
     def __init__(self, path: Path, show: Callable[[str], None]) -> None:
         self._path = path

@@ -42,15 +42,15 @@ DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """The document that an agent is started to continue from."""
+    """The handoff document from which a new agent continues."""
 
     document: str
-    """Absolute path, where the agent can read it."""
+    """Absolute path at which the agent can read the document."""
     first_step: str | None
 
 
 class Starter:
-    """Starts agents. `removal_above` returns the worktree around a path that is being removed."""
+    """Starts agents. `removal_above` returns the worktree above a path if it is being removed."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class Starter:
         self._changed = changed
 
     def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
-        """The agent to start, with the options of the command line applied.
+        """Return the agent to start, with the options of the command line applied.
 
-        A name that is in no file needs a directory. `in_place` starts it there, without a worktree,
-        even if the files say otherwise. Raises `NoSuchAgent`, `BadUsage`.
+        An agent that is in no file needs a directory. `in_place` starts the agent in its directory
+        itself, even if a worktree is configured. Raises `NoSuchAgent`, `BadUsage`.
         """
         settings, file = self.settings_for(name, asked, in_place=in_place)
         agent = self._fleet.take_up(settings, file)
@@ -85,7 +85,7 @@ class Starter:
     def settings_for(
         self, name: AgentName, asked: Start, *, in_place: bool = False
     ) -> tuple[AgentSettings, Path | None]:
-        """The settings that `agent_for` would use, and the file that names the agent."""
+        """Return the settings that `agent_for` would use, and the file with the agent."""
         self._check_runtime(name, asked)
         options: dict[str, Any] = {}
         if asked.directory:
@@ -103,7 +103,7 @@ class Starter:
         return self._settings(name, options, asked.cwd)
 
     def _check_runtime(self, name: AgentName, asked: Start) -> None:
-        """Raise `BadUsage` if the session to reopen ran in another CLI than the one asked for."""
+        """Raise `BadUsage` if the session to reopen is not of the requested CLI."""
         agent = self._fleet.find(name)
         named = agent.record.session if agent and asked.resume == LAST else asked.resume
         held = self._dependencies.store.session(named) if named and asked.runtime else None
@@ -150,11 +150,11 @@ class Starter:
     ) -> None:
         """Begin a job in the agent: worktree, first session, process.
 
-        The prompt is the job. With an inheritance, the session is told to read the document.
-        `resume` names a session to reopen, or is `reopen.LAST`. A session of this agent continues
-        in its own job, and gets only `prompt`. If a new worktree must be set up, the session starts
-        after that, in the background. The caller holds the agent's lock and has checked under it
-        that the agent does not run.
+        `prompt` describes the job. With an inheritance, the session must first read the document.
+        `resume` is the id of a session to reopen, or `reopen.LAST`. A session of this agent
+        continues in its own job, and gets only `prompt`. If a new worktree must be set up, the
+        session starts afterwards, in the background. The caller holds the agent's lock, and has
+        checked with it that the agent is not running.
         """
         self._sessions.locks.check_held(agent.name)
         agent.start.under_way = True
@@ -175,8 +175,8 @@ class Starter:
         if not await slow.ask(settings.directory, settings.directory.is_dir):
             raise BadUsage(
                 f"{settings.directory} is not a directory",
-                f"{agent.name} is configured to work in it.",
-                "Choose another with --directory, or create it.",
+                f"{agent.name} is configured to work there.",
+                "Create it, or choose another directory with --directory.",
             )
         await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
         text = prompt if prompt is not None else settings.prompt
@@ -219,7 +219,7 @@ class Starter:
         if home is not None and self._setup.is_due(agent, made):
             repeatable = ident is None and inheritance is None
             if text and text != job.prompt:
-                # It starts later, maybe by another supervisor, and the record is redacted.
+                # The session starts later, maybe by another supervisor; the record is redacted.
                 self._dependencies.prompts.keep(job.id, text)
             self._setup.begin(agent, home, start_session, again=repeatable)
             return
@@ -266,7 +266,7 @@ class Starter:
         )
 
     async def check_free(self, agent: Agent) -> None:
-        """Raise `BadUsage` or `NotNow` if the agent could not be started where it works now."""
+        """Raise `BadUsage` or `NotNow` if the agent cannot be started in its directory."""
         slow, settings = self._dependencies.slow, agent.settings
         await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
         self._refuse_taken(agent)
@@ -275,7 +275,7 @@ class Starter:
     def _check_neighbours(self, agent: Agent) -> None:
         """Raise `NotNow` if another agent works in the same worktree.
 
-        In a directory that is not an agent's worktree, an event warns instead.
+        In a directory that is not an agent's worktree, records a warning instead.
         """
         self._refuse_taken(agent)
         for other in self.neighbours(agent):
@@ -286,25 +286,25 @@ class Starter:
             )
 
     def _refuse_taken(self, agent: Agent) -> None:
-        """Raise `NotNow` if the place is being removed, or another agent's worktree."""
+        """Raise `NotNow` if the place is being removed, or is another agent's worktree."""
         place = Path(os.path.realpath(agent.directory))
         if (removed := self._removal_above(place)) is not None:
             raise NotNow(
                 f"{removed} is being removed",
                 f"{agent.name} would work in it.",
-                "Wait until it is removed, or name another directory: --directory DIR",
+                "Wait until it is removed, or choose another directory: --directory DIR",
             )
         for other in self.neighbours(agent):
             if other.record.worktree or agent.record.worktree:
                 raise NotNow(
-                    f"{other.name} works in {agent.directory}",
-                    "A worktree has one running agent.",
+                    f"{other.name} is already running in {agent.directory}",
+                    "Only one agent can run in a worktree.",
                     f"Stop it first: cockpit stop {other.name}. "
                     f"Or start {agent.name} with --worktree.",
                 )
 
     def neighbours(self, agent: Agent) -> list[Agent]:
-        """Other agents that run in the same directory, or are being started there."""
+        """Return other agents that are running, or being started, in the same directory."""
         return [
             other
             for other in self._fleet
@@ -386,13 +386,13 @@ class Starter:
             if other.record.worktree and same_place(Path(other.record.worktree), root):
                 raise NotNow(
                     f"{root} is the worktree of {other.name}",
-                    f"The worktree of {agent.name} would lie inside it, among its files.",
-                    f"Name the repository itself: --directory {other.record.directory}",
+                    f"The worktree of {agent.name} would be inside it, among its files.",
+                    f"Use the repository itself: --directory {other.record.directory}",
                 )
         await self._sessions.leases.check_not_owned(root)
 
     async def _resume_setups(self) -> None:
-        """Continue the starts whose setup was interrupted with an earlier supervisor."""
+        """Continue starts whose setup was interrupted when an earlier supervisor ended."""
         for agent in self._fleet:
             if self._setup.should_repeat(agent) is not None:
                 async with self._sessions.locks.hold(agent.name, "being started"):
@@ -409,7 +409,9 @@ class Starter:
             start_session = partial(self._open_first, agent, text, None, None)
             self._setup.begin(agent, home, start_session, again=True)
         elif again is not None:
-            why = f"the setup of its worktree was interrupted. Again: cockpit start {agent.name}"
+            why = (
+                f"the setup of its worktree was interrupted. Try again: cockpit start {agent.name}"
+            )
             self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._changed(agent)
 
@@ -425,7 +427,7 @@ class Starter:
                     await self._start_by_itself(agent)
 
     async def _start_by_itself(self, agent: Agent) -> None:
-        # It may have been started or removed while this waited for its lock.
+        # The agent may have been started or removed while this waited for the lock.
         if not _is_to_start(agent) or self._fleet.find(agent.name) is not agent:
             return
         try:
@@ -470,7 +472,7 @@ def _check_place(agent: Agent) -> None:
 def _opening_prompt(
     agent: Agent, text: str, inheritance: Inheritance | None, found: GitFacts
 ) -> str | None:
-    """The first prompt; None if the user will type it."""
+    """Return the first prompt; None if the user will type it."""
     if inheritance is None:
         return first_prompt(text, _marker(agent)) if text else None
     return continuation(
@@ -486,7 +488,7 @@ def _opening_prompt(
 
 
 def _marker(agent: Agent) -> str | None:
-    """The completion marker; None for a runtime whose output is not read."""
+    """Return the completion marker; None for a runtime whose output is not read."""
     settings = agent.settings
     if not agent.has_readings:
         return None
@@ -496,7 +498,7 @@ def _marker(agent: Agent) -> str | None:
 
 
 def _origin_text(made: Worktree) -> str:
-    """Whether the worktree and its branch were created or already existed, in words."""
+    """Return a text whether the worktree and its branch were created or already existed."""
     if not made.created:
         return f"already exists and is used as it is: {made.directory} ({made.branch})"
     if made.new_branch:

@@ -1,9 +1,9 @@
-"""Stop agents for the user, also when nothing can be saved.
+"""Stop agents for the user, even when nothing can be saved.
 
-That an agent is stopped is saved before its process is ended, so that a restarted supervisor can
-finish the stop. On a disk error the agent is stopped all the same: the answer says what was not
-saved, and `write_late` saves it when the disk has space. An open handoff is different: it would
-continue after a restart, so it must be cancelled, and saved as cancelled, first.
+The stop is saved before the process is ended, so that a restarted supervisor can finish it. On a
+disk error the agent is still stopped: the response says that the stop was not saved, and
+`write_late` saves it when the disk has space. With an open handoff, a disk error prevents the stop:
+the handoff must first be saved as cancelled, because it would continue after a restart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 class Stopper:
-    """Stops agents for the user, and saves it as soon as the disk allows."""
+    """Stops agents for the user. After a disk error, saves the stop once the disk is writable."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class Stopper:
         self._sessions = sessions
 
     async def end_for_user(self, agent: Agent) -> str:
-        """End the agent's process; the caller holds its lock, and no handoff is under way.
+        """End the agent's process. The caller holds its lock, and no handoff is in progress.
 
-        Returns a sentence if something could not be saved, else an empty text. Raises `Failed` if a
-        process survives.
+        Returns a warning if the stop could not be saved, else an empty text. Raises `Failed` if a
+        process cannot be ended.
         """
         agent.change(wanted=False, note="stopped by you")
         refused: Hindered | None = None
@@ -64,8 +64,8 @@ class Stopper:
             return ""
         why = safe_line(refused.detail or refused.title, 300).rstrip(".")
         return (
-            f". cockpit could not save the stop: {why}. It is saved when the disk has space; a"
-            " supervisor that restarts before that reports that the agent ended on its own"
+            f". cockpit could not save the stop: {why}. It will save it when the disk has space; if"
+            " it restarts before that, it reports that the agent ended on its own"
         )
 
     def write_late(self) -> None:
@@ -73,7 +73,9 @@ class Stopper:
         for agent in self._fleet:
             if not agent.troubles.stop_unwritten or self._sessions.locks.is_held(agent.name):
                 continue
-            if agent.alive or agent.record.wanted:  # started since, and that was saved
+            if (
+                agent.alive or agent.record.wanted
+            ):  # the agent was started since, and this was saved
                 agent.troubles.stop_unwritten = False
                 continue
             with suppress(Hindered):  # tried again the next time
@@ -94,9 +96,9 @@ class Stopper:
 
 
 def handoff_not_cancelled(agent: Agent, full: Hindered) -> Hindered:
-    """The error for an agent that is not stopped because its handoff cannot be cancelled."""
+    """Return the error that an agent is not stopped because its handoff cannot be cancelled."""
     return Hindered(
         f"{agent.name} was not stopped: cockpit cannot cancel its handoff",
-        f"{full.detail} After a restart, the handoff would continue and start a new session.",
+        f"{full.detail} The handoff would continue after a restart, and start a new session.",
         f"Free some space (df -h), then try again: cockpit stop {agent.name}",
     )

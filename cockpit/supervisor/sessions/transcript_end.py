@@ -1,6 +1,6 @@
-"""Read the end of a transcript of a session that cockpit does not follow.
+"""Read the end of a transcript of a session that cockpit did not start.
 
-That is enough for the last reply, and does not read some hundred MB for one number.
+The end contains the last reply, and a whole transcript can have hundreds of MB.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Ski
 from cockpit.ports.runtimes import Runtime
 
 BEGINNING_BYTES = 256 * 1024
-"""Bytes at the beginning in which the first prompt is searched."""
+"""Number of bytes at the beginning that are searched for the first prompt."""
 END_BYTES = 8 * 1024 * 1024
-"""Bytes at the end in which the last reply is searched."""
+"""Number of bytes at the end that are searched for the last reply."""
 
 
 class TranscriptEnd:
@@ -43,7 +43,7 @@ class TranscriptEnd:
         self._replied: float | None = None
 
     def read(self) -> None:
-        """Read new lines. Blocks; raises nothing because of the file."""
+        """Read new lines. Blocks. Does not raise errors of the file."""
         if self._goal is None:
             self._goal = self._first_prompt()
         while True:
@@ -94,7 +94,7 @@ class TranscriptEnd:
 
     @property
     def replied(self) -> float | None:
-        """When the last reply was written; unix seconds."""
+        """When the last reply was written, in unix seconds; None without a reply."""
         return self._replied
 
     def window(self, override: int | None, environment: Mapping[str, str]) -> Window:

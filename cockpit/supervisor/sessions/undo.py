@@ -1,7 +1,7 @@
 """Undo a handoff: end the current session and reopen the one before it.
 
-The intent is saved in the session's row (state `undoing`) before anything is ended, and every step
-is idempotent, so a restarted supervisor finishes it. The undone session stays in the chain.
+The intent is saved in the session's record (state `undoing`) before anything is ended. Every step
+is idempotent, so a restarted supervisor can finish the undo. The undone session stays in the chain.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Undo:
         self._changed = changed
 
     async def undo(self, agent: Agent) -> SessionRecord:
-        """End the agent's session and reopen the one before it. Returns the reopened session.
+        """End the agent's session and reopen the one before it. Return the reopened session.
 
-        Raises `NotNow` with the reason, before anything is ended. The caller holds the lock.
+        Raises `NotNow` before anything is ended. The caller holds the agent's lock.
         """
         self._sessions.locks.check_held(agent.name)
         session = agent.session
@@ -59,9 +59,9 @@ class Undo:
             await asyncio.to_thread(runtime.resumable, order)
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
-                f"{agent.name} was cleared by hand",
+                f"{agent.name} was cleared manually",
                 "Another session began in its pane; nothing was ended.",
-                f"Look at it: cockpit attach {agent.name}",
+                f"Open it: cockpit attach {agent.name}",
             )
         self._sessions.save_counts(agent)
         agent.session = replace(agent.session, state=UNDOING)
@@ -69,10 +69,9 @@ class Undo:
         return await self._swap_back(agent, agent.session, before)
 
     async def finish_undos(self) -> None:
-        """Finish the undos that were under way when an earlier supervisor was killed.
+        """Finish undos that were in progress when an earlier supervisor was killed.
 
-        If the earlier session already runs, only the rest is saved. A failure is noted on the
-        row.
+        If the earlier session is already running, only saves the records. The row shows failures.
         """
         for agent in self._fleet:
             undone = next((one for one in agent.chain if one.state == UNDOING), None)
@@ -91,7 +90,7 @@ class Undo:
             self._changed(agent)
 
     def previous(self, agent: Agent) -> SessionRecord:
-        """The session before this one. Raises `NotNow` if it cannot be reopened."""
+        """Return the session before the current one. Raises `NotNow` if it cannot be reopened."""
         session = agent.session
         if session is None or session.previous is None:
             raise NotNow(
@@ -101,16 +100,16 @@ class Undo:
         before = self._dependencies.store.session(session.previous)
         if before is None or not before.transcript or not is_file(before.transcript):
             raise NotNow(
-                f"Cannot reopen the session before this one of {agent.name}",
-                "Its transcript was removed; the CLI deletes old ones.",
-                f"Its handoff document is still there: cockpit history {agent.name}",
+                f"Cannot reopen the previous session of {agent.name}",
+                "Its transcript was removed; the CLI deletes old transcripts.",
+                f"Its handoff document still exists: cockpit history {agent.name}",
             )
         return before
 
     async def _swap_back(
         self, agent: Agent, undone: SessionRecord, before: SessionRecord
     ) -> SessionRecord:
-        """End the current process and reopen the session before it. Idempotent."""
+        """End the current process and reopen the previous session. Idempotent."""
         again = self._reopening.reopened(agent, before)
         try:
             self._sessions.refuse_if_open(agent, again)
@@ -132,7 +131,7 @@ class Undo:
             self._give_up(agent, undone, "ended")
             why = (
                 f"session {before.number} could not be reopened ({_reason(refused)}); "
-                f"the one after it has ended. Try again: cockpit undo {agent.name}"
+                f"the session after it has ended. Try again: cockpit undo {agent.name}"
             )
             self._dependencies.store.save_agent(agent.change(gave_up=why))
             raise
@@ -140,7 +139,7 @@ class Undo:
         return again
 
     def _latch_undone(self, session: SessionRecord) -> None:
-        """Latch that the user wants this session: the next handoff asks first."""
+        """Latch that the user returned to this session, so that the next handoff asks first."""
         store, now = self._dependencies.store, self._dependencies.clock.now().timestamp()
         with store.transaction():
             store.unlatch(session.id, UNDONE)

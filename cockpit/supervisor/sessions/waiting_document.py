@@ -1,6 +1,6 @@
-"""Offers the document of a handoff that no session took over, where an agent starts.
+"""Find a handoff document that no session has read, in the directory where an agent starts.
 
-`HANDOFF_PENDING.md` beside it says so. Starting goes on without it; the user decides.
+`HANDOFF_PENDING.md` there contains its path. The agent starts without it; the user can use it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.supervisor.dependencies import Dependencies
 async def waiting_document(
     dependencies: Dependencies, directory: Path, settings: AgentSettings
 ) -> Path | None:
-    """The document that waits in this directory; None if none does, or it cannot be looked at."""
+    """Return the unread document of this directory; None if there is none or on an error."""
     documents, folder = dependencies.documents, str(settings.handoff.directory)
     try:
         return await dependencies.slow.ask(
@@ -29,6 +29,6 @@ async def waiting_document(
 
 
 def offer_text(document: Path) -> str:
-    """A clause that names the document, with the command that continues from it."""
-    shown = safe_line(str(document), 4096)
-    return f"a handoff waits there; to continue it: cockpit continue {shlex.quote(shown)}"
+    """Return a clause with the command that continues from the document."""
+    shown = shlex.quote(safe_line(str(document), 4096))
+    return f"a handoff document is waiting there; to continue from it: cockpit continue {shown}"

@@ -1,7 +1,7 @@
 """List worktrees with their owners and obstacles, and remove them.
 
-A worktree is removed only when the user asks for it and its job is over. Stopping an agent removes
-nothing. The git part is in `adapters.git.removal`.
+A worktree is removed only on the user's request, and only when its job is over. Stopping an agent
+removes nothing. The git part is in `adapters.git.removal`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cockpit.wire.verbs import Done, RemoveWorktree
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 TOO_MUCH = 500_000_000
-"""Bytes of ignored files above which a salvage is refused."""
+"""Maximum bytes of ignored files in a salvage; with more it is refused."""
 
 
 class AgentWorktrees:
@@ -53,16 +53,16 @@ class AgentWorktrees:
         self._being_removed: set[Path] = set()
 
     def removal_above(self, place: Path) -> Path | None:
-        """The worktree around that real path that is being removed; None if there is none."""
+        """Return the worktree above that real path if it is being removed; else None."""
         for removed in self._being_removed:
             if is_within(place, Path(os.path.realpath(removed))):
                 return removed
         return None
 
     async def listing(self, directory: str | None) -> list[WorktreeStatus]:
-        """The linked worktrees of every agent's repository, and of the directory's repository.
+        """Return the linked worktrees of every agent's repository, and of the directory's.
 
-        A repository that cannot be listed gets one entry with the reason.
+        A repository that git cannot list has one entry with the reason.
         """
         found, unlisted = await self._trees(directory)
         inside = await self._occupants(*(tree.directory for tree in found if not tree.missing))
@@ -73,7 +73,7 @@ class AgentWorktrees:
         return await asyncio.to_thread(self._dependencies.processes.occupants, places)
 
     async def _trees(self, directory: str | None) -> tuple[list[Tree], dict[Path, CockpitError]]:
-        """All linked worktrees, and the errors of repositories that git cannot list."""
+        """Return all linked worktrees, and the errors of repositories that git cannot list."""
         git = self._dependencies.worktrees
         places = {agent.record.directory for agent in self._fleet}
         places |= {directory} if directory else set()
@@ -128,7 +128,7 @@ class AgentWorktrees:
         )
 
     def owners(self, tree: Tree) -> list[Agent]:
-        """The agents whose worktree this is, running ones first."""
+        """Return the agents whose worktree this is, running agents first."""
         found = [
             agent
             for agent in self._fleet
@@ -143,12 +143,12 @@ class AgentWorktrees:
         client: int | None = None,
         left_out: Collection[str] = (),
     ) -> Iterator[Obstacle]:
-        """Every reason against removing it, with a remedy; `inside` are the processes in it."""
+        """Yield each obstacle to the removal; `inside` are the processes in the worktree."""
         yield from _foreign_obstacles(tree)
         yield from self._occupant_obstacles(tree, inside, client)
         for module in tree.modules:
             yield Obstacle(
-                why="a submodule has commits that are on no remote and would be lost: "
+                why="a submodule has commits that are not pushed and would be lost: "
                 + safe_line(module),
                 next=f"git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
             )
@@ -167,7 +167,7 @@ class AgentWorktrees:
                 continue
             stop = f"cockpit stop {agent.name}"
             if agent.in_use:
-                yield Obstacle(why=f"{agent.name} works in it", next=stop)
+                yield Obstacle(why=f"{agent.name} is running in it", next=stop)
             elif mine and agent.record.wanted and not _is_job_over(agent):
                 yield Obstacle(
                     why=f"the job of {agent.name} is not over", next=f"If it is over: {stop}"
@@ -178,25 +178,25 @@ class AgentWorktrees:
         yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
 
     async def remove(self, asked: RemoveWorktree) -> Done:
-        """Save the content of a worktree under a reference, and remove it if nothing blocks it."""
+        """Save a worktree's content in a git reference, then remove it if nothing blocks this."""
         named = await self._named(asked)
         names = [agent.name for agent in self.owners(named)]
-        async with self._locks.hold_all(names, "losing its worktree"):
+        async with self._locks.hold_all(names, "having its worktree removed"):
             if named.directory in self._being_removed:
                 raise NotNow(
                     f"{safe_line(str(named.directory))} is already being removed",
                     "",
-                    "See what is left: cockpit worktrees",
+                    "See the remaining worktrees: cockpit worktrees",
                 )
             self._being_removed.add(named.directory)
             try:
-                # Looked up again: it may have changed while this waited for the locks.
+                # Looked up again: the worktree may have changed while this waited for the locks.
                 return await self._remove(asked, await self._named(asked))
             finally:
                 self._being_removed.discard(named.directory)
 
     async def _remove(self, asked: RemoveWorktree, named: Tree) -> Done:
-        """Remove it. The caller holds the locks of its agents and prevents starts in it."""
+        """Remove a worktree. The caller holds its agents' locks and prevents starts in it."""
         git = self._dependencies.worktrees
         tree = await git.examine(named)
         left_out = _left_out(tree, asked.leave_out)
@@ -205,7 +205,7 @@ class AgentWorktrees:
         if asked.salvage_only:
             kept = await git.salvage(tree, tuple(left_out))
             names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
-            but = f"; without what is in other repositories inside: {names}" if names else ""
+            but = f"; without the content of repositories inside it: {names}" if names else ""
             return Done(message=f"Nothing was removed; {_kept(tree, kept)}{but}", text=kept)
         inside = (await self._occupants(tree.directory))[tree.directory]
         found = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
@@ -220,7 +220,7 @@ class AgentWorktrees:
         return self._record_removal(tree, removed.salvage)
 
     async def _named(self, asked: RemoveWorktree) -> Tree:
-        """The worktree of that path or agent. Raises `BadUsage` if there is not exactly one."""
+        """Return the worktree of that path or agent. Raises `BadUsage` for none or several."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
             found = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
@@ -231,7 +231,7 @@ class AgentWorktrees:
         shown = safe_line(asked.tree, 200)
         if found:
             places = ", ".join(safe_line(str(tree.directory)) for tree in found)
-            raise BadUsage(f"{shown!a} has several worktrees", places, "Name one by its path.")
+            raise BadUsage(f"{shown!a} has several worktrees", places, "Give the path of one.")
         reasons = " ".join(f"{error.title}: {error.detail}" for error in unlisted.values())
         raise BadUsage(
             f"There is no worktree {shown!a}",
@@ -245,7 +245,7 @@ class AgentWorktrees:
 
     def _record_removal(self, tree: Tree, reference: str | None) -> Done:
         message = f"Removed {tree.directory}; {_kept(tree, reference)}"
-        message += f"; the branch {tree.branch} stays" if tree.branch else ""
+        message += f"; the branch {tree.branch} is kept" if tree.branch else ""
         agents = self.owners(tree)
         self._dependencies.event_log.record(
             WorktreeRemoved(
@@ -261,7 +261,7 @@ class AgentWorktrees:
             note = (
                 f"its worktree was removed ({reference})"
                 if reference
-                else "its worktree is removed"
+                else "its worktree was removed"
             )
             self._dependencies.store.save_agent(agent.change(note=note))
             self._changed(agent)
@@ -289,7 +289,7 @@ def _foreign_obstacles(tree: Tree) -> Iterator[Obstacle]:
         )
     if tree.lock is not None:
         yield Obstacle(
-            why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason is given'}",
+            why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason given'}",
             next=f"git -C {tree.repository} worktree unlock {tree.directory}",
         )
 
@@ -302,28 +302,30 @@ def _occupant_obstacle(one: Occupant, called_us: bool) -> Obstacle:
         return Obstacle(why=written, next="Wait until it ends, or end it.")
     if called_us:
         return Obstacle(why=f"your shell is in it ({name}, {who})", next="cd elsewhere first.")
-    return Obstacle(why=f"{who} works in it ({name})", next="End it, or run it elsewhere.")
+    return Obstacle(why=f"{who} is running in it ({name})", next="End it, or run it elsewhere.")
 
 
 def _is_job_over(agent: Agent) -> bool:
-    """Whether the agent's job is over: marked as done, or a plain command ended well."""
+    """Return whether the job is over: marked as done, or its command ended without an error."""
     ended = agent.exit is not None and not agent.exit.abnormal
     return is_job_done(agent) or (ended and not agent.has_readings)
 
 
 def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
-    """Obstacles from git's folder for the worktree, which would be deleted with it; also if its
-    files are missing."""
+    """Yield obstacles in git's folder for the worktree, which would be deleted with the worktree.
+
+    This includes a worktree whose files are missing.
+    """
     remove = f"cockpit worktrees remove {tree.directory} --salvage"
     if tree.missing and (tree.changed is None or tree.changed):
         many = "files" if tree.changed is None else counted(tree.changed, "file")
         yield Obstacle(
-            why=f"{many} staged in it, with content that only git's index has",
+            why=f"{many} staged in it, with content that is only in git's index",
             next=f"Save them: {remove}",
             salvageable=True,
         )
     if tree.only_here is None:
-        why = "git cannot list the commits that only its reflog or references hold"
+        why = "git cannot list the commits that are only in its reflog or references"
         yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
 
 
@@ -336,15 +338,15 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
     if tree.inner:
         names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
         yield Obstacle(
-            why=f"there are other repositories inside: {names}",
-            next="Push what is in them and move them away; a submodule, then: git submodule deinit",
+            why=f"there are other repositories inside it: {names}",
+            next="Push their commits and move them away. For a submodule: git submodule deinit",
         )
     salvage = f"Commit it, or save all of it: cockpit worktrees remove {where} --salvage"
     if tree.changed is None or tree.untracked is None:
-        why = "its changes cannot be listed without running programs that the repository names"
+        why = "its changes cannot be listed without running programs that the repository configures"
         yield Obstacle(why=why, next=salvage, salvageable=True)
     elif tree.changed or tree.untracked:
-        hidden = f" ({tree.overlooked} that git was told to ignore)" if tree.overlooked else ""
+        hidden = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
         changed = (
             f"{counted(tree.changed, 'changed file')}{hidden}" if tree.changed or hidden else ""
         )
@@ -354,13 +356,13 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")
         push = f"git -C {where} push, or merge it, or save it with --salvage"
-        yield Obstacle(why=f"{many} on no remote and not in its base", next=push, salvageable=True)
+        yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
     if ignored := [name for name in tree.ignored if name not in left_out]:
         names = ", ".join(safe_line(name, 80) for name in ignored[:6])
         more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
         yield Obstacle(
             why=f"files that git ignores would be lost: {names}{more}",
-            next="Save them with --salvage, or give up some by name: --leave-out NAME",
+            next="Save them with --salvage, or leave some out: --leave-out NAME",
             salvageable=True,
         )
 
@@ -375,14 +377,15 @@ def _refuse(tree: Tree, obstacles: list[Obstacle]) -> None:
 
 
 def _left_out(tree: Tree, names: list[str]) -> list[str]:
-    """The named ignored files and folders, spelled as in git. Raises `BadUsage` for others."""
+    """Return the ignored files with these names, spelled as in git. Raises `BadUsage`."""
     known = {name.rstrip("/"): name for name in tree.ignored}
     for name in names:
         if name.rstrip("/") not in known:
+            ignored = ", ".join(safe_line(name, 80) for name in tree.ignored) or "nothing"
             raise BadUsage(
                 f"{safe_line(name, 80)!a} is not ignored in {safe_line(str(tree.directory))}",
-                f"Those are: {', '.join(safe_line(name, 80) for name in tree.ignored) or 'none'}.",
-                "Only what git ignores can be left out.",
+                f"Ignored there: {ignored}.",
+                "Only ignored files can be left out.",
             )
     return [known[name.rstrip("/")] for name in names]
 
@@ -391,7 +394,7 @@ def _refuse_too_much(tree: Tree, left_out: list[str]) -> None:
     if tree.ignored_bytes > TOO_MUCH and set(tree.ignored) - set(left_out):
         names = " ".join(f"--leave-out {safe_line(name, 80)}" for name in tree.ignored[:6])
         raise NotNow(
-            f"{tree.ignored_bytes // 1_000_000} MB of ignored files would go into the repository",
+            f"The repository would grow by {tree.ignored_bytes // 1_000_000} MB of ignored files",
             "Most ignored files can be generated again.",
             f"Leave out what you do not need: {names}",
         )
@@ -400,8 +403,9 @@ def _refuse_too_much(tree: Tree, left_out: list[str]) -> None:
 def _kept(tree: Tree, reference: str | None) -> str:
     if reference is None:
         return "there was nothing to save"
-    what = "what git still had of it is saved" if tree.missing else "all of it is saved"
+    what = "its git data is saved" if tree.missing else "its content is saved"
     if tree.only_here:
-        what += f", also {counted(tree.only_here, 'commit')} that only its reflog or references had"
+        commits = counted(tree.only_here, "commit")
+        what += f", including {commits} that only its reflog or references had"
     where = shlex.quote(str(tree.repository))
     return f"{what}: cockpit worktrees restore {reference} NEW-FOLDER --repository {where}"

@@ -1,6 +1,6 @@
-"""Sessions that cockpit did not start, as rows.
+"""Build rows for sessions that cockpit did not start.
 
-Their transcripts are read only while a client asks for them, and only the end of each.
+The ends of their transcripts are read, and only while a client requests the rows.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from cockpit.supervisor.view.rows import LONGEST_ASKED, marks_status, shown_goal
 from cockpit.wire.status import ContextStatus, ElsewhereSession
 
 COUNT_SECONDS = 5.0
-"""The least seconds between two counts: CLIs rewrite their status files several times a minute."""
+"""Minimum seconds between two counts. CLIs rewrite status files several times a minute."""
 READ_SECONDS = 2.0
 """Seconds between two checks of the transcripts while a client follows the sessions."""
 KEPT_SECONDS = 15.0
-"""Seconds for which readings are kept after an answer."""
+"""Seconds for which readings are cached after a response."""
 SETTING_SECONDS = 30.0
-"""Seconds after which a changed setting is noticed without any other change."""
+"""Maximum seconds until a changed setting is detected."""
 PATIENCE = 2.0
-"""Seconds for one step of reading a transcript."""
+"""Time limit in seconds for one step of reading a transcript."""
 LONGEST_PATH = 4096
 LONGEST_REASON = 600
 
 
 class ElsewhereRows:
-    """The group *elsewhere*, for clients."""
+    """The rows of the group *elsewhere*, for clients."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet, others: OtherSessions) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._others = others
         self._readings: dict[tuple[Path, int], TranscriptEnd] = {}
-        """By transcript and pid; only while a client follows them, or asked a short while ago."""
+        """Cached by transcript and pid, while a client follows the rows or recently did."""
         self._followers = 0
         self._forgetting: asyncio.TimerHandle | None = None
         self._one_at_a_time = asyncio.Lock()
-        """Two clients must not read the same transcript in two threads."""
+        """Keeps two threads from reading the same transcript for two clients."""
 
     async def rows(self) -> list[ElsewhereSession] | None:
-        """All sessions with their context use; None if the user switched the group off."""
+        """Return all sessions with their context usage; None if `[elsewhere] show` is off."""
         if not self._others.enabled:
             return None
         try:
@@ -65,7 +65,7 @@ class ElsewhereRows:
             self._forget_later()
 
     def _forget_later(self) -> None:
-        """Drop the readings soon: a list that is open asks again, and only new lines are read."""
+        """Drop the cached readings after a delay, so that an open list can reuse them."""
         if self._forgetting is not None:
             self._forgetting.cancel()
         self._forgetting = asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget)
@@ -75,7 +75,7 @@ class ElsewhereRows:
             self._readings.clear()
 
     async def follow(self) -> AsyncGenerator[list[ElsewhereSession]]:
-        """Yield all sessions with their context use, whenever one changed."""
+        """Yield all sessions with their context usage, whenever one changed."""
         wake = asyncio.Event()
         stop = self._dependencies.live_sessions.watch(wake.set)
         ends: dict[ProcessId, Callable[[], None]] = {}
@@ -102,9 +102,9 @@ class ElsewhereRows:
             self._forget()
 
     async def counts(self) -> AsyncGenerator[int]:
-        """Yield the number of sessions, whenever it changed; 0 while the user switched them off.
+        """Yield the number of sessions whenever it changes; 0 while `[elsewhere] show` is off.
 
-        Looks only when a status file changed, a listed process ended or the setting changed.
+        Counts only when a status file or the setting changed, or a listed process ended.
         """
         wake = asyncio.Event()
         stop = self._dependencies.live_sessions.watch(wake.set)
@@ -134,7 +134,7 @@ class ElsewhereRows:
         try:
             return await self._others.look()
         except NoAnswer:
-            return []  # looked again with the next change
+            return []  # tried again with the next change
 
     def _watch_ends(
         self,
@@ -142,7 +142,7 @@ class ElsewhereRows:
         ends: dict[ProcessId, Callable[[], None]],
         call: Callable[[], None],
     ) -> None:
-        """Check for ended processes, because a killed process leaves its status file behind."""
+        """Check for ended processes, because a killed process does not delete its status file."""
         living = {process for each in found if (process := self._others.identify(each))}
         for gone in ends.keys() - living:
             ends.pop(gone)()
@@ -190,11 +190,11 @@ class ElsewhereRows:
         )
 
     async def _refusal(self, session: LiveSession) -> str | None:
-        """Return why the session cannot be adopted now; None if nothing is known against it."""
+        """Return why the session cannot be adopted now; None if no reason is known."""
         try:
             await check_adoptable(self._dependencies, self._fleet, session)
         except (NoAnswer, OSError):
-            return None  # unknown: adopting checks again
+            return None  # unknown: `Adopt` checks again
         except CockpitError as error:
             lines = (error.title, *error.detail.splitlines(), error.hint)
             return safe_line(". ".join(line.rstrip(".") for line in lines if line), LONGEST_REASON)

@@ -14,18 +14,18 @@ from cockpit.supervisor.agents.predicates import reopen_hint, usage_limited
 from cockpit.wire.status import NeedKind, Needs
 
 LONGEST_COMMAND = 2000
-"""Characters that are shown of a command that needs permission."""
+"""Maximum characters shown of a command that needs permission."""
 _REFUSED = frozenset({"authentication_failed", "model_not_found"})
 """Errors of the API that a new prompt does not fix."""
 
 
 def need(agent: Agent, monotonic: float) -> Needs | None:
-    """The most urgent thing the user has to do; None if nothing."""
+    """Return the most urgent thing that the user has to do; None if there is none."""
     if agent.progress.failed:
         return Needs(kind="failed", detail=safe_line(agent.progress.failed, 400))
     blocked = agent.progress.blocked
     if agent.handoff and blocked and blocked.is_shown(monotonic):
-        detail = f"the handoff cannot continue: {blocked.why}. It is retried automatically"
+        detail = f"the handoff cannot continue: {blocked.why}. cockpit retries automatically"
         return Needs(kind="failed", detail=safe_line(detail, 400))
     conduct = agent.session_state.conduct
     if agent.alive and agent.troubles.dialog:
@@ -63,20 +63,20 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
 
 
 def _stuck(agent: Agent) -> str | None:
-    """Why nothing continues without the user: a failed handoff, or a loop without iterations."""
+    """Return why the agent needs a prompt: a failed handoff, or a loop that has ended."""
     if agent.handoff is not None or agent.session_state.conduct.turn is Turn.WORKING:
         return None
     revived = agent.progress.revived
     if revived is not None and agent.alive and not _was_prompted(agent, revived.at):
         return (
-            f"no new session started ({revived.why.rstrip('.')}); this is the old one, reopened. "
-            f"Send it a prompt to continue, or try again: cockpit handoff {agent.name}"
+            f"no new session started ({revived.why.rstrip('.')}); the old one was reopened. "
+            f"Send a prompt to continue, or try again: cockpit handoff {agent.name}"
         )
     return agent.progress.loop_over
 
 
 def _was_prompted(agent: Agent, since: float) -> bool:
-    """Whether the user sent a prompt after `since`, in steady seconds."""
+    """Return whether the user sent a prompt after `since`, in steady seconds."""
     return any(at > since for at, _ in agent.session_state.user_prompts)
 
 
@@ -84,17 +84,17 @@ def _unreadable(agent: Agent) -> str:
     path = agent.session.transcript if agent.session else None
     unreadable = agent.session_state.reading.unreadable
     detail = (
-        f"its transcript {unreadable}: {path}. Its context is unknown, so there is no automatic"
-        " handoff. Put the file back, or start the agent again:"
+        f"its transcript {unreadable}: {path}. Its context usage is unknown, so there is no"
+        " automatic handoff. Put the file back, or restart the agent:"
         f" cockpit stop {agent.name}, then cockpit start {agent.name}"
     )
     return safe_line(detail, 600)
 
 
 def _broken(broken: TurnBroken) -> str:
-    """The error of the API, and the next step."""
+    """Return the API error and the next step."""
     if broken.error in _REFUSED:
-        return f"the API refused: {broken.error}"
+        return f"the API returned an error: {broken.error}"
     why = safe_line(broken.detail or broken.error, 200).rstrip(".")
     return f"the API failed: {why}. Its turn was interrupted; send a prompt to continue"
 
@@ -110,7 +110,7 @@ def _dialog(dialog: DialogOpened, since: str | None) -> Needs:
 
 
 def heard_at(agent: Agent, at: float | None) -> str | None:
-    """Steady seconds as a wall clock time."""
+    """Convert steady seconds to a wall clock time."""
     return rfc3339(at - agent.clock_offset) if at else None
 
 
@@ -127,14 +127,14 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
         case Reviewing(snoozed_until=until, snoozed_tokens=None) if (
             until is None or until <= monotonic
         ):
-            detail = "the handoff document waits for your approval" + _ended_work(agent)
+            detail = "the handoff document is waiting for your approval" + _ended_work(agent)
             return Needs(kind="review", detail=detail, since=_asked_since(agent))
         case _:
             return None
 
 
 def _hand_off(agent: Agent) -> Needs:
-    """The question; for an automatic agent also why it is asked."""
+    """Return the question, and for an agent in mode auto the reason why the user is asked."""
     due, because = _due(agent, agent.progress.details.due), agent.progress.details.because
     since = _asked_since(agent)
     asked_because = f"; asked because {because.words}" if because else ""
@@ -149,7 +149,7 @@ def _ended_work(agent: Agent) -> str:
 
 
 def _due(agent: Agent, detail: str) -> str:
-    """Why a handoff is due: a limit, the loop, or the share of the context that is used."""
+    """Return why a handoff is due: a limit, the loop, or the context usage."""
     reason = agent.handoff.plan.reason if agent.handoff else "threshold"
     if reason == "limit":
         return (
@@ -162,7 +162,7 @@ def _due(agent: Agent, detail: str) -> str:
 
 
 def phase_since(record: HandoffRecord) -> str:
-    """When the handoff entered its phase."""
+    """Return when the handoff entered its current phase."""
     return record.details.phase_since or rfc3339(record.created)
 
 

@@ -1,4 +1,4 @@
-"""The note on an agent's row, where the state alone does not say enough. Pure."""
+"""Build the note on an agent's row, which explains the agent's state. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.predicates import reopen_hint, writers_failed
 
 UNREAD_AFTER_TURNS = 3
-"""Turns after which the row says that a new session has not read its document."""
+"""Number of turns after which the row says that a new session has not read its document."""
 
 
 def note(agent: Agent) -> str | None:
-    """Why the agent is in its state; None if the state says enough."""
+    """Return why the agent is in its state; None if the state needs no explanation."""
     if agent.handoff and not agent.progress.blocked and (failed := writers_failed(agent)):
         return failed
     if agent.handoff and agent.progress.blocked:
-        return safe_line(f"the handoff waits: {agent.progress.blocked.why}", 300)
+        return safe_line(f"the handoff is waiting: {agent.progress.blocked.why}", 300)
     if agent.start.setup or agent.troubles.worktree:
         return safe_line(agent.start.setup or agent.troubles.worktree or "", 400)
     if agent.troubles.failed:
@@ -35,7 +35,7 @@ def note(agent: Agent) -> str | None:
 
 
 def _remarks(agent: Agent) -> list[str]:
-    """Further remarks about the agent, the longest lasting first."""
+    """Return further remarks about the agent, starting with the most permanent."""
     late = agent.session_state.compaction.too_late
     compacted = f"it compacted automatically, {late}: too late for a handoff" if late else None
     remarks = (
@@ -54,12 +54,12 @@ def _remarks(agent: Agent) -> list[str]:
 
 
 def warning(agent: Agent) -> str | None:
-    """The hooks that failed last and have not succeeded since."""
+    """Return the last two hooks that failed and have not succeeded since."""
     return safe_line("; ".join(list(agent.troubles.hooks.values())[-2:]), 300) or None
 
 
 def _no_record(agent: Agent) -> str | None:
-    """A remark if the process was found after a restart and its transcript is empty."""
+    """Return a remark if the process was found after a restart and its transcript is empty."""
     session_state = agent.session_state
     unknown = (
         session_state.began_at is None
@@ -68,11 +68,11 @@ def _no_record(agent: Agent) -> str | None:
     )
     if not (agent.alive and unknown and agent.has_readings):
         return None
-    return "it was found running without a record: what it did before is unknown"
+    return "it was found running without a record: its earlier work is unknown"
 
 
 def _too_large(agent: Agent) -> str | None:
-    """A remark about lines of the transcript that were too large to read."""
+    """Return a remark about transcript lines that were too large to read."""
     count = agent.session_state.reading.too_large
     if not count:
         return None
@@ -81,31 +81,31 @@ def _too_large(agent: Agent) -> str | None:
     )
     text = f"{lines} too large to read"
     if agent.session_state.reading.reading_lost and agent.session_state.gauge.tokens is None:
-        text += ", perhaps a reply: its context is unknown until the next one"
+        text += ", possibly a reply: its context usage is unknown until the next one"
     return text
 
 
 def _faults(agent: Agent) -> str | None:
-    """A remark about lines of a record that do not have the documented shape."""
+    """Return a remark about transcript lines that do not have the documented shape."""
     reading = agent.session_state.reading
     if not reading.faults:
         return None
     lines = "1 line" if reading.faults == 1 else f"{reading.faults} lines"
-    return f"cockpit ignored {lines} of its record: {reading.last_fault}"
+    return f"cockpit ignored {lines} of its transcript: {reading.last_fault}"
 
 
 def _no_terminal(agent: Agent) -> str | None:
     if not agent.alive or agent.record.pane is not None:
         return None
     return (
-        "its terminal was closed; it keeps running without one. To continue in its session: "
+        "its terminal was closed; it is still running without one. To continue in its session: "
         f"cockpit stop {agent.name}, then "
         f"cockpit start {agent.name} --resume {agent.record.session}"
     )
 
 
 def unread(agent: Agent) -> bool:
-    """Whether a new session worked for some turns without reading its document."""
+    """Return whether a new session worked for some turns without reading its document."""
     document = agent.must_read
     if document is None or agent.session_state.conduct.turns < UNREAD_AFTER_TURNS:
         return False

@@ -1,7 +1,7 @@
 """Publish rows to the listeners of `/v1/watch` when they change.
 
-A row is sent at most every `QUICK` seconds; changes in between are sent together. A row of which
-only the age changed is not sent: listeners count the age.
+A row is sent at most every `QUICK` seconds; changes in between are sent together. A row is not sent
+if only an age in it changed: listeners compute ages themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cockpit.wire.status import AgentStatus, State
 from cockpit.wire.stream import AgentChanged, AgentForgotten
 
 QUICK = 0.02
-"""Seconds."""
+"""Minimum seconds between two sends of rows."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,16 +39,17 @@ class RowPublisher:
         self._wake = asyncio.Event()
         self._listeners: set[Listener] = set()
         self._faults: dict[str, str] = {}
-        """Agent -> the error that its row cannot be built for; it was logged."""
+        """Agent -> the logged error because of which its row cannot be built."""
         self.event_log = event_log
 
     def rows(self) -> list[AgentStatus]:
-        """All current rows."""
+        """Return all current rows."""
         return [self.row(agent) for agent in self._agents()]
 
     def row(self, agent: Agent) -> AgentStatus:
-        """The agent's row. If it cannot be built, one that says so: a fault in the data of one
-        agent must not hide the other agents.
+        """Return the agent's row; if it cannot be built, a row with the error.
+
+        An error in the data of one agent must not hide the other agents.
         """
         try:
             found = row(agent, self._clock.steady(), self._clock.monotonic())
@@ -58,7 +59,7 @@ class RowPublisher:
         return found
 
     def _fault(self, agent: Agent, bug: Exception) -> str:
-        """The error as text. Logs it once until the row can be built again or the error changes."""
+        """Return the error as text; log it if the last attempt did not have the same error."""
         text = safe_line(f"{type(bug).__name__}: {bug}", 200)
         if self._faults.get(agent.name) != text:
             self._faults[agent.name] = text
@@ -66,7 +67,7 @@ class RowPublisher:
         return text
 
     def state_of(self, agent: Agent) -> State:
-        """The agent's state, as on its row."""
+        """Return the agent's state, as on its row."""
         try:
             return state(agent, need(agent, self._clock.monotonic()))
         except Exception as bug:  # noqa: BLE001  the others are shown
@@ -74,12 +75,12 @@ class RowPublisher:
             return "unknown"
 
     def changed(self, agent: Agent) -> None:
-        """Send the agent's row soon, if it changed."""
+        """Send the agent's row within `QUICK` seconds, if it changed."""
         self._dirty[agent.name] = agent
         self._wake.set()
 
     def forgotten(self, name: str) -> None:
-        """Tell listeners that an agent was removed."""
+        """Send listeners the removal of an agent."""
         self._sent.pop(name, None)
         self._faults.pop(name, None)
         self._dirty.pop(name, None)
@@ -87,10 +88,10 @@ class RowPublisher:
             listener.send(AgentForgotten(name=name))
 
     def listen(self) -> Listener:
-        """Add a listener, which must be given all current rows before anything else happens.
+        """Add a listener. The caller must send it all current rows before anything else happens.
 
-        Earlier listeners get what has changed until now, so that every row that is sent later can
-        be compared with the last one that all of them have.
+        Earlier listeners first receive all pending changes, so that all listeners have the same
+        rows: a later change is compared with these.
         """
         for agent in self._agents():
             self._publish(agent)
@@ -116,7 +117,7 @@ class RowPublisher:
             self._publish(agent)
 
     def _publish(self, agent: Agent) -> None:
-        """Send the row if it differs from the last one that listeners have."""
+        """Send the row if it differs from the last one that was sent."""
         now = self.row(agent)
         before = self._sent.get(agent.name)
         self._sent[agent.name] = now
@@ -133,7 +134,7 @@ class RowPublisher:
 
 
 def _faulty_row(agent: Agent, error: str) -> AgentStatus:
-    """A row with only what the configuration and the agent's record have."""
+    """Return a row with only the data of the configuration and of the agent's record."""
     return AgentStatus(
         name=agent.name,
         runtime=agent.runtime.name,

@@ -1,7 +1,7 @@
 """Build an agent's row: its state and numbers, as in `wire.status`. Pure.
 
 If several states apply, the order is needs_you, handing_off, starting, working, idle. Unknown
-values are null. `needs` has what the user must do, `notes` the remarks beside the state.
+values are null. `needs` builds the reasons why the user must act, `notes` the remarks.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from cockpit.wire.status import (
 )
 
 LONGEST_GOAL = 200
-"""Characters of a goal on a row."""
+"""Maximum characters of a goal on a row."""
 LONGEST_ASKED = 2000
-"""Characters of a prompt that are read for its goal."""
+"""Maximum characters of a prompt from which the goal is read."""
 
 
 def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
-    """The agent's row, as of `now` (steady seconds) and `monotonic`."""
+    """Return the agent's row, as of `now` (steady seconds) and `monotonic` (seconds)."""
     needs = need(agent, monotonic)
     session, session_state = agent.session, agent.session_state
     return AgentStatus(
@@ -86,7 +86,7 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
 
 
 def goal(agent: Agent) -> str | None:
-    """What the agent was asked to do, in one line without secrets; None if unknown."""
+    """Return the goal of the job, as one line without secrets; None if unknown."""
     asked = (agent.job.prompt if agent.job else None) or agent.session_state.reading.collector.goal
     return shown_goal(asked[:LONGEST_ASKED]) if asked else None
 
@@ -98,10 +98,10 @@ def shown_goal(asked: str) -> str:
 
 
 def state(agent: Agent, needs: Needs | None) -> State:
-    """The state of the row; `needs` is the result of `need` for it."""
+    """Return the state for the row; `needs` is the result of `need` for the agent."""
     if needs is not None:
         return "needs_you"
-    # While a question is snoozed, the agent has its normal state.
+    # While the user has postponed a question, the agent has its normal state.
     if agent.handoff and not isinstance(agent.handoff.state, Asked | Reviewing | Ended):
         return "handing_off"
     if agent.start.setup:
@@ -157,7 +157,7 @@ def context(agent: Agent, now: float) -> ContextStatus:
 
 
 def background(agent: Agent) -> list[BackgroundStatus]:
-    """Background tasks for the row, at most 20."""
+    """Return the background tasks for the row, at most 20."""
     if not agent.alive:
         return []
     return [
@@ -173,7 +173,7 @@ def background(agent: Agent) -> list[BackgroundStatus]:
 
 
 def marks_status(marks: Marks | None) -> MarksStatus:
-    """The thresholds of the bands for the row."""
+    """Return the thresholds of the bands for the row."""
     if marks is None:
         return MarksStatus()
     return MarksStatus(
@@ -185,7 +185,7 @@ def marks_status(marks: Marks | None) -> MarksStatus:
 
 
 def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> int | None:
-    """Estimated API calls until the act threshold; above it, until the CLI compacts."""
+    """Estimate the API calls until the act threshold; above it, until the CLI compacts."""
     tokens = agent.session_state.gauge.tokens
     if tokens is None or marks is None:
         return None
@@ -194,7 +194,7 @@ def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> i
 
 
 def handoff(agent: Agent) -> HandoffStatus | None:
-    """The handoff that is in progress; None if there is none."""
+    """Return the handoff that is in progress; None if there is none."""
     current, record = agent.handoff, agent.handoff_record
     if current is None or record is None or isinstance(current.state, Ended):
         return None
@@ -214,20 +214,20 @@ def _detail(agent: Agent) -> str | None:
     assert agent.handoff is not None
     match agent.handoff.state:
         case Asked(snoozed_tokens=int(tokens)) | Reviewing(snoozed_tokens=int(tokens)):
-            return f"asked again at {tokens // 1000}k tokens"
+            return f"asking you again at {tokens // 1000}k tokens"
         case Waiting(why=why) | Settling(why=why) if why:
             return safe_line(why, 200)
         case Settling():
-            return "the agent finishes its turn"
+            return "the agent is finishing its turn"
         case Documenting(composing=True):
             return "checking the document against git"
         case Documenting(writer="agent") if agent.session_state.conduct.turn is Turn.DIALOG:
-            return "the agent cannot write the document: a question to you is open in its pane"
+            return "the agent cannot write the document: it is asking you a question in its pane"
         case Documenting(writer=writer):
-            return "the agent writes the document" if writer == "agent" else f"writer: {writer}"
+            return "the agent is writing the document" if writer == "agent" else f"writer: {writer}"
         case Starting(attempt=attempt) if attempt > 1:
             most = len(agent.handoff.plan.successors)
-            return f"the last start failed; start {attempt} of {most} follows"
+            return f"the last start failed; attempt {attempt} of {most} is next"
         case Confirming(attempt=attempt):
             return "waiting for the new session's first reply" + _nth(attempt)
         case Reviving(why=why):
@@ -237,4 +237,4 @@ def _detail(agent: Agent) -> str | None:
 
 
 def _nth(attempt: int) -> str:
-    return f" (start {attempt})" if attempt > 1 else ""
+    return f" (attempt {attempt})" if attempt > 1 else ""

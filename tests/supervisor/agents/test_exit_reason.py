@@ -122,7 +122,7 @@ async def test_an_end_is_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) ->
         store._database.execute("pragma query_only = off")
         parts.sessions.record_exit(agent, end)
         assert store.agents() == [agent.record]
-        assert agent.record.ending == "ended with 3. no such model"
+        assert agent.record.ending == "ended with exit code 3. no such model"
         assert agent.session.state == "ended"
         (told,) = events.since(last, 100)
         assert (told.kind, told.text) == ("agent.exited", f"api {agent.record.ending}")

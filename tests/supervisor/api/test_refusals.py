@@ -227,11 +227,11 @@ async def test_what_is_not_http_and_what_is_unknown_get_our_words(cockpit: Cockp
         assert head.startswith(
             b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json"
         )
-        assert Refusal.model_validate_json(body).title == "The request is not HTTP/1.1"
+        assert Refusal.model_validate_json(body).title == "Invalid HTTP/1.1 request"
         status, body = await answered(socket, "DELETE", "/v1/stop")
         told = Refusal.model_validate_json(body)
         assert (status, told.type) == (405, f"{PREFIX}unknown-request")
-        assert told.detail == "This address takes POST."
+        assert told.detail == "Allowed methods: POST."
 
 
 @pytest.mark.tmux

@@ -39,7 +39,7 @@ async def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone
 
         await cockpit.ask(Refuse(name="api"))
         await cockpit.until(lambda row: row.handoff is None)
-        with pytest.raises(NotNow, match="No handoff is under way"):
+        with pytest.raises(NotNow, match="No handoff is in progress"):
             await cockpit.client.continuation("api")
         Path(row.handoff.document).unlink()
         assert [each.agent for each in await search(search="count step")] == ["api"]

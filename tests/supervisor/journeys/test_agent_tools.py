@@ -139,7 +139,7 @@ async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) ->
             )
             foreign = cockpit.repository / "foreign.md"
             foreign.write_text(notes.read_text().replace('agent: "api"', 'agent: "web"', 1))
-            assert "left by the agent web" in await tools.refused(
+            assert "written by the agent web" in await tools.refused(
                 "handoff_created", path=str(foreign)
             )
             outside = cockpit.home / "notes.md"

@@ -250,7 +250,7 @@ async def test_what_the_user_allows_an_agent_it_may_do_and_no_more(cockpit: Cock
         (event,) = [
             event for event in await cockpit.events("verb.asked") if event.data["verb"] == "stop"
         ]
-        assert (event.agent, event.text) == ("api", "stop asked for by agent inner")
+        assert (event.agent, event.text) == ("api", "stop requested by agent inner")
         assert (await inside.run("cockpit send api x")).code == 5
         assert (await inside.run("cockpit start api")).code == 0
         # A file that an agent names is not trusted, nor even read.
@@ -309,7 +309,7 @@ async def test_who_asked_is_written_down(cockpit: Cockpit) -> None:
         assert asked[1].data["by"]["kind"] == "user"
         terminal = asked[1].data["by"]["terminal"]
         assert terminal.startswith("pts/")
-        assert asked[1].text == f"stop asked for by you on {terminal}"
+        assert asked[1].text == f"stop requested by you on {terminal}"
         far = {**os.environ, "SSH_CONNECTION": "10.0.0.3 50000 10.0.0.4 22"}
         body = b'{"name": "inner"}'
         request = b"POST /v1/stop HTTP/1.0\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (

@@ -139,7 +139,7 @@ async def test_a_clear_calls_off_the_handoff_of_what_was_cleared(cockpit: Cockpi
             await asyncio.sleep(0.02)
         type_in(cockpit, first, "/clear")
         gone = await cockpit.event("handoff.cancelled")
-        assert gone.data["why"] == "the session was cleared by hand"
+        assert gone.data["why"] == "the session was cleared manually"
         row = await cockpit.until(lambda row: row.session_id != first.session_id)
         assert (row.pid, row.needs, row.handoff) == (first.pid, None, None)
 
@@ -205,7 +205,7 @@ async def test_a_compaction_that_you_ask_for_is_not_told_as_the_clis_own(cockpit
         await cockpit.until(lambda row: row.state == "idle" and row.context.tokens)
         type_in(cockpit, row, "/compact")
         told = await cockpit.event("agent.compacted")
-        assert told.text.startswith("api compacted its context because you asked it to")
+        assert told.text.startswith("api compacted its context at your request")
         row = await cockpit.row()
         assert (row.note, row.context.compacts_at_source) == (None, "formula")
 

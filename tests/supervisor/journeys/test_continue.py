@@ -65,7 +65,7 @@ async def test_a_new_agent_goes_on_from_what_another_one_left(cockpit: Cockpit) 
         left = paper(cockpit)
         busy = await cockpit.refused(Continue(document=str(left)))
         assert isinstance(busy, NotNow)
-        assert "api works in" in busy.title
+        assert "api is already running in" in busy.title
 
         await cockpit.ask(Stop(name="api"))
         done = await cockpit.ask(Continue(document=str(left)))

@@ -67,7 +67,7 @@ async def test_now_hurries_a_handoff_that_waits_and_says_what_it_breaks_off(
         await cockpit.ask(Handoff(name="api"))
         await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
         done = await cockpit.ask(Handoff(name="api", now=True))
-        assert done.message.startswith("Hurrying the handoff of api; this interrupts ")
+        assert done.message.startswith("Handing off api without waiting; this interrupts ")
         assert "Bash sleep 600" in done.message
         assert len(await cockpit.events("handoff.begun")) == 1
         row = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")

@@ -69,7 +69,7 @@ async def test_a_row_names_no_pane_that_is_gone(cockpit: Cockpit) -> None:
         assert gone.needs.kind == "resume"
         lives = await cockpit.until(lambda row: row.pane is None, "deaf")
         assert lives.pid is not None
-        assert "keeps running without" in (lives.note or "")
+        assert "is still running without" in (lives.note or "")
         refused = await cockpit.refused(Attach(name="deaf"))
         assert isinstance(refused, NotNow)
         assert "cockpit stop deaf" in refused.hint

@@ -413,14 +413,16 @@ async def test_a_successor_that_will_not_start_brings_the_old_session_back(
         await cockpit.ask(Send(name="api", text="Go on."))
         await cockpit.until(lambda row: row.needs is None)
         await cockpit.ask(Stop(name="api"))
-        offer = f"a handoff waits there; to continue it: cockpit continue {papers(cockpit)[0]}"
+        offer = f"is waiting there; to continue from it: cockpit continue {papers(cockpit)[0]}"
         here = str(cockpit.repository)
         assert offer in (await cockpit.ask(Plan(name="other", directory=here))).message
         assert offer in (await cockpit.ask(Start(name="other", directory=here))).message
         await cockpit.ask(Stop(name="other"))
         await cockpit.ask(Continue(document=str(papers(cockpit)[0]), name="next"))
         assert not notice.exists()
-        assert "waits there" not in (await cockpit.ask(Plan(name="one", directory=here))).message
+        assert (
+            "is waiting there" not in (await cockpit.ask(Plan(name="one", directory=here))).message
+        )
 
 
 async def test_a_handoff_that_came_to_nothing_is_not_begun_again_without_growth(
@@ -522,7 +524,7 @@ async def test_nothing_is_ended_for_a_document_that_is_gone(cockpit: Cockpit) ->
         for pid in child.read_text().split():
             os.kill(int(pid), signal.SIGTERM)
         failed = await cockpit.until(asks("failed"))
-        assert "not the one that was approved" in (failed.needs.detail if failed.needs else "")
+        assert "is not the approved one" in (failed.needs.detail if failed.needs else "")
         await cockpit.lives(failed, first)
         await cockpit.ask(Stop(name="api"))
         assert (await cockpit.row()).state == "stopped"

@@ -502,5 +502,5 @@ async def test_a_hook_that_has_the_session_swapped_waits_for_the_rest_after_a_sw
         await cockpit.start()
         await cockpit.event("handoff.confirmed")
         told = await cockpit.event("hook.decided", number=2)
-        assert "it has just begun" in told.text
+        assert "the session has just begun" in told.text
         assert len(await cockpit.events("handoff.begun")) == 1

@@ -51,7 +51,7 @@ def test_two_cockpits_put_one_agent_into_one_worktree(
             assert here.worktree is not None
             refused = await second.refused(Start(name="api", config=str(second.config), named=True))
             assert isinstance(refused, NotNow)
-            assert refused.title == f"api works in {here.worktree}"
+            assert refused.title == f"api is already running in {here.worktree}"
             assert f"process {here.pid} " in refused.detail
             assert "another cockpit" in refused.detail
             # A guest in that place is refused as well, also one below it.
@@ -154,7 +154,7 @@ async def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Coc
         with unmarked_holder(Path(first.worktree), first.pid or 0) as left:
             refused = await cockpit.refused(Start(name="api"))
             assert isinstance(refused, NotNow)
-            assert refused.title == f"Processes that api left running work in {first.worktree}"
+            assert refused.title == f"Processes left by api are still running in {first.worktree}"
             assert f": {left.pid}." in refused.detail
             assert refused.hint.endswith(f"kill -KILL {left.pid}")
             assert left.poll() is None

@@ -182,7 +182,7 @@ async def test_nothing_is_sent_where_something_is_typed(cockpit: Cockpit) -> Non
 async def test_an_agent_that_will_not_start_says_why_on_its_row(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(faults="exit")):
         await cockpit.ask(Start(name="api"))
-        row = await cockpit.until(lambda row: "ended with 1" in (row.note or ""))
+        row = await cockpit.until(lambda row: "ended with exit code 1" in (row.note or ""))
         assert (row.state, row.pid) == ("needs_you", None)
         assert row.needs is not None
         assert row.needs.kind == "failed"
@@ -266,7 +266,7 @@ async def test_any_program_is_an_agent_with_a_row_and_no_reading(cockpit: Cockpi
         while "Hello; $(touch pwned)" not in cockpit.tmux("capture-pane", "-pt", row.pane):
             await asyncio.sleep(0.02)
         await cockpit.start("env")
-        over = await cockpit.until(lambda row: "ended with 0" in (row.note or ""), "env")
+        over = await cockpit.until(lambda row: "ended with exit code 0" in (row.note or ""), "env")
         assert over.state == "exited"
         assert over.pane is not None
         printed = cockpit.tmux("capture-pane", "-p", "-S", "-200", "-t", over.pane)
@@ -479,7 +479,7 @@ async def test_a_new_agent_works_where_it_was_asked_for(cockpit: Cockpit) -> Non
 
         beside = await cockpit.refused(Start(name="other", directory=row.worktree, prompt="count"))
         assert isinstance(beside, NotNow)
-        assert "extra works in" in beside.title
+        assert "extra is already running in" in beside.title
 
 
 async def test_a_start_that_failed_leaves_no_row(cockpit: Cockpit) -> None:
@@ -499,12 +499,12 @@ async def test_how_an_agent_ended_is_known_to_the_next_supervisor(cockpit: Cockp
     table = shell("sh", "-c", "echo no licence; exit 7")
     await cockpit.launch(f'[[agents]]\nname = "api"\n{table}')
     await cockpit.ask(Start(name="api"))
-    await cockpit.until(lambda row: "ended with 7. no licence" in (row.note or ""))
+    await cockpit.until(lambda row: "ended with exit code 7. no licence" in (row.note or ""))
     cockpit.kill()
     await cockpit.launch(f'[[agents]]\nname = "api"\n{table}')
     row = await cockpit.row()
     assert row.state == "exited"
-    assert "ended with 7. no licence" in (row.note or "")
+    assert "ended with exit code 7. no licence" in (row.note or "")
 
 
 async def test_an_undo_that_is_refused_leaves_the_handoff_alone(cockpit: Cockpit) -> None:

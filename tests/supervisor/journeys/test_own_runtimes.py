@@ -139,7 +139,7 @@ async def test_a_readers_answers_move_the_bar_and_its_faults_are_told(cockpit: C
         cockpit.tmux("send-keys", "-t", row.pane or "", "bad", "Enter")
         row = await cockpit.until(lambda row: row.note, "log", within=SLOW)
         assert str(row.note).startswith(
-            "cockpit ignored 1 line of its record: usage.input: expected"
+            "cockpit ignored 1 line of its transcript: usage.input: expected"
         )
         assert row.context.tokens is None
 
@@ -155,7 +155,7 @@ async def test_a_reader_that_ends_is_told_and_its_agent_goes_on(cockpit: Cockpit
         assert "the reader ended with exit code 7" in str(row.note)
         assert row.pid
         refused = await cockpit.refused(Send(name="log", text="x"))
-        assert "takes no prompt in its pane" in refused.title
+        assert "does not accept prompts in its pane" in refused.title
 
 
 async def test_an_agent_is_found_again_without_its_runtime_in_the_file(cockpit: Cockpit) -> None:

@@ -54,7 +54,7 @@ LEFT = "# Handoff\n\n" + "\n\n".join(
         ("Open Issues", "None known at all."),
     )
 )  # fmt: skip
-NEVER = ("failed inside the supervisor", "is not held by this task")
+NEVER = ("failed inside the supervisor", "does not hold the lock of agent")
 """What no refusal may say."""
 
 

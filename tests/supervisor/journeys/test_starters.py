@@ -170,12 +170,12 @@ async def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: C
         row = await cockpit.until(lambda row: row.state == "idle")
         await supervisor.triggers.consider(supervisor.fleet.agent("api"))
         row = await cockpit.until(lambda row: row.note)
-        assert "its loop waits, since its turn was interrupted" in str(row.note)
+        assert "its loop is paused, because its turn was interrupted" in str(row.note)
         assert await cockpit.events("handoff.begun") == []
     async with cockpit.flying() as supervisor:
         await supervisor.triggers.consider(supervisor.fleet.agent("api"))
         row = await cockpit.until(lambda row: row.note)
-        assert "its loop waits, since its turn was interrupted" in str(row.note)
+        assert "its loop is paused, because its turn was interrupted" in str(row.note)
         assert await cockpit.events("handoff.begun") == []
 
 
@@ -205,7 +205,7 @@ async def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Coc
         await supervisor.triggers.consider(agent)
         assert (
             agent.progress.waits
-            == "it waits: the account's usage limit resets at 18 May 2033 03:33 UTC"
+            == "waiting: the account's usage limit resets at 18 May 2033 03:33 UTC"
         )
         assert await cockpit.events("handoff.begun") == []
 
@@ -246,7 +246,7 @@ async def test_the_agent_does_not_answer_the_question_to_its_user(cockpit: Cockp
         await cockpit.start()
         asked = await cockpit.until(asks("handoff"))
         refused = await cockpit.refused(Handoff(name="api", by_agent=True))
-        assert "Only the user can answer that" in refused.detail
+        assert "Only the user can approve it" in refused.detail
         row = await cockpit.row()
         assert asked.handoff is not None
         assert row.handoff is not None
@@ -266,7 +266,7 @@ async def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> Non
         await cockpit.ask(Snooze(name="api", percent=50))
         row = await cockpit.until(lambda row: row.needs is None)
         assert row.handoff is not None
-        assert (row.handoff.detail or "").startswith("asked again at ")
+        assert (row.handoff.detail or "").startswith("asking you again at ")
         await cockpit.ask(Refuse(name="api", handoff=row.handoff.id))
 
 
@@ -306,7 +306,7 @@ async def test_an_assumed_window_hands_nothing_off_by_itself(cockpit: Cockpit) -
     agent = cockpit.agent(steps=40, faults="lineless", more='model = "a-model-of-ours"')
     async with cockpit.flying(agent):
         await cockpit.start()
-        row = await cockpit.until(lambda row: "is a guess" in (row.note or ""))
+        row = await cockpit.until(lambda row: "is an estimate" in (row.note or ""))
         assert row.context.confidence == "assumed"
         assert row.context.band in ("act", "force")
         assert await cockpit.events("handoff.begun") == []

@@ -78,7 +78,7 @@ async def test_the_agent_starts_after_the_setup_of_its_worktree(cockpit: Cockpit
         row = await cockpit.until(lambda row: "installing" in (row.note or ""))
         assert row.worktree is not None
         again = await cockpit.refused(Start(name="api"))
-        assert "Its worktree is set up first" in str(again)
+        assert "Its worktree is being set up" in str(again)
         (cockpit.home / "go").touch()
         await cockpit.until(done)
         kept = (Path(row.worktree) / "installed").read_text().splitlines()
@@ -247,7 +247,7 @@ async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpi
         assert row.worktree is not None
         tree = Path(row.worktree)
         git(tree, "add", ".")
-        assert "api works in it\n  cockpit stop api" in await refusal(cockpit)
+        assert "api is running in it\n  cockpit stop api" in await refusal(cockpit)
         await cockpit.ask(Stop(name="api"))
         (tree / "late").write_text("late\n")
         words = await refusal(cockpit)
@@ -258,7 +258,7 @@ async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpi
         assert git(tree, "show", f"{kept.text}:late") == "late"
         removed = await cockpit.ask(RemoveWorktree(tree=str(tree), salvage=True))
         assert not tree.exists()
-        assert "the branch agent/api stays" in removed.message
+        assert "the branch agent/api is kept" in removed.message
         assert removed.text != kept.text
         assert git(cockpit.repository, "show", f"{removed.text}:late") == "late"
         assert await listed(cockpit) == []
@@ -287,7 +287,7 @@ async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: C
         tree, repository = Path(row.worktree), cockpit.repository
         git(tree, "add", ".")
         git(tree, "commit", "-q", "--allow-empty", "-m", "mine")
-        assert "1 commit on no remote and not in its base" in await refusal(cockpit)
+        assert "1 commit not pushed or merged" in await refusal(cockpit)
         git(repository, "worktree", "unlock", str(tree))
         git(repository, "worktree", "lock", "--reason", "on a stick", str(tree))
         (Path(git(tree, "rev-parse", "--absolute-git-dir")) / "MERGE_HEAD").touch()
@@ -302,11 +302,11 @@ async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: C
             for process in (sleeper, writer):
                 process.kill()
                 await process.wait()
-        assert f"process {sleeper.pid} works" not in of_sleeper
+        assert f"process {sleeper.pid} is running" not in of_sleeper
         for reason in (
-            "it is locked: on a stick\n", f"process {sleeper.pid} works in it (sleep)",
+            "it is locked: on a stick\n", f"process {sleeper.pid} is running in it (sleep)",
             f"process {writer.pid} has {tree}/log open for writing (sleep)",
-            "a git operation is in progress: merge", "other repositories inside: clone",
+            "a git operation is in progress: merge", "other repositories inside it: clone",
         ):  # fmt: skip
             assert reason in words
         assert "nowhere" not in words
@@ -368,8 +368,8 @@ async def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> 
         refused = await cockpit.refused(Start(name="api"))
         assert "cockpit worktrees remove" in str(refused)
         done_so = await cockpit.ask(RemoveWorktree(tree="api"))
-        assert "what git still had of it is saved" in done_so.message
-        assert "all of it" not in done_so.message
+        assert "its git data is saved" in done_so.message
+        assert "its content" not in done_so.message
         again = await cockpit.start()
         assert (again.worktree, again.branch) == (row.worktree, "agent/api")
 
@@ -584,7 +584,7 @@ async def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
     assert row.worktree is not None
     shown = await asyncio.to_thread(cli, cockpit, "worktrees")
     assert f"{row.worktree}  api (done), agent/api, less than 1 h old" in shown.stdout
-    assert "not removed: api works in it" in shown.stdout
+    assert "not removed: api is running in it" in shown.stdout
     refused = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api")
     assert refused.returncode == 5
     assert "cockpit stop api" in refused.stderr

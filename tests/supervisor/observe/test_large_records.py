@@ -48,7 +48,7 @@ def test_a_reply_that_is_too_large_makes_the_reading_unknown(watched: Watched, v
     session_state = watched.agent.session_state
     assert session_state.gauge.tokens is session_state.reading.meter.tokens is None
     assert watched.agent.band is Band.UNKNOWN
-    assert f"{TOO_LARGE}, perhaps a reply" in str(note(watched.agent))
+    assert f"{TOO_LARGE}, possibly a reply" in str(note(watched.agent))
     watched.replies(60_000)
     read(watched)
     assert session_state.gauge.tokens == 60_000

@@ -34,7 +34,7 @@ async def test_a_plan_names_what_the_start_then_makes(cockpit: Cockpit) -> None:
         assert f"in a new worktree {row.worktree} on branch {row.branch}." in told.message
         assert isinstance(await cockpit.refused(Plan(name="extra")), NotNow)
         company = await cockpit.ask(Plan(name="more", directory=str(row.worktree)))
-        assert "extra works there too" in company.message
+        assert "extra is running there too" in company.message
 
 
 async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
@@ -99,5 +99,5 @@ async def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
 
 
 def test_several_in_one_place_work_there() -> None:
-    assert neighbours_text(["api"]) == "api works there too"
-    assert neighbours_text(["api", "perm"]) == "api, perm work there too"
+    assert neighbours_text(["api"]) == "api is running there too"
+    assert neighbours_text(["api", "perm"]) == "api, perm are running there too"

@@ -1,4 +1,4 @@
-"""Perform a verb under the lock of the agent that it names."""
+"""Perform a verb under the lock of its agent."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class UnderAgentLock:
         self._life = life
 
     def __call__(self, doing: str, perform: Perform, *, same_session: bool = False) -> Perform:
-        """Wrap a verb so that it holds its agent's lock; `doing` is shown to others who wait.
+        """Wrap a verb so that it holds its agent's lock. `doing`: see `AgentLocks.hold`.
 
-        With `same_session` it is refused if another session began while it waited. Raises `NotNow`
-        if the lock stays taken; at once while hooks before a session run, because the caller may be
-        one of these hooks.
+        With `same_session`, raises `NotNow` if another session began while the request waited. Also
+        raises `NotNow` if the lock stays taken; at once while hooks before a session run, because
+        the caller may be one of these hooks.
         """
 
         async def locked(asked: Any) -> Done:
@@ -40,13 +40,13 @@ class UnderAgentLock:
             async with self._locks.hold(asked.name, doing, patience=PATIENCE):
                 if same_session and agent is not None and agent.record.session != session:
                     raise NotNow(
-                        f"{asked.name} has started another session",
-                        "Another request was performed first; yours was for the previous session.",
+                        f"{asked.name} began another session in the meantime",
+                        "Your request was for its previous session.",
                         f"Check it, then try again: cockpit status {asked.name}",
                     )
                 if self._life.ending:
                     raise NotNow(
-                        "The supervisor is shutting down", "You asked for it: cockpit down."
+                        "The supervisor is shutting down", "You stopped it with cockpit down."
                     )
                 return await perform(asked)
 

@@ -1,7 +1,7 @@
 """The user's answers to the question of a handoff: approve, refuse, snooze.
 
-An answer applies only to what the user saw. Each method returns `Done`, or raises `NotNow` and has
-changed nothing.
+An answer applies only to the question that the user saw. Each method returns `Done`, or raises
+`NotNow` without changing anything.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Answers:
         if asked.sha256 is not None and not first:
             await self._same_document(agent, asked.sha256)
         await self._engine.approve(agent, asked.sha256, straight=asked.straight)
-        step = "the agent is asked for the document" if first else "a new session is started"
+        step = "asking the agent for the document" if first else "starting a new session"
         return Done(message=f"Approved: {step} ({agent.name})", name=agent.name)
 
     async def refuse(self, asked: Refuse) -> Done:
-        """Refuse the open question, or a handoff that has not ended the old session yet."""
+        """Refuse the open question, or a handoff while the old session still exists."""
         agent = self._fleet.agent(asked.name)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self.give_up(agent)
@@ -67,14 +67,14 @@ class Answers:
             again = f"cockpit start {agent.name} --resume {agent.record.session}"
             message = f"Refused: {agent.name} is not running. Continue in its session: {again}"
             return Done(message=message, name=agent.name)
-        then = "; you are asked again after it compacted" if asked.compact else ""
+        then = "; cockpit asks again after a compaction" if asked.compact else ""
         return Done(message=f"Refused: {agent.name} keeps its session{then}", name=agent.name)
 
     async def give_up(self, agent: Agent) -> Done:
         """End a new session that has not replied yet, and reopen the old one."""
         await self._engine.apply(agent, Declined())
         self._changed(agent)
-        return Done(message=f"{agent.name}: the old session is reopened", name=agent.name)
+        return Done(message=f"{agent.name}: the old session was reopened", name=agent.name)
 
     async def snooze(self, asked: Snooze) -> Done:
         """Ask again later."""
@@ -91,7 +91,7 @@ class Answers:
         return Done(message=f"Asking again {when} ({agent.name})", name=agent.name)
 
     def _questioned(self, name: str, handoff: str | None) -> Agent:
-        """The agent, if its handoff has an open question. Raises `NotNow` otherwise."""
+        """Return the agent if its handoff has an open question; raise `NotNow` otherwise."""
         agent = self._fleet.agent(name)
         if agent.handoff is None or not isinstance(agent.handoff.state, Asked | Reviewing):
             raise _no_question(agent)
@@ -99,24 +99,24 @@ class Answers:
         return agent
 
     async def _same_document(self, agent: Agent, seen: str) -> None:
-        """Raise `NotNow` unless the document, with the user's edits, is the one that was read."""
+        """Raise `NotNow` unless the document is the version that the user read, edits included."""
         assert agent.handoff_record is not None
         text = await self._history.document(agent.handoff_record.id)
         if hashlib.sha256(text.encode()).hexdigest() != seen.lower():
             raise NotNow(
                 f"The handoff document of {agent.name} has changed since it was shown",
-                "Nothing was approved, and nothing was ended.",
+                "Nothing was approved or ended.",
                 f"Read it again, then answer: cockpit show {agent.handoff_record.id[:8]}",
             )
 
 
 def _later_by(agent: Agent, percent: float) -> int:
-    """The tokens at which `percent` more of the window is used. Raises `NotNow`."""
+    """Return the tokens at which `percent` more of the window is used. Raises `NotNow`."""
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         raise NotNow(
             f"The context usage of {agent.name} is unknown",
-            "A percentage needs it.",
+            "Without it, a percentage cannot be used.",
             f"Give a time instead: cockpit snooze {agent.name} 10m",
         )
     return reading.tokens + int(reading.window * percent / 100)
@@ -124,7 +124,7 @@ def _later_by(agent: Agent, percent: float) -> int:
 
 def _no_question(agent: Agent) -> NotNow:
     if agent.handoff is None:
-        detail = "No handoff is under way."
+        detail = "No handoff is in progress."
     else:
         detail = f"Its handoff is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}."
     return NotNow(
@@ -133,10 +133,10 @@ def _no_question(agent: Agent) -> NotNow:
 
 
 def same_handoff(agent: Agent, seen: str | None) -> None:
-    """Raise `NotNow` if the user answered another question."""
+    """Raise `NotNow` if the user answered a different question."""
     if seen is not None and agent.handoff_record is not None and agent.handoff_record.id != seen:
         raise NotNow(
-            f"{agent.name} is asking something else now",
+            f"{agent.name} has a different question now",
             "The handoff that you answered is over.",
             "Check its status, then answer again.",
         )

@@ -12,7 +12,7 @@ from cockpit.wire.verbs import (
 )
 
 UNREAD = 1.0
-"""Seconds for which a dialog ignores keys after the user was taken to it."""
+"""Seconds for which a dialog ignores keys after the user was switched to its pane."""
 
 
 class AttachHandler:
@@ -28,7 +28,7 @@ class AttachHandler:
         if agent.record.pane is None:
             raise NotNow(
                 f"{agent.name} has no pane",
-                "Its terminal was closed; the agent keeps running without one."
+                "Its terminal was closed; the agent is still running without one."
                 if agent.alive
                 else "The agent was not started yet, or its window was closed.",
                 f"End it first: cockpit stop {agent.name}"
@@ -37,7 +37,7 @@ class AttachHandler:
             )
         asks = agent.session_state.conduct.turn is Turn.DIALOG
         if agent.alive and (agent.troubles.dialog or asks):
-            # A repeated key press would answer a question that the user has not read.
+            # A repeated key press must not answer a question that the user has not read.
             await self._dependencies.panes.hold_keys(agent.record.pane, UNREAD)
         socket = str(self._dependencies.places.tmux_socket)
         return Done(

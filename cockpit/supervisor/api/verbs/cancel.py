@@ -12,7 +12,7 @@ async def cancel_handoff(engine: Engine, agent: Agent) -> None:
     """Cancel the handoff, if any. Raises `NotNow` if the old session is already being replaced."""
     if agent.handoff is None:
         return
-    await engine.apply(agent, CalledOff("you ended the handoff"))
+    await engine.apply(agent, CalledOff("you cancelled the handoff"))
     if agent.handoff is not None:
         raise NotNow(
             f"{agent.name} is between two sessions",

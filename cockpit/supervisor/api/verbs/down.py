@@ -1,4 +1,4 @@
-"""`cockpit down`: end the supervisor, and with `--agents` also the agents."""
+"""`cockpit down`: end the supervisor; with `--agents`, end the agents too."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class DownHandler:
                 self._life.ending = False
                 raise
             await self._dependencies.panes.stop_server()
-            message = f"The agents and the supervisor were stopped{unwritten}"
+            message = f"Stopped the agents and the supervisor{unwritten}"
         else:
             alive = sum(agent.alive for agent in self._fleet)
             running = "1 agent keeps running" if alive == 1 else f"{alive} agents keep running"
-            message = f"The supervisor was stopped; {running}"
+            message = f"Stopped the supervisor; {running}"
         self._life.ended.set()
         return Done(message=message)
 
     async def _end_all(self) -> str:
-        """End every agent. Returns a sentence if this could not be saved, else an empty text."""
+        """End every agent. Return a warning if this could not be saved, else an empty text."""
 
         async def one(agent: Agent) -> str:
             async with self._locks.hold(agent.name, "being stopped"):
@@ -71,7 +71,7 @@ class DownHandler:
 
         async def end_it(agent: Agent) -> str:
             await self._setup.cancel(agent)
-            # First, because a handoff would start a new session for the ended one.
+            # First, because a handoff would start a new session for an ended agent.
             try:
                 await self._engine.abandon(agent, "cockpit down --agents")
             except Hindered as full:
@@ -86,7 +86,7 @@ class DownHandler:
             raise Failed(
                 "Not all agents could be stopped; the supervisor keeps running",
                 "\n".join(left),
-                "See which: cockpit status. Then again: cockpit down --agents",
+                "See which agents: cockpit status. Then try again: cockpit down --agents",
             )
         if any(ended):
             return ". cockpit could not save the stops: the disk is not writable"

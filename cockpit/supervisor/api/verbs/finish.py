@@ -1,6 +1,6 @@
-"""`cockpit done`: mark an agent's job as done, like its completion marker.
+"""`cockpit done`: mark an agent's job as done, as its completion marker does.
 
-This lasts until the agent gets another prompt, also across restarts.
+The mark lasts until the agent gets another prompt, even across restarts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FinishHandler:
         self._changed = changed
 
     async def finish(self, asked: Finish) -> Done:
-        """Mark the job as done. Cancels a handoff that has not ended the old session yet."""
+        """Mark the job as done. Cancels a handoff while the old session still exists."""
         agent = self._fleet.agent(asked.name)
         _check(agent)
         assert agent.session is not None
@@ -60,7 +60,7 @@ class FinishHandler:
 
 
 def _check(agent: Agent) -> None:
-    """Raise `NotNow` if the agent has no session, is between two, or is busy."""
+    """Raise `NotNow` if the agent has no session, is between two sessions, or is busy."""
     if agent.session is None:
         raise NotNow(
             f"{agent.name} was never started",
@@ -77,10 +77,10 @@ def _check(agent: Agent) -> None:
         busy = (
             "is working"
             if agent.session_state.conduct.turn is Turn.WORKING
-            else "asks you something"
+            else "is asking you a question"
         )
         raise NotNow(
             f"{agent.name} {busy}",
-            "A job can be marked as done when the agent is idle.",
+            "A job can only be marked as done while the agent is idle.",
             f"Wait for the end of its turn, or end it: cockpit attach {agent.name}",
         )

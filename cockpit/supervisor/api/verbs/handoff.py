@@ -39,7 +39,7 @@ class HandoffHandler:
         self._triggers = triggers
 
     async def __call__(self, asked: Handoff) -> Done:
-        """Begin a handoff on request: without a question, with a review unless in mode auto."""
+        """Begin a requested handoff: no question; a review, unless in mode auto."""
         agent = self._fleet.agent(asked.name)
         if agent.session is None or agent.job is None:
             raise NotNow(
@@ -67,7 +67,7 @@ class HandoffHandler:
         if asked.by_agent and given is not None and await self._is_draft(agent, given):
             await self._engine.look(agent)
             return Done(
-                message=f"cockpit has this document; the handoff of {agent.name} goes on when "
+                message=f"cockpit has this document; the handoff of {agent.name} continues when "
                 "the turn ends",
                 name=agent.name,
             )
@@ -76,9 +76,9 @@ class HandoffHandler:
         if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
             if asked.by_agent:
                 raise NotNow(
-                    f"The user is asked about a handoff of {agent.name}",
-                    "Only the user can answer that.",
-                    "Continue your work; you get the answer when the user gives it.",
+                    f"A handoff of {agent.name} is waiting for the user",
+                    "Only the user can approve it.",
+                    "Continue your work; you are told when the user has answered.",
                 )
             if target is not None and (why := await self._engine.retarget(agent, target)):
                 return Done(
@@ -90,13 +90,13 @@ class HandoffHandler:
             message = f"Handing off {agent.name}: its question is approved"
             return Done(message=message + interruption_clause(agent, hurried=asked.now))
         if target is not None and agent.handoff is not None:
-            await self._engine.retarget(agent, target)  # refuses, with the next step
+            await self._engine.retarget(agent, target)  # raises, with the next step
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
-            message = f"Hurrying the handoff of {agent.name}" + interruption_clause(
+            message = f"Handing off {agent.name} without waiting" + interruption_clause(
                 agent, hurried=True
             )
             if isinstance(agent.handoff.state, Reviewing):
-                message += f"; it waits for your review: cockpit approve {agent.name}"
+                message += f"; waiting for your review: cockpit approve {agent.name}"
             await self._engine.apply(agent, Hurried(now))
             await self._engine.look(agent)
             return Done(message=message, name=agent.name)
@@ -113,7 +113,7 @@ class HandoffHandler:
             to=target,
         )
         await self._engine.look(agent)
-        then = "you review the document before anything is ended" if review else "it is automatic"
+        then = "you review the document before the session ends" if review else "no review"
         if because is None and record.details.because is not None:
             then = f"{record.details.because.words}. Allow it: cockpit approve {agent.name}"
         where = f" to {asked.to}" if asked.to else ""
@@ -121,7 +121,7 @@ class HandoffHandler:
         return Done(message=message, name=agent.name, document=record.id)
 
     async def _is_draft(self, agent: Agent, given: str) -> bool:
-        """Whether it is the document that cockpit asked for, in the handoff under way."""
+        """Return whether the path is the document that cockpit requested in this handoff."""
         draft = agent.progress.details.draft if agent.handoff is not None else None
         if draft is None:
             return False
@@ -129,17 +129,17 @@ class HandoffHandler:
         return await read_document(self._dependencies, Path(given), compare)
 
     def _guarded(self, agent: Agent, asked: Handoff) -> HeldBack | None:
-        """Why the user is asked before a handoff that the agent wants; None if not asked.
+        """Return why the user is asked before an agent's own handoff; None if not asked.
 
-        Raises `NotNow` if none may begin: the guards of automatic handoffs apply here too, and an
+        Raises `NotNow` if no handoff may begin: the limits of automatic handoffs apply, and an
         agent cannot answer a question to its user.
         """
         held = agent.progress.details.because
         if agent.handoff is not None and held:
             raise NotNow(
-                f"The user is asked about a handoff of {agent.name}",
-                f"{held.words}. Only the user can answer that.",
-                "Continue your work; you get the answer when the user gives it.",
+                f"A handoff of {agent.name} is waiting for the user",
+                f"{held.words}. Only the user can approve it.",
+                "Continue your work; you are told when the user has answered.",
             )
         why = self._triggers.objection(agent) if agent.handoff is None else None
         if why is not None:
@@ -152,9 +152,9 @@ class HandoffHandler:
         return self._triggers.question(agent)
 
     def _successor_lines(self, agent: Agent, target: Target) -> list[str]:
-        lines = [f"the new session runs in {target.runtime}"] if target.runtime else []
+        lines = [f"the new session will run in {target.runtime}"] if target.runtime else []
         if question := self._engine.targets.mode_question(agent, target):
-            lines.append(f"you are asked first: {question}")
+            lines.append(f"cockpit asks you first: {question}")
         return lines
 
     async def _would_do(self, agent: Agent, asked: Handoff, target: Target) -> Done:
@@ -163,9 +163,9 @@ class HandoffHandler:
         lines = [
             f"Would hand off {agent.name}: session {agent.record.session}",
             f"writers: {', '.join(self._engine.writers(agent))}",
-            "a review comes before anything is ended"
+            "you review the document before the session ends"
             if agent.settings.mode != "auto"
-            else "no review: the agent is automatic",
+            else "no review: the agent's mode is auto",
         ]
         lines += self._successor_lines(agent, target)
         lines += [f"note: {why}"] if why else []
@@ -178,7 +178,7 @@ class HandoffHandler:
 
 
 def interruption_clause(agent: Agent, *, hurried: bool) -> str:
-    """A clause with what a hurried handoff interrupts; empty if it is not hurried."""
+    """Return a clause with what a hurried handoff interrupts; empty if not hurried."""
     if not hurried:
         return ""
     session_state = agent.session_state
@@ -187,5 +187,5 @@ def interruption_clause(agent: Agent, *, hurried: bool) -> str:
     ends = [f"the running tool {tool}" for tool in tools]
     ends += [f"the subagent {name}" for name in agents]
     if not ends and session_state.conduct.turn is Turn.WORKING:
-        ends = [f"its turn ({safe_line(session_state.conduct.activity or 'it thinks', 80)})"]
+        ends = [f"its turn ({safe_line(session_state.conduct.activity or 'thinking', 80)})"]
     return f"; this interrupts {', '.join(ends)}" if ends else ""

@@ -18,7 +18,7 @@ from cockpit.wire.verbs import (
 )
 
 ACCEPTED_WITHIN = 8.0
-"""Seconds in which an idle agent must accept a pasted prompt."""
+"""Seconds within which an idle agent must accept a pasted prompt."""
 
 
 class SendHandler:
@@ -39,17 +39,17 @@ class SendHandler:
     async def __call__(self, asked: Send) -> Done:
         """Paste a prompt into the composer, submit it, and wait until it is accepted."""
         if not asked.text.strip():
-            raise BadUsage("There is nothing to send", hint="Give the prompt as an argument.")
+            raise BadUsage("Nothing to send", hint="Give the prompt as an argument.")
         async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):
             agent = self._running(asked.name)
             if agent.must_reconsider:
-                # The facts after a compaction that was just seen go with this prompt.
+                # The facts after a compaction that was just detected are sent with this prompt.
                 await self._consider(agent)
                 agent = self._running(asked.name)
             _refuse_dialog(agent)
             accepted, idle = await self._type(agent, asked.text)
         if not agent.has_readings or not idle:
-            result = "Sent" if not agent.has_readings else "Queued for the end of its turn"
+            result = "Sent" if not agent.has_readings else "Queued until the end of its turn"
             return Done(message=f"{result}: {agent.name}", name=agent.name)
         if not await _until(accepted, ACCEPTED_WITHIN):
             raise Failed(
@@ -60,7 +60,7 @@ class SendHandler:
         return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
 
     async def _type(self, agent: Agent, text: str) -> tuple[Callable[[], bool], bool]:
-        """Paste and submit. Returns whether the CLI has it by now, and whether it was idle."""
+        """Paste and submit. Return a check for its acceptance, and whether the agent was idle."""
         pane, process = agent.record.pane, agent.process
         state, conduct = agent.session_state, agent.session_state.conduct
 
@@ -68,7 +68,7 @@ class SendHandler:
             if not agent.alive or agent.process != process:
                 raise NotNow(
                     f"{agent.name} ended before the prompt was sent",
-                    str(agent.exit) if agent.exit else "Another session runs in its pane now.",
+                    str(agent.exit) if agent.exit else "Its pane now runs another session.",
                     f"See: cockpit status {agent.name}",
                 )
             _refuse_dialog(agent)
@@ -96,18 +96,18 @@ class SendHandler:
         screen = await self._dependencies.panes.capture(agent.record.pane)
         if agent.runtime.composer(screen) is False:
             raise NotNow(
-                f"Something is typed in {agent.name}'s composer",
-                "It would be sent together with your prompt.",
-                f"Send or clear it there: cockpit attach {agent.name}",
+                f"{agent.name}'s prompt box is not empty",
+                "Its text would be sent together with your prompt.",
+                f"Send or clear the text there: cockpit attach {agent.name}",
             )
 
     def _running(self, name: str) -> Agent:
         agent = self._fleet.agent(name)
         if not agent.runtime.capabilities.prompts:
             raise NotNow(
-                f"{name} takes no prompt in its pane",
+                f"{name} does not accept prompts in its pane",
                 f'The runtime "{agent.runtime.name}" does not have takes_paste = true.',
-                f"Type it yourself: cockpit attach {name}",
+                f"Type the prompt yourself: cockpit attach {name}",
             )
         if not agent.alive or agent.record.pane is None:
             raise NotNow(
@@ -123,7 +123,7 @@ def _refuse_dialog(agent: Agent) -> None:
     if agent.session_state.conduct.turn is Turn.DIALOG or agent.troubles.dialog:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
-            "Text would be taken as the answer.",
+            "Your text would be taken as the answer.",
             f"Answer it there: cockpit attach {agent.name}",
         )
 

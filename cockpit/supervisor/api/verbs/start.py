@@ -58,7 +58,7 @@ class StartHandler:
             raise
         self._changed(agent)
         if agent.start.setup:
-            message = f"{name} starts when its worktree is set up: {agent.record.worktree}"
+            message = f"{name} will start when its worktree is set up: {agent.record.worktree}"
             return Done(message=message, name=name)
         waiting = await waiting_document(self._dependencies, agent.directory, agent.settings)
         others = [other.name for other in self._starter.neighbours(agent)]
@@ -72,7 +72,7 @@ class StartHandler:
         )
 
     def _forget_if_unknown(self, agent: Agent) -> None:
-        """After a failed start: remove an agent that is in no file and was never started."""
+        """Remove an agent whose start failed, if it is in no file and was never started."""
         if agent.record.config_file is None and agent.record.session is None:
             self._fleet.forget(agent)
             self._forgotten(agent.name)

@@ -41,10 +41,10 @@ class StopHandler:
         self._changed = changed
 
     async def __call__(self, asked: Stop) -> Done:
-        """End an agent. Its worktree and everything it wrote stay."""
+        """End an agent. Keeps its worktree and all its files."""
         agent = self._fleet.agent(asked.name)
         if await self._setup.cancel(agent):
-            message = f"The start of {agent.name} was cancelled; its worktree stays"
+            message = f"The start of {agent.name} was cancelled; its worktree is kept"
             self._dependencies.event_log.record(Plain("agent.not_started"), message, agent.name)
             return Done(message=message, name=agent.name)
         try:
@@ -53,7 +53,7 @@ class StopHandler:
             raise handoff_not_cancelled(agent, full) from full
         if agent.gave_up:
             agent.change(gave_up=None)
-            with suppress(Hindered):  # only shown again after a restart
+            with suppress(Hindered):  # then only shown again after a restart
                 self._dependencies.store.save_agent(agent.record)
             self._changed(agent)
         if agent.record.session is None or (not agent.alive and not agent.record.wanted):
@@ -63,5 +63,5 @@ class StopHandler:
             self._stopper.record_stop(agent)
         self._changed(agent)
         where = f" ({agent.record.worktree})" if agent.record.worktree else ""
-        message = f"Stopped {agent.name}; its worktree stays{where}{unwritten}"
+        message = f"Stopped {agent.name}; its worktree is kept{where}{unwritten}"
         return Done(message=message, name=agent.name)

@@ -1,4 +1,4 @@
-"""`cockpit undo`: go back to the previous session."""
+"""`cockpit undo`: return to the previous session."""
 
 from __future__ import annotations
 
