@@ -1,4 +1,4 @@
-"""The machine's clock. No other module reads the time."""
+"""The machine's clock, which all other modules use to read the time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ class SystemClock:
     def __init__(self) -> None:
         self._boot: str | None = None
         self.epoch = time.time() - since_boot()
-        """Unix time of this boot, by the current wall clock.
-
-        A caller that has stored an earlier value sets it here, so that all supervisors of a boot
-        agree."""
+        """Unix time of this boot, by the current wall clock. A caller that stored an earlier value
+        sets this attribute to it, so that all supervisors of a boot use the same value."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds without suspend, so that a deadline does not pass while the machine sleeps."""
+        """Return seconds, without the time that the machine is suspended."""
         return time.monotonic()
 
     def steady(self) -> float:
@@ -41,5 +39,6 @@ class SystemClock:
 
 
 def since_boot() -> float:
-    """Seconds since boot, including suspend where the kernel counts it."""
+    """Return seconds since boot, including the time that the machine was suspended, if the kernel
+    reports it."""
     return time.clock_gettime(time.CLOCK_BOOTTIME if USES_LINUX else time.CLOCK_MONOTONIC)

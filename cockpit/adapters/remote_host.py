@@ -1,15 +1,15 @@
-"""Reach another machine's supervisor, through a command that runs a command there.
+"""Connect to another machine's supervisor, through a command such as `ssh`.
 
-The process runs `connect` and `cockpit dial-stdio`, as one argument vector without a local shell.
-`ssh` joins the words after the host with spaces, and the remote login shell reads them. So only
-fixed words and checked names are put after `connect`.
+The process runs `connect` followed by `cockpit dial-stdio`, as one argument vector without a local
+shell. `ssh` joins the words after the host with spaces, and the remote login shell parses them. So
+only fixed words and checked names are appended to `connect`.
 
-A connection is one such process; its stdin and stdout are one socket, whose other end is ours. Its
-error output is the reason when the connection breaks. Knows nothing about HTTP.
+A connection is one such process; its stdin and stdout are one end of a socket pair. If the
+connection breaks, its stderr is the reason. Knows nothing about HTTP.
 
 The process has no terminal and may not open a window, so it cannot ask for a password on top of the
-screen. `ssh` is told not to ask either: it would try empty passwords at every call, until the host
-locks the user out.
+screen. An option makes `ssh` ask no questions either. Otherwise, `ssh` would try empty passwords
+for every request, until the host locks the user out.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from cockpit.core.safetext import quoted, safe_line
 
 DIAL = ("cockpit", "dial-stdio")
 GRACE_SECONDS = 1.0
-"""Seconds that a process has to end on its own after its connection is closed."""
+"""Seconds within which a process must exit by itself after its connection is closed."""
 TERM_SECONDS = 1.0
 STDERR_BYTES = 4096
-"""Bytes of standard error that are read, from its end."""
+"""Maximum bytes read from the end of stderr."""
 
 NO_SUPERVISOR = 4
 """Exit code of `dial-stdio` without a supervisor."""
 NOT_FOUND = (126, 127)
-"""Exit codes of a shell, and of `env`, for a program that is missing or cannot be run."""
+"""Exit codes of a shell and of `env` for a program that is missing or cannot be run."""
 
 
 class RemoteHost:
@@ -51,9 +51,7 @@ class RemoteHost:
         self._attach = tuple(attach)
 
     def dial(self) -> RemoteConnection:
-        """Open a connection. Raises `ProgramMissing` and `Failed` if the command cannot be
-        started.
-        """
+        """Open a connection. Raises `ProgramMissing` or `Failed` if the command does not start."""
         local_message, remote_lines = socket.socketpair()
         words = _unnamed_file()
         try:
@@ -73,7 +71,7 @@ class RemoteHost:
         return RemoteConnection(self, local_message, process, words)
 
     def _without_questions(self) -> tuple[str, ...]:
-        """Return `connect` without interactive questions."""
+        """Return `connect`, with options against interactive questions."""
         if PurePath(self.connect[0]).name == "ssh":
             return (self.connect[0], "-oBatchMode=yes", *self.connect[1:])
         return self.connect
@@ -81,8 +79,7 @@ class RemoteHost:
     def attach_command(self, agent: AgentName) -> list[str]:
         """Return the argument vector that shows a remote agent's pane in the caller's terminal.
 
-        Without an `attach` command of its own, a host is reached with `connect`, and `ssh` gets a
-        terminal there.
+        Without an `attach` command, `connect` is used, and `ssh` allocates a terminal.
         """
         argv = self._attach or self.connect
         if not self._attach and PurePath(argv[0]).name == "ssh":
@@ -90,27 +87,28 @@ class RemoteHost:
         return [*argv, "cockpit", "attach", agent, "--aside"]
 
     def command(self, *words: str) -> list[str]:
-        """Return the argument vector that runs `cockpit` there; accepts only fixed words, see
-        above.
+        """Return the argument vector that runs `cockpit` on the host. `words` must be fixed words
+        or checked names.
         """
         return [*self.connect, "cockpit", *words]
 
     def by_hand(self, *words: str) -> str:
-        """Return the command that runs `cockpit` there, as the user would type it here."""
+        """Return the command that runs `cockpit` on the host, for the user to type on this
+        machine."""
         return shlex.join(self.command(*words))
 
     def _not_started(self, error: OSError) -> CockpitError:
         if isinstance(error, FileNotFoundError | PermissionError):
             return ProgramMissing(
                 f"Cannot run {quoted(self.connect[0])} on this machine",
-                f"Host {self.name} needs it.",
-                "Install it, or change connect of that host in cockpit.toml.",
+                f"Host {self.name} needs this program.",
+                "Install it, or change the host's `connect` in cockpit.toml.",
             )
         return Failed(f"Cannot start the connection to host {self.name}", str(error))
 
 
 class RemoteConnection:
-    """One process for one request."""
+    """One process, for one request."""
 
     slow_to_end = True
 
@@ -123,14 +121,15 @@ class RemoteConnection:
         self._stderr: int | None = words
 
     def broken(self, received: bytes = b"") -> CockpitError:
-        """Return the reason, from exit code and error output; waits a moment for both."""
+        """Return the error for a broken connection, from exit code and stderr. Waits briefly for
+        both."""
         host, words = self._host, self._last_error_lines
         if received:
             return NoSupervisor(
                 f"Host {host.name} did not answer like a supervisor",
                 f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
-                "A command that is run there must print nothing of its own (a greeting in a "
-                f"shell's start-up file?). Try: {host.by_hand('status')}",
+                "Something else prints text there, such as a shell's start-up file. "
+                f"Try: {host.by_hand('status')}",
             )
         code = self._exit_code(GRACE_SECONDS)
         if code == NO_SUPERVISOR:
@@ -138,7 +137,7 @@ class RemoteConnection:
                 return NoSupervisor(
                     f"{host.name}: {remote_message}",
                     "\n".join(words()[1:2]),
-                    f"Check it with: {host.by_hand('doctor')}",
+                    f"To check it: {host.by_hand('doctor')}",
                 )
             return NoSupervisor(
                 f"No supervisor is running on {host.name}",
@@ -149,19 +148,19 @@ class RemoteConnection:
             return NoSupervisor(
                 f"cockpit was not found on {host.name}",
                 "\n".join(words()),
-                "It must be on the PATH of a command that is run there without a login, or "
-                f"connect must say where it is. Try: {host.by_hand('--version')}",
+                "cockpit must be on the PATH of commands that run there without a login, or "
+                f"in `connect` with its full path. Try: {host.by_hand('--version')}",
             )
         if code in (0, None):
             return NoSupervisor(
                 f"Lost connection to the supervisor on {host.name}",
                 "\n".join(words()) or "The connection ended.",
-                f"Check it with: {host.by_hand('doctor')}",
+                f"To check it: {host.by_hand('doctor')}",
             )
         return NoSupervisor(
             f"Cannot reach host {host.name}",
             "\n".join(words()) or f"{safe_line(host.connect[0])} {_end_of(code)}.",
-            f"Try it by hand: {host.by_hand('status')}",
+            f"Try it manually: {host.by_hand('status')}",
         )
 
     def silent(self, seconds: float) -> CockpitError:
@@ -169,12 +168,11 @@ class RemoteConnection:
         return NoSupervisor(
             f"Host {host.name} does not answer",
             "\n".join(self._last_error_lines()) or f"No data in {seconds:g} s.",
-            f"Try it by hand: {host.by_hand('status')}",
+            f"Try it manually: {host.by_hand('status')}",
         )
 
     def end(self) -> None:
-        """Close the connection and end the process group: wait for its end, then TERM, then
-        KILL."""
+        """Close the connection and end the process group: wait, then TERM, then KILL."""
         with contextlib.suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self.channel.close()
@@ -188,7 +186,7 @@ class RemoteConnection:
             self._stderr = None
 
     def _signal(self, number: signal.Signals) -> None:
-        # Not waited for yet, so the group's number is still valid.
+        # The process was not reaped yet, so the group's id is still valid.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
@@ -199,7 +197,7 @@ class RemoteConnection:
             return None
 
     def _last_error_lines(self) -> list[str]:
-        """Return the last lines of its standard error, safe to show."""
+        """Return the last lines of stderr, safe to show."""
         if self._stderr is None:
             return []
         size = os.fstat(self._stderr).st_size
@@ -218,10 +216,10 @@ def _unnamed_file() -> int:
 
 
 def _remote_unreachable(words: list[str]) -> str:
-    """Return the remote message that a running supervisor is unreachable; empty otherwise."""
+    """Return the remote error about a running but unreachable supervisor; "" for other output."""
     title = words[0].removeprefix("cockpit: ") if words else ""
-    return title if title.startswith("A supervisor runs ") else ""
+    return title if title.startswith(("A supervisor runs ", "A supervisor is running ")) else ""
 
 
 def _end_of(code: int) -> str:
-    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"

@@ -1,6 +1,6 @@
 """Serve tools over the Model Context Protocol, on stdin and stdout, with the package `mcp`.
 
-Importing this takes about a second and 60 MB, so only `cockpit mcp` does it.
+Importing this module takes about a second and 60 MB, so only `cockpit mcp` imports it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ async def serve(offered: AgentTools, name: str) -> None:
 
 
 def tool_server(offered: AgentTools, name: str) -> Server[Any]:
-    """Return the server; it serves nothing yet."""
+    """Return the server, without starting it."""
 
     async def list_tools(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in offered.tools])
@@ -88,12 +88,12 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, str]:
             takes = ", ".join(known) or "none"
             raise BadUsage(
                 f"{tool.name} has no argument {safe_line(name, 80)!r}",
-                f"Its arguments: {takes}. It is always about the agent that calls it.",
+                f"Its arguments: {takes}. It always applies to the agent that calls it.",
             )
         if value is not None and not isinstance(value, str):
             raise BadUsage(f"{name} must be text")
         if value and len(value) > argument.longest:
-            raise BadUsage(f"{name} is too long", f"{argument.longest} characters is the limit.")
+            raise BadUsage(f"{name} is too long", f"The limit is {argument.longest} characters.")
         if value and argument.choices and value not in argument.choices:
             raise BadUsage(f"{name} must be one of: {', '.join(argument.choices)}")
     for argument in tool.arguments:
@@ -106,7 +106,7 @@ def _named(tools: Sequence[Tool], name: str) -> Tool:
     found = next((tool for tool in tools if tool.name == name), None)
     if found is None:
         raise BadUsage(
-            f"There is no tool {safe_line(name, 80)!r}",
+            f"Unknown tool {safe_line(name, 80)!r}",
             "",
             f"Tools: {', '.join(tool.name for tool in tools)}",
         )
@@ -145,7 +145,8 @@ def _result(answer: Mapping[str, Any] | str) -> types.CallToolResult:
 
 
 def _safe(value: Any) -> Any:
-    """Foreign text in an answer, safe to show and to encode; the CLI may show it as it is."""
+    """Return a value of an answer, with all text safe to show and to encode, because a CLI may show
+    it unchanged."""
     if isinstance(value, str):
         return safe_text(value)
     if isinstance(value, Mapping):

@@ -391,7 +391,7 @@ async def test_what_is_not_http_gets_a_problem_document_too(
     async with serving() as script:
         status, kind, told = await script.raw(sent)
         assert (status, kind) == (400, "bad-usage")
-        assert told["title"] == "The request is not HTTP/1.1"
+        assert told["title"] == "Malformed HTTP request"
     # Nobody can fill the terminal of `cockpit serve`.
     assert (caplog.text, capfd.readouterr().err) == ("", "")
 

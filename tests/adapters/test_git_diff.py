@@ -105,7 +105,7 @@ def test_before_the_first_commit_everything_is_new(own_home: Path) -> None:
 
 
 def test_what_is_no_worktree_is_said(own_home: Path) -> None:
-    assert diff(own_home).unknown == "It is not in a git worktree."
+    assert diff(own_home).unknown == "The directory is not in a git worktree."
     assert "Cannot run" in (diff(own_home / "gone").unknown or "")
     with pytest.raises(ProgramMissing):
         asyncio.run(Git(program="no-such-git").diff(own_home))

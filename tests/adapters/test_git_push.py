@@ -46,7 +46,7 @@ def test_hooks_of_another_folder_count(repository: Path, own_home: Path, written
     with pytest.raises(Failed, match="Nothing was pushed") as refused:
         push(repository)
     assert str(folder / "pre-receive") in refused.value.detail
-    assert "By hand: git -C" in refused.value.hint
+    assert "To do it manually: git -C" in refused.value.hint
     (folder / "pre-receive").unlink()
     assert push(repository) == "origin"
 

@@ -375,7 +375,7 @@ def test_salvaging_runs_no_filter_that_the_repository_names(
 
 def test_what_cannot_be_kept_is_not_removed(repository: Path, tree: Path) -> None:
     run(tree, "init", "-q", "inside")  # a repository without a commit cannot be added
-    with pytest.raises(Failed, match="Not everything in"):
+    with pytest.raises(Failed, match="Cannot save all files in"):
         remove(repository)
     assert (tree / "inside" / ".git").is_dir()
 

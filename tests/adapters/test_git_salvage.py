@@ -218,7 +218,7 @@ def test_a_repository_that_appears_inside_is_not_removed(repository: Path, tree:
     run(tree, "init", "-q", "inside")
     commit(tree / "inside", "mine")
     (tree / "inside" / "work").write_text("work\n")
-    with pytest.raises(Failed, match="Not everything in") as caught:
+    with pytest.raises(Failed, match="Cannot save all files in") as caught:
         asyncio.run(Git().remove(before, nobody))
     assert "inside" in caught.value.detail
     assert (tree / "inside" / "work").read_text() == "work\n"
@@ -304,7 +304,7 @@ def test_a_file_that_git_has_lost_is_named(repository: Path, tree: Path, own_hom
     name = run(tree, "hash-object", "notes")
     reference = remove(repository)
     (repository / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    with pytest.raises(Failed, match="no longer holds notes"):
+    with pytest.raises(Failed, match="no longer contains notes"):
         asyncio.run(Git().restore(repository, reference, own_home / "again"))
 
 
@@ -516,7 +516,7 @@ def test_a_removal_killed_while_it_deleted_is_finished(repository: Path, tree: P
 def test_what_was_changed_since_a_killed_removal_is_left(repository: Path, tree: Path) -> None:
     left = killed(repository, "deleting")
     (left / ".gitignore").write_text("mine\n")
-    with pytest.raises(NotNow, match="An earlier removal left") as caught:
+    with pytest.raises(NotNow, match="An earlier removal did not finish") as caught:
         remove(repository)
     assert str(left) in caught.value.title
     assert (left / ".gitignore").read_text() == "mine\n"
@@ -533,7 +533,7 @@ def test_a_folder_in_the_place_of_what_was_left_is_not_touched(
     left.rename(tree.parent / "away")
     left.mkdir()
     (left / "mine").write_text("mine\n")
-    with pytest.raises(CockpitError, match="An earlier removal left"):
+    with pytest.raises(CockpitError, match="An earlier removal did not finish"):
         remove(repository)
     assert (left / "mine").read_text() == "mine\n"
     assert (tree.parent / "away" / ".gitignore").exists()
@@ -556,7 +556,7 @@ def test_a_name_that_git_leaves_out_without_a_word_holds_up_the_removal(
 ) -> None:
     (tree / ".GIT").mkdir()
     (tree / ".GIT" / "work").write_text("work\n")
-    with pytest.raises(Failed, match="Not everything") as caught:
+    with pytest.raises(Failed, match="Cannot save all files") as caught:
         remove(repository)
     assert ".GIT/work" in caught.value.detail
     assert (tree / ".GIT" / "work").read_text() == "work\n"
@@ -566,7 +566,7 @@ def test_a_link_that_git_would_not_check_out_holds_up_the_removal(
     repository: Path, tree: Path
 ) -> None:
     (tree / ".gitmodules").symlink_to("work")
-    with pytest.raises(Failed, match="Not everything"):
+    with pytest.raises(Failed, match="Cannot save all files"):
         remove(repository)
     assert (tree / ".gitmodules").is_symlink()
 

@@ -194,7 +194,7 @@ def test_nothing_is_brought_from_elsewhere(repository: Path, own_home: Path, nam
     (own_home / "place" / "inside").touch()
     (repository / "folder").symlink_to(own_home / "place")
     (own_home / "tree" / "x").mkdir()
-    with pytest.raises(Failed, match="leads out of the repository"):
+    with pytest.raises(Failed, match="is outside the repository"):
         bring(repository, own_home / "tree" / "x", name)
     assert list((own_home / "tree" / "x").iterdir()) == []
 
@@ -233,7 +233,7 @@ def test_no_worktree_is_made_in_a_folder_of_gits(
         git.ensure(repository, target, "agent/api", "", agent="api", job="j"),
         git.foresee(repository, target, "agent/api", ""),
     ):
-        with pytest.raises(BadUsage, match="No worktree can be at"):
+        with pytest.raises(BadUsage, match="Cannot create a worktree at"):
             asyncio.run(attempt)
     assert run(repository, "branch", "--list", "agent/api") == ""
     assert not (target / "packages").exists()
@@ -258,5 +258,5 @@ def test_nothing_is_brought_into_or_from_a_folder_of_gits(repository: Path, own_
     (tree / "packages" / "web").symlink_to(tree / "inner" / ".git" / "hooks")
     (repository / "packages" / "web" / "pre-commit").write_text("x")
     for name in ("way/config", "packages/web/pre-commit"):
-        with pytest.raises(Failed, match="leads into git's own folder"):
+        with pytest.raises(Failed, match="is in git's own folder"):
             asyncio.run(Git().bring(repository, tree, (name,)))

@@ -74,9 +74,9 @@ def test_no_word_of_it_is_a_shells(own_home: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ("exit 137", "ended with 137"),
-        ("kill -9 $$", "ended by signal 9"),
-        ("exec >&- 2>&-; exit 3", "ended with 3"),
+        ("exit 137", "exit code 137"),
+        ("kill -9 $$", "killed by signal 9"),
+        ("exec >&- 2>&-; exit 3", "exit code 3"),
     ],
 )
 def test_how_it_ended(own_home: Path, body: str, problem: str) -> None:
@@ -141,7 +141,7 @@ async def test_what_a_killed_predecessor_left_is_swept_up(own_home: Path) -> Non
     await ShellHooks(LocalProcesses(), os.environ, running).sweep()
     assert carriers(own_home) == []
     assert list(running.iterdir()) == []
-    assert (await task).problem == "ended by signal 15"
+    assert (await task).problem == "killed by signal 15"
     await first.close()
 
 

@@ -201,7 +201,7 @@ def test_orders_are_private_and_used_once(orders: LaunchOrders, own_home: Path) 
     assert not order.exists()
     again = subprocess.run(command, capture_output=True, check=False)
     assert again.returncode == 125
-    assert b"cannot read the launch order" in again.stderr
+    assert b"cannot read the launch file" in again.stderr
 
 
 def test_a_kept_order_can_be_carried_out_again(orders: LaunchOrders, own_home: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_directory_that_became_a_link_is_refused(orders: LaunchOrders, own_hom
     (own_home / "work").symlink_to(own_home / "moved")
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 125
-    assert b"which was not requested" in done.stderr
+    assert b"leads to another directory" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_lease_is_held_by_one_at_a_time_and_by_its_children(
         pid = int(first.stdout.readline())
         refused = carried_out(orders, Launch(TELLER, own_home, {}, lease=lease))
         assert refused.returncode == 125
-        assert f"another process works here already: {pid} holds".encode() in refused.stderr
+        assert f"another process is already running here: {pid} holds".encode() in refused.stderr
         first.kill()
         first.wait()
         # The shell is gone, and its child works on.

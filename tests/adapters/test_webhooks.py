@@ -107,7 +107,7 @@ def test_refusals_come_with_their_status(
 ) -> None:
     answer, _ = send(Receiver(reply))
     assert (answer.status, answer.retry_after) == (status, retry_after)
-    assert answer.problem == f"it answered {status}"
+    assert answer.problem == f"HTTP status {status}"
 
 
 def test_a_redirect_is_not_followed() -> None:
@@ -145,7 +145,7 @@ def test_of_a_gigabyte_only_the_head_is_read() -> None:
 def test_mute_and_slow_receivers_cost_the_limit() -> None:
     slow = Receiver(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", pace=0.1)
     answer, _ = send(slow, total=0.4)
-    assert answer == Answer(problem="no answer in time")
+    assert answer == Answer(problem="no response in time")
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -153,7 +153,7 @@ def test_mute_and_slow_receivers_cost_the_limit() -> None:
         finally:
             writer.close()
 
-    assert send(mute, total=0.4)[0] == Answer(problem="no answer in time")
+    assert send(mute, total=0.4)[0] == Answer(problem="no response in time")
 
 
 def test_tls_asks_for_the_written_name_and_a_bad_one_is_refused() -> None:
@@ -189,7 +189,10 @@ def test_nobody_there_and_nonsense() -> None:
     refused = asyncio.run(go("http://127.0.0.1:1/x"))
     assert refused.problem.startswith("the connection failed")
     assert not refused.hopeless
-    assert asyncio.run(go("https://x.test/", resolver=unknown)).problem == "the name is not known"
+    assert (
+        asyncio.run(go("https://x.test/", resolver=unknown)).problem
+        == "cannot resolve the host name"
+    )
     for bad in ("ftp://127.0.0.1/", "http://127.0.0.1:x/", "nonsense", ""):
         assert asyncio.run(go(bad)).hopeless
 
@@ -211,7 +214,7 @@ def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
         return ["93.184.216.34"]
 
     answer = asyncio.run(post("http://x.test/", b"{}", {}, resolver=public, allow_private=True))
-    assert answer == Answer(problem="it is not https", hopeless=True)
+    assert answer == Answer(problem="it is not an https URL", hopeless=True)
 
 
 @pytest.mark.parametrize(

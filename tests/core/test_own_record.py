@@ -206,8 +206,8 @@ def test_another_fault_leaves_the_reading(line: dict[str, Any]) -> None:
 
 
 def test_what_a_reader_could_not_do_is_a_fault() -> None:
-    found = fault(fault="the reader ended with exit code 1")
-    assert (found.detail, found.reading) == ("the reader ended with exit code 1", True)
+    found = fault(fault="the reader exited with code 1")
+    assert (found.detail, found.reading) == ("the reader exited with code 1", True)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Adapters for agent CLIs, one module each. To add a runtime, extend `runtime`."""
+"""Adapters for agent CLIs, one package or module each. To add a runtime, extend `runtime`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ RUNTIMES = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 
 
 def runtime(name: str, state: Path, own: Definitions | None = None) -> Runtime:
-    """Return the runtime of that name; its files go below `state`.
+    """Return the runtime with this name; it stores its files below `state`.
 
-    `own` are those that users defined. Raises `BadUsage` for an unknown name.
+    `own`: the runtimes that users defined. Raises `BadUsage` for an unknown name.
     """
     if name == "claude":
         from cockpit.adapters.agents.claude.runtime import Claude
@@ -52,4 +52,4 @@ def runtime(name: str, state: Path, own: Definitions | None = None) -> Runtime:
     if (found := load_installed(name, state)) is not None:
         return found
     known = ", ".join((*RUNTIMES, *(own.names() if own else ())))
-    raise BadUsage(f"There is no runtime {name!a}", hint=f"Known are: {known}.")
+    raise BadUsage(f"Unknown runtime {name!a}", hint=f"Known runtimes: {known}.")

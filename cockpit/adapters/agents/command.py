@@ -20,7 +20,7 @@ from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrde
 
 SHELL = "/bin/sh"
 PROMPT_FILE = "{prompt_file}"
-"""Placeholder in a command for the path of a private file with the prompt."""
+"""Placeholder in a command; replaced with the path of a private file that contains the prompt."""
 
 _PLAIN = No("a plain command")
 CAPABILITIES = Capabilities(
@@ -45,8 +45,7 @@ CAPABILITIES = Capabilities(
 
 
 class Command:
-    """Runs an order's `command`. It has no transcript and no token count, and answers no
-    requests."""
+    """Runs an order's `command`, without a transcript, token counts or requests."""
 
     name: str = "command"
     capabilities: Capabilities = CAPABILITIES
@@ -57,21 +56,21 @@ class Command:
         self._state = state
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Probes nothing: only the order names the command; see `launch`."""
+        """Return the shell, without a probe: the command is part of the order; see `launch`."""
         return Program(Path(SHELL), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """Return the order's argument vector with the prompt as the last argument.
 
-        If the vector contains `{prompt_file}`, the prompt is in that file instead; without a prompt
-        the file is empty. Raises `BadUsage` without a command, and `ProgramMissing` if its first
-        word is not a program.
+        If the vector contains `{prompt_file}`, the prompt is written to that file instead; without
+        a prompt the file is empty. Raises `BadUsage` without a command, and `ProgramMissing` if the
+        command's first word is not a program.
         """
         if not order.command:
             raise BadUsage(
                 f"{order.agent} has no command to run",
                 'Its runtime is "command", and its `command` is empty.',
-                'Set one in cockpit.toml: command = ["bash", "-l"]',
+                'Set it in cockpit.toml: command = ["bash", "-l"]',
             )
         folder = self._state / PROMPTS / order.run
         words = (*order.command[1:], *order.arguments)
@@ -150,7 +149,7 @@ class Command:
     ) -> Aside:
         raise NotNow(
             f"{order.agent} cannot write a document",
-            f'The runtime "{self.name}" has no session that could be copied.',
+            f'The runtime "{self.name}" has no session to copy.',
         )
 
     def withdraw_ask(self, agent: AgentName) -> bool:
@@ -177,7 +176,7 @@ class Command:
     def resumable(self, order: SessionOrder) -> None:
         raise NotNow(
             f"{order.agent} has no session to reopen",
-            'A runtime of "command" has no transcript.',
+            'The runtime "command" has no transcript.',
             f"Start it again: cockpit start {order.agent}",
         )
 
@@ -185,9 +184,9 @@ class Command:
 def resolved_program(
     owner: str, word: str, directory: Path | None, environment: Mapping[str, str]
 ) -> str:
-    """Return the program's path, found as in the pane: on its PATH, relative to its directory.
+    """Return a program's path, resolved as in the pane, with its PATH and its directory.
 
-    Raises `ProgramMissing`; `owner` is what cannot run it.
+    Raises `ProgramMissing`, whose message begins with `owner`, an agent or a runtime.
     """
     local = directory / word if "/" in word and directory is not None else None
     found = shutil.which(str(local) if local else word, path=environment.get("PATH"))
@@ -195,6 +194,6 @@ def resolved_program(
         raise ProgramMissing(
             f"{owner} cannot run {word!a}: no such program",
             "Searched in " + (str(directory) if local else "PATH") + ".",
-            "Use its absolute path in cockpit.toml.",
+            "Set the program's absolute path in cockpit.toml.",
         )
     return found

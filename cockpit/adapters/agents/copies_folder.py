@@ -1,7 +1,7 @@
-"""The folder in which copies of sessions run that write a handoff document.
+"""The working directory of session copies that write a handoff document.
 
-A CLI reads settings from the directory that it runs in, also such as start programs. In the agent's
-worktree these would be the repository's, in a process that nobody was asked about.
+A CLI reads settings from its working directory, including settings that start programs. In the
+agent's worktree, the repository's settings would apply to a process that the user did not approve.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from pathlib import Path
 from cockpit.core.errors import Failed
 
 FOLDER = "copies"
-"""Below the state folder. It is always the same, because Gemini notes each directory."""
+"""Below the state folder. Always the same folder, because Gemini saves a record of each
+directory."""
 
 
 def copies_folder(state: Path) -> Path:
-    """Return the folder, which is private and empty. Raises `Failed` if something lies in it."""
+    """Create the folder if it is missing, and return it. Raises `Failed` if it is not empty."""
     folder = state.absolute() / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.scandir(folder) as found:
         if any(found):
             raise Failed(
                 "Cannot start a copy of the session",
-                f"{folder} has to be empty: a CLI would read settings there.",
-                "Remove what lies in it.",
+                f"{folder} is not empty; a CLI would read settings there.",
+                "Remove its contents.",
             )
     return folder

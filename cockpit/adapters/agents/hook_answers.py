@@ -1,7 +1,7 @@
 """Build the responses that a Claude Code hook may print.
 
-The supervisor decides when to give them. Text for the model is at most 10,000 characters: the CLI
-writes a longer one to a file, and the model sees only its beginning.
+The supervisor decides when a hook prints a response. Text for the model is at most 10,000
+characters: the CLI writes a longer text to a file, and the model gets only the beginning.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ CONTEXT_EVENTS = frozenset(
 """Events at which a hook can add context without blocking anything."""
 
 BLOCKABLE_EVENTS = frozenset({"Stop"})
-"""Events that cockpit blocks. Never `PreCompact`: a CLI whose request no longer fits could not
-continue."""
+"""Events that cockpit may block. Without `PreCompact`: if the next request does not fit the window,
+the CLI cannot continue without the compaction."""
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
@@ -32,9 +32,7 @@ def additional_context(event: str, text: str) -> dict[str, Any]:
 
 
 def block(event: str, reason: str) -> dict[str, Any]:
-    """Return a response that blocks the event; at `Stop` the turn continues and the model reads the
-    reason.
-    """
+    """Return a response that blocks the event; at `Stop` the turn continues with the reason."""
     if event not in BLOCKABLE_EVENTS:
         raise Failed(f"cockpit cannot block {event!a}")
     return {"decision": "block", "reason": bounded(reason)}
@@ -45,7 +43,7 @@ def bounded(text: str) -> str:
     if len(text) > INJECTED_CHARACTERS:
         raise Failed(
             f"A text of {len(text):,} characters is too long for a hook's response",
-            f"The CLI passes on at most {INJECTED_CHARACTERS:,}.",
-            "Name a file in it instead.",
+            f"The CLI's limit is {INJECTED_CHARACTERS:,}.",
+            "Write the text to a file, and send the file's path instead.",
         )
     return text

@@ -16,16 +16,19 @@ OFFERED = (
     "read_handoff",
     "search_history",
 )
-"""The names of its tools. A CLI that is told which tools to allow is told these, since a pattern
-could match a tool of another server."""
+"""The names of cockpit's tools, for a CLI's list of allowed tools. A pattern could match a tool of
+another server."""
 
 
 def own_command(*words: str) -> list[str]:
-    """Return the command. A repository may contain a folder with the name of a module (`-P`), and
-    set variables of Python (`-E`)."""
+    """Return the command.
+
+    `-P` excludes the working directory from the import path: a repository may contain a folder with
+    the name of a module. `-E` ignores Python's variables, which a repository may set for a server.
+    """
     return [sys.executable, "-E", "-P", "-m", "cockpit", *words]
 
 
 def tool_server() -> list[str]:
-    """Return the command that serves cockpit's tools (MCP) on stdin and stdout."""
+    """Return the command of cockpit's MCP server, which uses stdin and stdout."""
     return own_command("mcp")

@@ -1,7 +1,6 @@
-"""Run a CLI with `--version`, before anything depends on it.
+"""Run a CLI with `--version`, to check that it works.
 
-A program is probed because an old agent must not be ended before the new one's program has
-answered.
+A handoff must not end the old session before the new session's program is known to work.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from pathlib import Path
 from cockpit.core.errors import ProgramMissing
 
 PROBE_SECONDS = 60.0
-"""A cold start from a slow disk reads several hundred megabytes; with 15 other programs for each
-core, Gemini took more than 15 seconds."""
+"""Time limit. A cold start reads several hundred megabytes; with 15 other programs per core, Gemini
+took more than 15 seconds."""
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 _PROBED: dict[tuple[str, int, int], str] = {}
 
 
 def probed_version(path: Path, environment: Mapping[str, str], install: str) -> str:
-    """Return the program's answer to `--version`; cached until its file changes.
+    """Return the program's output for `--version`; cached until its file changes.
 
-    Raises `ProgramMissing` if it is missing, cannot be started, fails or prints nothing; `install`
-    is the next step that the error names.
+    Raises `ProgramMissing` if the program is missing, cannot be started, fails or prints nothing;
+    `install` is the next step in the error.
     """
     try:
         real = path.resolve(strict=True)
@@ -54,7 +53,7 @@ def _run_version(path: Path, environment: Mapping[str, str], install: str) -> st
         raise _broken(path, f"cockpit cannot start it: {error.strerror}.", install) from None
     version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))
     if answer.returncode != 0 or version is None:
-        detail = f"It answered --version with exit code {answer.returncode}."
+        detail = f"--version exited with code {answer.returncode}."
         raise _broken(path, detail, install)
     return version.group()
 

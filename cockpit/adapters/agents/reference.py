@@ -10,7 +10,7 @@ from cockpit.core.capabilities import LABELS, Capabilities, text_of
 
 
 def capabilities_table() -> str:
-    """Format the capabilities of every runtime, one column each."""
+    """Format the capabilities of all runtimes, one column per runtime."""
     known = [runtime(name, Path()).capabilities for name in RUNTIMES]
     head = "".join(f" `{name}` |" for name in RUNTIMES)
     rows = [

@@ -1,4 +1,4 @@
-"""Install the reporter: the script that an agent's CLI runs for its hooks."""
+"""Install the reporter, the script that an agent's CLI runs as its hooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ REPORTER = "reporter.sh"
 
 
 def install_reporter(state: Path) -> Path:
-    """Install the reporter where running agents find it, even if the package moves.
+    """Install the reporter in the state folder, so that running agents keep it when the package
+    moves.
 
     Atomic; writes nothing if the same script is already there.
     """
@@ -27,7 +28,7 @@ def install_reporter(state: Path) -> Path:
 
 
 def write_whole(path: Path, content: bytes, mode: int) -> None:
-    """Replace a file by one with this content and mode, atomically."""
+    """Write a file with this content and mode atomically."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -1,6 +1,6 @@
-"""Tell which CLI wrote a transcript, by its first line, and how to read it.
+"""Detect which CLI wrote a transcript, by its first line, and how to read it.
 
-File names say nothing: a transcript can be copied anywhere.
+File names are not used, because a transcript can be copied anywhere.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TranscriptFormat:
 def format_of(path: Path) -> TranscriptFormat:
     """Return the format of a transcript; Claude Code's for a file without a known first line.
 
-    Such a file is then read without finding a record. Raises `OSError`.
+    In a file of an unknown format, Claude Code's parser finds no records. Raises `OSError`.
     """
     beginning = read_file(path, _LOOK_BYTES, cut=True, any_owner=True)
     if _GEMINI.match(beginning):

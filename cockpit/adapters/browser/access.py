@@ -1,9 +1,9 @@
-"""Decide who may use a screen that is served to a browser.
+"""Check requests to a screen that is served to a browser.
 
-A loopback port is open to every program and user of this machine, and to every page in the user's
-browser. So a token is required, which is in the address once and then in a cookie. Only this
-machine's names are accepted as `Host`, because another site's name may resolve to this machine; and
-only our own page may open the socket. Listens to nothing, uses no library.
+All programs and users of this machine, and all pages in the user's browser, can connect to a
+loopback port. So a token is required: first in the URL, then in a cookie. Only this machine's names
+are accepted as `Host`, because another site's name may resolve to this machine. Only cockpit's own
+page may open the socket. This module opens no socket and uses no library.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from urllib.parse import urlsplit
 
 
 class AccessCheck:
-    """Checks requests to one server; its secrets are valid while it runs."""
+    """Checks requests to one server; the secrets are valid until the server ends."""
 
     def __init__(self, bound: str) -> None:
         """`bound` is the address that the server listens on."""
         self.token = secrets.token_urlsafe(32)
-        """Part of the address that the user opens."""
+        """Part of the URL that the user opens."""
         self.api_token = secrets.token_urlsafe(32)
-        """For the API; it does not open the screen."""
+        """Gives access to the API only, not to the screen."""
         self.key = secrets.token_urlsafe(32)
-        """The value of the cookie; it cannot be derived from the address."""
+        """The value of the cookie; it cannot be derived from the URL."""
         self._wide = not is_loopback(bound)
         self._names = {bound.lower(), socket.gethostname().lower()} if self._wide else set()
 
     def is_known_host(self, host: str) -> bool:
-        """Return whether a request's `Host` names this machine; any port, because it may be
+        """Return whether a request's `Host` is this machine, with any port, because the port may be
         forwarded.
         """
         name = _name(f"//{host}")
@@ -39,15 +39,15 @@ class AccessCheck:
         return is_loopback(name) or name in self._names or (self._wide and _is_address(name))
 
     def is_ours(self, origin: str, host: str) -> bool:
-        """Return whether a page of this `origin` is ours."""
+        """Return whether this `origin` is that of cockpit's own page."""
         return bool(host) and origin.lower() == f"http://{host}".lower()
 
     def is_token(self, token: str) -> bool:
-        """Return whether the address had the right token."""
+        """Return whether this is the screen's token."""
         return _same(token, self.token)
 
     def is_api_token(self, token: str) -> bool:
-        """Return whether it is the token of the API."""
+        """Return whether this is the API's token."""
         return _same(token, self.api_token)
 
     def is_session_cookie(self, key: str) -> bool:
@@ -56,7 +56,7 @@ class AccessCheck:
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether only this machine can connect to that address or name."""
+    """Return whether only this machine can connect to this address or host name."""
     if address.lower() == "localhost":
         return True
     try:
@@ -77,7 +77,7 @@ def _name(url: str) -> str | None:
     """Return the host of a URL in lower case; None for an invalid one."""
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018 (raises for what is no port)
+        parts.port  # noqa: B018 (raises for an invalid port)
     except ValueError:
         return None
     plain = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)

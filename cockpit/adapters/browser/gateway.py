@@ -1,10 +1,11 @@
-"""The supervisor's API for `cockpit serve`: decide who may ask what, and pass the request on.
+"""The supervisor's API for `cockpit serve`: check requests and forward them.
 
-A request needs a token in its `Authorization` header, which no page of another site can send
-without asking first, and nothing here answers such a question (no CORS). The browser's cookie is
-good for reading only, and only for our own page: a page at another port of this machine, such as
-the development server of an agent, counts as the same site and would send it. `Host` must name this
-machine, because another site's name may resolve to it. Listens to nothing, uses no library.
+A request needs a token in its `Authorization` header. A page of another site cannot send one,
+because the browser asks with CORS first and the gateway does not answer. The browser's cookie
+allows only reading, and only for cockpit's own page. A page at another port of this machine, such
+as an agent's development server, is on the same site, so the browser sends the cookie for it too.
+`Host` must be this machine, because another site's name may resolve to it. This module opens no
+socket and uses no library.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from cockpit.core.errors import BadUsage, NotAllowed
 
 PREFIX = "/v1/"
 LARGEST_BODY = 2 * 1024 * 1024
-"""Bytes; the supervisor takes no more either."""
+"""Maximum bytes; the supervisor has the same limit."""
 MOST_OPEN = 128
-"""Requests at a time: half of what the supervisor allows one process."""
+"""Maximum concurrent requests: half of the supervisor's limit for one process."""
 READING = frozenset({"GET", "HEAD"})
 SERVER_SENT = "text/event-stream"
 _SENT = ("accept", "content-type", "last-event-id")
@@ -38,11 +39,11 @@ class Asked:
     headers: Mapping[str, str]
     """Names in lower case."""
     cookie: str = ""
-    """The value of our cookie."""
+    """The value of cockpit's cookie."""
     address: str = ""
-    """The client's."""
+    """The client's address."""
     upgrades: bool = False
-    """It wants a WebSocket."""
+    """Whether the request asks for a WebSocket."""
 
 
 class Answer(Protocol):
@@ -66,16 +67,17 @@ class _Returned:
 
 
 class Upstream(Protocol):
-    """The supervisor that is asked."""
+    """The supervisor that receives the requests."""
 
     def ask(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> AbstractAsyncContextManager[Answer]:
-        """Send a request; the response is read inside the block. Raises `NoSupervisor`."""
+        """Send a request. The response can be read in the `async with` block. Raises
+        `NoSupervisor`."""
 
 
 class Denied(NotAllowed):
-    """The request may not be made here."""
+    """The request is not allowed."""
 
     def __init__(
         self, status: int, kind: str, title: str, detail: str = "", hint: str = ""
@@ -87,12 +89,13 @@ class Denied(NotAllowed):
 
 
 class Gateway:
-    """Checks requests, and passes them on to one supervisor."""
+    """Checks requests, and forwards them to one supervisor."""
 
     def __init__(
         self, access: AccessCheck, upstream: Upstream, description: bytes, *, write: bool
     ) -> None:
-        """`description` answers `/openapi.json`; `write` allows requests that change something."""
+        """`description` is the response of `/openapi.json`; `write` allows requests that change
+        something."""
         self._access = access
         self._upstream = upstream
         self._write = write
@@ -100,29 +103,29 @@ class Gateway:
         self.description = description
 
     def check(self, asked: Asked) -> None:
-        """Raise `Denied` unless the request may be made. Looks at nothing but its head."""
+        """Raise `Denied` unless the request is allowed. Reads only the headers."""
         self._check_page(asked)
         reads = asked.method in READING
         if self._has_token(asked):
             if not reads and not self._write:
                 raise Denied(
                     403, "read-only", "The API of this server is read-only",
-                    "It was started without --write.", "Start it with: cockpit serve --write",
+                    "The server runs without --write.", "Start it with: cockpit serve --write",
                 )  # fmt: skip
         elif not (reads and self._is_our_page(asked)):
             raise Denied(
                 401, "not-let-in", "The token is missing or wrong", "",
-                "Send the one that `cockpit serve` printed: Authorization: Bearer TOKEN",
+                "Send the token that `cockpit serve` printed: Authorization: Bearer TOKEN",
             )  # fmt: skip
 
     def _check_page(self, asked: Asked) -> None:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
         if not self._access.is_known_host(host):
-            raise Denied(403, "foreign-page", "This is not a name of this machine")
+            raise Denied(403, "foreign-page", "Unknown Host header")
         site = asked.headers.get("sec-fetch-site", "none")
         ours = origin is None or self._access.is_ours(origin, host)
         if not ours or site not in ("none", "same-origin"):
-            raise Denied(403, "foreign-page", "A page of another site asks")
+            raise Denied(403, "foreign-page", "Cross-origin request refused")
 
     def _has_token(self, asked: Asked) -> bool:
         scheme, _, token = asked.headers.get("authorization", "").partition(" ")
@@ -131,8 +134,9 @@ class Gateway:
         )
 
     def _is_our_page(self, asked: Asked) -> bool:
-        """Whether the user's browser asks, for our page or for the address in its address bar."""
-        # A browser sends at least one of these; a request without any has no proof of its page.
+        """Return whether the request comes from cockpit's own page, or from the browser's address
+        bar."""
+        # A browser sends at least one of these headers. Without one, the page is unknown.
         told = "origin" in asked.headers or "sec-fetch-site" in asked.headers
         return told and self._access.is_session_cookie(asked.cookie)
 
@@ -140,14 +144,13 @@ class Gateway:
     async def answer(
         self, asked: Asked, body: Callable[[], Awaitable[bytes]]
     ) -> AsyncIterator[Answer]:
-        """Return the supervisor's response to a checked request. Raises `NoSupervisor` and
-        `Denied`.
+        """Yield the supervisor's response to a checked request. Raises `NoSupervisor` and `Denied`.
 
-        The request counts as open while `body` reads its body, too.
+        Until `body` has read the request's body, the request is open and limited by `MOST_OPEN`.
         """
         if self._open >= MOST_OPEN:
             raise Denied(
-                503, "not-now", "Too many requests at a time", f"{MOST_OPEN} are open.",
+                503, "not-now", "Too many concurrent requests", f"The limit is {MOST_OPEN}.",
                 "Close some of them.",
             )  # fmt: skip
         sent = {name: asked.headers[name] for name in _SENT if name in asked.headers}
@@ -161,19 +164,21 @@ class Gateway:
             async with self._upstream.ask(asked.method, target, sent, await body()) as answer:
                 kept = {name: text for name, text in answer.headers.items() if name in _RETURNED}
                 if asked.upgrades and answer.status == 200 and not is_stream(answer):
-                    raise BadUsage("This address is no stream", "It has nothing for a WebSocket.")
+                    raise BadUsage(
+                        "Not a stream", "This path does not accept WebSocket connections."
+                    )
                 yield _Returned(answer.status, kept, answer.blocks)
         finally:
             self._open -= 1
 
 
 def is_stream(answer: Answer) -> bool:
-    """Whether the response is server-sent events."""
+    """Return whether the response is a stream of server-sent events."""
     return answer.headers.get("content-type", "").startswith(SERVER_SENT)
 
 
 async def messages(answer: Answer) -> AsyncIterator[str]:
-    """The data of server-sent events, each in one line, as the supervisor writes them."""
+    """Yield the data of server-sent events; the supervisor writes each in one line."""
     held = b""
     async for block in answer.blocks:
         *whole, held = (held + block).split(b"\n")

@@ -54,12 +54,11 @@ onload = async (event) => {
 };
 addEventListener("focus", toTerminal);
 """
-"""textual-serve's page takes keys only after a click; this one focuses the terminal at once.
+"""textual-serve's page accepts keys only after a click; this script focuses the terminal
+immediately. The terminal measures the font once, so the font must be loaded first: otherwise the
+terminal uses another font's height, and its last rows are below the window."""
 
-The terminal measures the font once, so the font must be loaded first: otherwise it counts rows of
-another font, and the last rows are below the window."""
-
-NOT_LET_IN = "Open the whole address that `cockpit serve` printed; it has a token in it.\n"
+NOT_LET_IN = "Open the whole URL that `cockpit serve` printed; it contains a token.\n"
 
 
 API_HEADERS = {
@@ -70,20 +69,20 @@ API_HEADERS = {
     "Server": "cockpit",
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of every response of the API: no page shows, embeds or caches it."""
+"""Headers of every API response, so that no page displays, embeds or caches it."""
 
 
 def page(title: str, host: str, font_size: int) -> str:
-    """Return the page for a browser that reached us under this name and port."""
+    """Return the page for a browser that connected to `host`, a name with a port."""
     return _PAGE.format(title=html.escape(title), host=html.escape(host), font_size=font_size)
 
 
 def headers(host: str) -> dict[str, str]:
-    """Return the headers of every response: no foreign resources, no framing, no caching."""
+    """Return the headers of every response: no resources of other sites, no framing, no caching."""
     policy = (
         "default-src 'none'",
         "script-src 'self'",
-        "style-src 'self' 'unsafe-inline'",  # the terminal sets inline styles, from our colours
+        "style-src 'self' 'unsafe-inline'",  # inline styles of the terminal's colours
         "font-src 'self'",
         "img-src 'self' data:",
         f"connect-src 'self' ws://{host}",

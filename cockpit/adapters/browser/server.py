@@ -1,10 +1,10 @@
-"""Serve a program to browsers with textual-serve: one process per tab, access only with the token.
+"""Serve a program to browsers with textual-serve: one process per tab, access with a token only.
 
-textual-serve brings the terminal in the page and its protocol. This module adds the access check,
-our page, and an end that leaves no process; no shell is used. The caller chooses the program, which
-must speak the protocol of `tab.py`. It also receives requests to the API, and sends the responses:
-`gateway.py` decides who may ask. Every failure there is a problem document in our words, also of a
-request that is not HTTP.
+textual-serve has the terminal in the page and its protocol. This module adds the access check and
+cockpit's page, and ends all processes at its end; it uses no shell. The caller chooses the program,
+which must use the protocol of `tab.py`. This module also receives API requests and sends the
+responses; `gateway.py` checks the requests. Every error of the API is a problem document, even for
+data that is not HTTP.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.problems import MEDIA_TYPE, problem
 
 TABS = 16
-"""Maximum open tabs; more are a mistake or an attack."""
+"""Maximum number of open tabs."""
 PATIENCE = 3.0
-"""Seconds that a tab's process has to end on its own."""
+"""Seconds within which a tab's process must exit by itself; then it is killed."""
 FONT_SIZE = 16
 HEAD_SECONDS = 30.0
-"""Time limit for the head of a request, and for the next one on the same connection."""
+"""Time limit for the headers of a request, and for the next request on the same connection."""
 
 DESCRIPTION = "/openapi.json"
 BODY_SECONDS = 60.0
-"""Time limit for the body of a request, as at the supervisor."""
+"""Time limit for the body of a request; the supervisor has the same limit."""
 STALLED = 60.0
-"""Seconds after which a client that reads nothing of its response is disconnected."""
+"""Seconds after which a client that does not read its response is disconnected."""
 LOOK = 5.0
-"""Seconds between two looks whether the client of a silent stream is still there."""
+"""Seconds between checks that the client of a silent stream is still connected."""
 LONGEST_MESSAGE = 4096
-"""Bytes of a client's WebSocket message; none is listened to."""
+"""Maximum bytes of a client's WebSocket message; messages are ignored."""
 
 _log = logging.getLogger(__name__)
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -67,7 +67,7 @@ class Tab(AppService):
     argv: Sequence[str] = ()
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        # In a session of its own: Ctrl-C in the server's terminal is for the server only.
+        # In a new session, so that Ctrl-C in the server's terminal affects the server only.
         self._process = await asyncio.create_subprocess_exec(
             *self.argv,
             stdin=PIPE,
@@ -85,7 +85,7 @@ class Tab(AppService):
             await asyncio.wait([self._task])
 
     async def end(self) -> None:
-        """End the process and wait for it. Idempotent."""
+        """End the process and wait for its end. Idempotent."""
         process = self._process
         if process is None:
             return
@@ -100,7 +100,7 @@ class Tab(AppService):
 
 
 class Browser(Server):
-    """The server of one program."""
+    """Serves one program to browsers."""
 
     def __init__(
         self,
@@ -110,8 +110,8 @@ class Browser(Server):
         port: int,
         api: Callable[[AccessCheck], Gateway] | None = None,
     ) -> None:
-        """`bound` and `port` are what it will listen on; port 0 is any free port. `api` makes what
-        answers scripts; None for no API.
+        """`bound` and `port`: the address to listen on; port 0 means any free port. `api` creates
+        the gateway of the API; None for no API.
         """
         super().__init__("", host=bound, port=port, title=title, public_url="")
         self._argv = tuple(argv)
@@ -121,8 +121,8 @@ class Browser(Server):
         self._open: dict[Tab, web.WebSocketResponse] = {}
 
     async def run(self, on_address: Callable[[str], None]) -> None:
-        """Serve until SIGINT or SIGTERM; `on_address` gets the address once the server accepts
-        connections.
+        """Serve until SIGINT or SIGTERM. Calls `on_address` with the URL as soon as the server
+        accepts connections.
 
         Raises `Failed` if the port is not available.
         """
@@ -145,9 +145,9 @@ class Browser(Server):
     async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
         loop, manager = asyncio.get_running_loop(), runner.server
         assert manager is not None
-        # No access log: the screen's address has the token in it.
+        # No access log, because the screen's URL contains the token.
         options: dict[str, Any] = {"access_log": None, "keepalive_timeout": HEAD_SECONDS}
-        # A small body must not become a large one here.
+        # Not decompressed: a small body must not become a large body here.
         connection = partial(Connection, manager, loop=loop, auto_decompress=False, **options)
         try:
             listening = await loop.create_server(connection, self._bound, self.port, backlog=128)
@@ -182,18 +182,19 @@ class Browser(Server):
 
     @property
     def _cookie(self) -> str:
-        """Name of the cookie, with the port: browsers share cookies between ports."""
+        """The name of the cookie. Contains the port, because browsers share cookies between
+        ports."""
         return f"cockpit-{self.port}"
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        """Refuse requests without token or cookie; a request with the token gets the cookie and a
-        redirect. The API has checks of its own.
+        """Refuse requests without token or cookie. A request with the token gets the cookie and a
+        redirect. API requests are checked by the gateway instead.
         """
         if self._api is not None and request.match_info.handler == self._api.ask:
             return await handler(request)
         if not self.access.is_known_host(request.host):
-            return web.Response(status=403, text="This is not a name of this machine.\n")
+            return web.Response(status=403, text="Unknown Host header.\n")
         if request.path == "/" and self.access.is_token(request.query.get("token", "")):
             return self._let_in(request)
         if not self.access.is_session_cookie(request.cookies.get(self._cookie, "")):
@@ -223,9 +224,9 @@ class Browser(Server):
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Serve one tab, until it is closed or its program ends."""
         if not self.access.is_ours(request.headers.get("Origin", ""), request.host):
-            raise web.HTTPForbidden(text="Only our own page may do this.\n")
+            raise web.HTTPForbidden(text="Only cockpit's own page may connect.\n")
         if len(self._open) >= TABS:
-            raise web.HTTPServiceUnavailable(text=f"There are already {TABS} tabs.\n")
+            raise web.HTTPServiceUnavailable(text=f"Too many tabs: the limit is {TABS}.\n")
         socket = web.WebSocketResponse(heartbeat=30)
         tab = self._tab(socket)
         self._open[tab] = socket
@@ -285,10 +286,10 @@ def _cells(request: web.Request, name: str, usual: int) -> int:
 
 
 class ApiRoutes:
-    """Responds to requests to the gateway."""
+    """Receives API requests, and sends the gateway's responses."""
 
     def __init__(self, gateway: Gateway, cookie: Callable[[], str]) -> None:
-        """`cookie` returns the name of the screen's cookie."""
+        """`cookie`: returns the name of the screen's cookie."""
         self._gateway = gateway
         self._cookie = cookie
         self._asking: set[asyncio.Task[object]] = set()
@@ -307,12 +308,12 @@ class ApiRoutes:
         except CockpitError as error:
             return _problem(error)
         except ConnectionError:
-            return web.Response(status=400)  # the client has gone
+            return web.Response(status=400)  # the client has disconnected
         finally:
             self._asking.discard(task)
 
     async def expect(self, request: web.Request) -> web.StreamResponse | None:
-        """Ask for the body of a request whose client waits, unless it is refused anyway."""
+        """Handle `Expect: 100-continue`: ask for the body, unless the request is refused."""
         try:
             self._gateway.check(_asked(request, self._cookie()))
         except Denied as denied:
@@ -320,11 +321,11 @@ class ApiRoutes:
         waits = request.headers["Expect"].lower() == "100-continue"
         if waits and request.version == HttpVersion11:
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            request.writer.output_size = 0  # the answer has not begun
+            request.writer.output_size = 0  # the response has not begun
         return None
 
     def end(self) -> None:
-        """Break off all responses."""
+        """Abort all responses."""
         for task in self._asking:
             task.cancel()
 
@@ -343,7 +344,7 @@ class ApiRoutes:
 
 
 class Connection(web.RequestHandler):
-    """A connection; what fails outside of a handler gets a problem document too."""
+    """A connection. Errors outside a handler get a problem document too."""
 
     def handle_error(
         self,
@@ -357,9 +358,9 @@ class Connection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("The response has already begun")
         answer = _problem(
-            BadUsage("The request is not HTTP/1.1", "Or a line of its head is too long.")
+            BadUsage("Malformed HTTP request", "It is not HTTP/1.1, or a header line is too long.")
             if status == 400
-            else Failed("cockpit serve failed to answer", "Its terminal shows the error.")
+            else Failed("cockpit serve failed to answer", "The error is in its terminal.")
         )
         answer.force_close()
         return answer
@@ -385,20 +386,20 @@ def _asked(request: web.Request, cookie: str) -> Asked:
 
 
 async def _body(request: web.Request) -> bytes:
-    """The body. Raises `BadUsage` for one that is too long, and `_Late`."""
+    """Return the body. Raises `BadUsage` for a body that is too long, and `_Late`."""
     held = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for block in request.content.iter_any():
                 held += block
                 if len(held) > LARGEST_BODY:
-                    limit = f"{LARGEST_BODY // 1024} KiB is the limit."
+                    limit = f"The limit is {LARGEST_BODY // 1024} KiB."
                     raise BadUsage("The request is too long", limit)
     except TimeoutError:
-        limit = f"{BODY_SECONDS:g} s is the limit."
-        raise _Late("The request was not received in time", limit, "Ask again.") from None
+        limit = f"The limit is {BODY_SECONDS:g} s."
+        raise _Late("The request was not received in time", limit, "Try again.") from None
     except web.RequestPayloadError:
-        raise BadUsage("The body of the request is not HTTP") from None
+        raise BadUsage("Malformed request body") from None
     return held
 
 
@@ -429,9 +430,9 @@ async def _pass_on(request: web.Request, answer: Answer) -> web.StreamResponse:
                 await response.write(block)
             pending = asyncio.ensure_future(_next_block(answer))
     except ConnectionError:
-        pass  # the client has gone
+        pass  # the client has disconnected
     except (CockpitError, TimeoutError):
-        # Too late for a problem document: the client sees that the end is missing.
+        # Too late for a problem document. The client notices that the end is missing.
         if request.transport is not None:
             request.transport.abort()
     finally:
@@ -458,7 +459,7 @@ def _check_handshake(request: web.Request) -> None:
     except ValueError:  # a key that is not ASCII
         possible = False
     if not possible:
-        raise BadUsage("The WebSocket handshake is not valid", "It needs version 13 (RFC 6455).")
+        raise BadUsage("The WebSocket handshake is not valid", "Version 13 (RFC 6455) is required.")
 
 
 async def _send_messages(request: web.Request, answer: Answer) -> web.WebSocketResponse:
@@ -468,7 +469,7 @@ async def _send_messages(request: web.Request, answer: Answer) -> web.WebSocketR
     sending = asyncio.create_task(_send_all(socket, answer))
     try:
         async for _ in socket:
-            pass  # what the client says is not listened to, but its close is
+            pass  # messages of the client are ignored, except a close
     finally:
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)

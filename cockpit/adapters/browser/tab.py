@@ -1,8 +1,8 @@
 """Run one browser tab as a terminal: connect textual-serve's protocol on stdin to a
 pseudo-terminal.
 
-The program is a tmux client, so a tab behaves like any other terminal: the same screen, `F12`, and
-panes of agents. The program ends with the tab, and the tab with the program.
+The program is a tmux client, so a tab behaves like any other terminal: it has the same screen,
+`F12` and agents' panes. The program ends with the tab, and the tab ends with the program.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ READY = b"__GANGLION__\n"
 LONGEST = 1 << 20
 """Maximum bytes of one packet; pasted text comes as one packet."""
 PATIENCE = 1.0
-"""Seconds that the program has to end after its terminal is closed."""
+"""Seconds within which the program must exit after its terminal is closed."""
 _CHUNK = 65_536
 _HEADER = 5
 
 
 def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, int]) -> int:
-    """Run the program until it or the tab ends; return its exit code. `size` is columns, rows."""
+    """Run the program until the program or the tab ends; return the exit code. `size`: columns,
+    rows."""
     os.write(1, READY)
     pid, terminal = pty.fork()
     if not pid:
@@ -39,7 +40,7 @@ def run(argv: Sequence[str], environment: Mapping[str, str], size: tuple[int, in
     try:
         _copy_both_ways(terminal)
     finally:
-        os.close(terminal)  # the program sees its terminal hang up
+        os.close(terminal)  # the program gets a hangup
         code = _wait_for_exit(pid)
     return code
 
@@ -56,7 +57,7 @@ class Packets:
         self._held = b""
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Return the packets that are complete. Raises `ValueError` for one that is too long."""
+        """Yield complete packets. Raises `ValueError` for a packet that is too long."""
         self._held += data
         while len(self._held) >= _HEADER:
             length = int.from_bytes(self._held[1:_HEADER], "big")
@@ -69,9 +70,9 @@ class Packets:
 
 
 def _wait_for_exit(pid: int) -> int:
-    """Return the exit code of our child; ends it if it ignores the hangup."""
+    """Return the child's exit code. Kills the child if it ignores the hangup."""
     if not wait_for_exit(pid, PATIENCE):
-        os.kill(pid, signal.SIGKILL)  # the pid stays ours until the child is waited for
+        os.kill(pid, signal.SIGKILL)  # the pid is not reused until the child is waited for
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
@@ -108,7 +109,7 @@ def _from_tab(packets: Packets, terminal: int) -> bool:
 
 
 def _handle_message(message: Mapping[str, object], terminal: int) -> bool:
-    """Handle a message; return whether the tab goes on."""
+    """Handle a message; return whether the tab continues."""
     if message.get("type") == "resize":
         columns, rows = message.get("width"), message.get("height")
         if isinstance(columns, int) and isinstance(rows, int):
@@ -125,7 +126,7 @@ def _send(data: bytes) -> None:
     try:
         _write(1, data)
     except BrokenPipeError:
-        return  # the server has ended; standard input reports its end next
+        return  # the server has ended; stdin is closed next
 
 
 def _write(handle: int, data: bytes) -> None:

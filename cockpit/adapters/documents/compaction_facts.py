@@ -1,7 +1,7 @@
-"""Fact documents that are saved right before a CLI compacts its session.
+"""Fact documents, which are saved just before a CLI compacts its session.
 
-All are in one folder below the state folder; each session keeps its newest few. Calls block on the
-disk.
+All are in one folder below the state folder; the newest few of each session are kept. Calls block
+on the disk.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import SESSION_PATTERN
 
 KEPT = 5
-"""Documents kept for each session."""
+"""Maximum documents kept per session."""
 
 
 class CompactionDocuments:
     """The compaction documents of one cockpit."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is created on first use."""
+        """`folder` is created on first use."""
         self._folder = folder.absolute()
 
     def keep(self, session: str, at: float, text: str) -> Path:
@@ -36,7 +36,7 @@ class CompactionDocuments:
         return path
 
     def forget(self, oldest: float) -> None:
-        """Remove documents written before a time, in Unix seconds."""
+        """Remove documents written before `oldest`, in Unix seconds."""
         for path in self._folder.glob("*.md"):
             if path.stat().st_mtime < oldest:
                 path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Cockpit's own copies of handoff documents, which outlive the worktrees.
+"""cockpit's own copies of handoff documents, which remain when a worktree is removed.
 
-Each is named by its handoff. The caller decides how long copies are kept.
+A copy's file name is the id of its handoff. The caller decides how long copies are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
 
 ARCHIVE = "archive"
-"""Subfolder for the copies of finished jobs."""
+"""The subfolder for copies of finished jobs."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -23,11 +23,11 @@ class Copies:
     """The copies of one cockpit; every call blocks on the disk."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is created on first use."""
+        """`folder` is created on first use."""
         self._folder = folder.absolute()
 
     def path(self, handoff: str) -> Path:
-        """Return the present or future path of a handoff's copy."""
+        """Return the path of a handoff's copy, which may not exist yet."""
         return self._folder / f"{checked(handoff)}.md"
 
     def archived(self, handoff: str) -> Path:
@@ -37,7 +37,7 @@ class Copies:
     def archive(self, handoff: str) -> Path | None:
         """Move a copy into the archive; return its path, or None without a copy.
 
-        Idempotent: a second call syncs a move that was interrupted. Raises `OSError`.
+        Idempotent: a second call completes an interrupted move. Raises `OSError`.
         """
         copy, place = self.path(handoff), self.archived(handoff)
         if copy.is_file():
@@ -46,7 +46,7 @@ class Copies:
             copy.replace(place)
         if not place.is_file():
             return None
-        # In this order, so that after a power cut at least one folder has the copy.
+        # In this order, so that at least one folder has the copy after a power failure.
         guarded_folder.sync(place.parent)
         guarded_folder.sync(self._folder)
         return place
@@ -57,14 +57,13 @@ class Copies:
             path.unlink(missing_ok=True)
 
     def all(self) -> list[Path]:
-        """Return all copies, of open and finished jobs."""
+        """Return all copies, including those of finished jobs."""
         found = [*self._folder.glob("*.md"), *(self._folder / ARCHIVE).glob("*.md")]
         return sorted(path for path in found if not path.name.startswith("draft-"))
 
     def clear_strays(self, named: Set[str], oldest: float) -> None:
-        """Remove copies and fact drafts of unknown handoffs that are older than a time.
-
-        `oldest` is in Unix seconds.
+        """Remove copies and fact drafts that are older than `oldest` (Unix seconds) and whose
+        handoff is not in `named`.
         """
         for path in self._folder.glob("*.md"):
             ident = path.stem.removeprefix("draft-")
@@ -72,7 +71,7 @@ class Copies:
                 path.unlink(missing_ok=True)
 
     def keep(self, handoff: str, data: bytes) -> None:
-        """Write a copy durably, replacing an older one. Raises `OSError`."""
+        """Write a copy durably, replacing an older copy. Raises `OSError`."""
         copy = self.path(handoff)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with guarded_folder.opened(self._folder.resolve()) as descriptor:
@@ -80,7 +79,7 @@ class Copies:
 
 
 def checked(handoff: str) -> str:
-    """Return the id unchanged, checked for use as a file name. Raises `BadUsage`."""
+    """Return the id unchanged. Raises `BadUsage` unless the id is safe as a file name."""
     if not _ID.fullmatch(handoff):
         raise BadUsage(f"{safe_line(handoff)} is not a handoff id")
     return handoff

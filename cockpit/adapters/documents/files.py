@@ -1,7 +1,7 @@
 """Handoff documents as files: the agent's draft and the sealed document.
 
-A document is on disk before its path is given to anything. Drafts are read through one descriptor,
-and only from a regular file of our own user with one link. `core.document` parses the content.
+A document is saved to disk before its path is used. Drafts are read through one descriptor, and
+only from a regular file of the current user with one link. `core.document` parses the content.
 """
 
 from __future__ import annotations
@@ -29,47 +29,45 @@ FOLDER = ".cockpit/handoffs"
 NOTICE = "HANDOFF_PENDING.md"
 MOST_IN_A_SECOND = 100
 LARGEST_SEALED = 16 * LARGEST
-"""Maximum bytes of a sealed document, including what cockpit adds to a draft."""
+"""Maximum bytes of a sealed document, including the sections that cockpit adds."""
 LONGEST_FRONT = 32_768
-"""Maximum bytes of a document in which its front matter is searched."""
+"""The front matter is searched in this number of bytes at a document's beginning."""
 
 Signature = tuple[int, int, int]
-"""Inode, size and modification time in nanoseconds; equal signatures mean that the file did not
-change."""
+"""Inode, size and modification time in nanoseconds; equal signatures mean an unchanged file."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSeen:
-    """The state of a draft at one moment."""
+    """The state of a draft when it was read."""
 
     signature: Signature | None = None
-    """None if there is no draft yet."""
+    """None if the draft does not exist yet."""
     text: str | None = None
-    """UTF-8 with invalid bytes replaced; control characters are still in it."""
+    """Decoded from UTF-8, with invalid bytes replaced; may contain control characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A document that is durably on disk, with its copy."""
+    """A document that is saved durably, with its copy."""
 
     path: Path
     copy: Path
     sha256: str
-    """Of the bytes of both."""
+    """The hash of the document and of the copy, which have the same bytes."""
 
 
 class Documents:
     """The documents of one cockpit; every call blocks on the disk."""
 
     def __init__(self, copies: Path) -> None:
-        """`copies` is the folder in the state directory; it is created on first use."""
+        """`copies` is the folder for copies in the state folder; it is created on first use."""
         self.copies = Copies(copies)
 
     def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:
-        """Return where the agent has to write its draft; creates the folder, removes an existing
-        file.
+        """Return the path for the agent's draft. Creates the folder, and removes an existing file.
 
-        The path is absolute and without symbolic links, so every process sees the same file.
+        The path is absolute and without symbolic links, so that every process uses the same file.
         """
         place = _place(worktree, folder)
         path = place / f"draft-{checked(handoff)[:8]}.md"
@@ -85,10 +83,9 @@ class Documents:
         return path
 
     def look_at_draft(self, path: Path) -> DraftSeen:
-        """Return the current state of the draft.
+        """Return a draft's current state.
 
-        Each handoff has a draft of its own. Raises `Failed` if it is not a regular file of ours, or
-        too long.
+        Raises `Failed` if the draft is not a regular file of the current user, or is too long.
         """
         try:
             with guarded_folder.opened(path.parent) as folder:
@@ -96,16 +93,16 @@ class Documents:
         except FileNotFoundError:
             return DraftSeen()
         except OSError as error:
-            raise _failed("Cannot read the draft of the handoff document", path, error) from None
+            raise _failed("Cannot read the draft handoff document", path, error) from None
 
     def discard_draft(self, path: Path) -> None:
-        """Remove a draft whose document is sealed. Idempotent."""
+        """Remove the draft after its document is sealed. Idempotent."""
         with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
             os.unlink(path.name, dir_fd=folder)
 
     def by_hash(self, folder: Path) -> dict[str, Path]:
-        """Return the documents in a worktree's folder by SHA-256; files that cannot be read safely
-        are skipped.
+        """Return the documents in a worktree's folder by SHA-256; skip files that cannot be read
+        safely.
         """
         found: dict[str, Path] = {}
         with suppress(OSError):
@@ -121,9 +118,9 @@ class Documents:
     ) -> Sealed:
         """Write a document and its copy durably, the copy first.
 
-        Never overwrites another document: a name that is taken gets a number. A document that this
-        handoff has sealed already is replaced, so a seal that crashed can be repeated. Raises
-        `Failed`.
+        Never overwrites another document: if the name exists, the new document gets a number. A
+        document that this handoff already sealed is replaced, so that an interrupted seal can be
+        repeated. Raises `Failed`.
         """
         place = _place(worktree, folder)
         data = text.encode("utf-8", "replace")
@@ -139,7 +136,7 @@ class Documents:
         return self._sealed(place / name, handoff, data)
 
     def reseal(self, path: Path, handoff: str, text: str) -> Sealed:
-        """Replace the text of a sealed document, after an edit or with newer facts."""
+        """Replace a sealed document's text, after an edit or with newer facts."""
         data = text.encode("utf-8", "replace")
         try:
             self.copies.keep(handoff, data)
@@ -150,14 +147,14 @@ class Documents:
         return self._sealed(path, handoff, data)
 
     def is_copied(self, path: Path, handoff: str) -> bool:
-        """Return whether a document equals our copy of it."""
+        """Return whether a document equals cockpit's copy."""
         with suppress(OSError):
             data = self.copies.path(handoff).read_bytes()
             return self.is_intact(path, hashlib.sha256(data).hexdigest())
         return False
 
     def copy_again(self, path: Path, handoff: str, sha256: str) -> None:
-        """Write our copy again, from a document with this hash. Raises `Hindered`."""
+        """Write cockpit's copy again, if the document has this hash. Raises `Hindered`."""
         try:
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() == sha256:
@@ -166,9 +163,10 @@ class Documents:
             raise _failed("Cannot write the copy of the handoff document", path, error)
 
     def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
-        """Restore a document from our copy; return where the file that was there is now.
+        """Restore a document from cockpit's copy.
 
-        Raises `Failed`; the file that was there may then already be moved.
+        If there is a file at the document's path, it is renamed; returns its new path, or None
+        without such a file. Raises `Failed`, possibly after the rename.
         """
         aside = f"changed-{path.name}"
         try:
@@ -184,17 +182,17 @@ class Documents:
         return path.with_name(aside) if aside else None
 
     def is_intact(self, path: Path, sha256: str) -> bool:
-        """Return whether the bytes on disk are the sealed ones."""
+        """Return whether the document on disk has this hash."""
         try:
             return hashlib.sha256(read_file(path, LARGEST_SEALED)).hexdigest() == sha256
         except OSError:
             return False
 
     def read(self, path: Path) -> str:
-        """Return the text of a document that the user named, or that was sealed.
+        """Return the text of a document that the user chose, or of a sealed document.
 
-        Follows symbolic links, because the user chose the path. Raises `BadUsage` for an unsuitable
-        file.
+        Follows symbolic links, because the user may choose any path. Raises `BadUsage` for an
+        unsuitable file.
         """
         try:
             data = read_file(path, LARGEST + 1, cut=True, any_owner=True)
@@ -205,35 +203,37 @@ class Documents:
         if len(data) > LARGEST:
             raise BadUsage(
                 f"{safe_line(str(path))} is too long for a handoff document",
-                f"{LARGEST // 1024} KiB is the limit.",
+                f"The limit is {LARGEST // 1024} KiB.",
             )
         return data.decode("utf-8", "replace")
 
     def read_own(self, path: Path) -> str:
-        """Return the text of a document to be kept as an agent's; only from a regular file of ours.
+        """Return the text of a document that becomes an agent's; only from a regular file of this
+        user.
 
-        A symbolic or hard link might expose another file. Raises `BadUsage` with the reason.
+        Links are refused, because they could expose another file. Raises `BadUsage` with the
+        reason.
         """
         return _own_text(path, path)
 
     def read_within(self, folder: Path, path: Path) -> str:
-        """Return the text of a document that an agent named; see `read_own`.
+        """Return the text of a document that an agent chose; see `read_own`.
 
-        Only from its folder or below, wherever links lead. Raises `BadUsage`.
+        The resolved path must be in the agent's folder. Raises `BadUsage`.
         """
         place = Path(os.path.realpath(path.parent))
         if not is_within(place, Path(os.path.realpath(folder))):
             raise BadUsage(
                 f"{safe_line(str(path))} is not in the agent's directory",
                 "An agent can only hand over a document from its own directory.",
-                f"Write it below {safe_line(str(folder))}",
+                f"Write the document below {safe_line(str(folder))}",
             )
         return self.read_sealed(place / path.name, shown=path)
 
     def read_sealed(self, path: Path, shown: Path | None = None) -> str:
-        """Return the text of a document at its own place; see `read_own`.
+        """Return the text of a sealed document; see `read_own`.
 
-        No part of the path may be a link. Raises `BadUsage`; errors call the document `shown`.
+        No part of the path may be a link. Raises `BadUsage`; errors contain `shown` as the path.
         """
         shown = shown or path
         try:
@@ -245,7 +245,7 @@ class Documents:
             raise _unreadable(shown, error) from None
 
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
-        """Write `HANDOFF_PENDING.md`, replacing an older one."""
+        """Write `HANDOFF_PENDING.md`, replacing an older file."""
         place = _place(worktree, folder)
         data = plain(text).encode()
         try:
@@ -256,10 +256,10 @@ class Documents:
         return place / NOTICE
 
     def waiting(self, worktree: Path, folder: str = FOLDER) -> Path | None:
-        """Return the document that `HANDOFF_PENDING.md` names; None without a notice.
+        """Return the document to which `HANDOFF_PENDING.md` refers; None without this notice.
 
-        Anyone who writes in the worktree can write the notice, so it can name only a document
-        beside it.
+        Any process that can write to the worktree can write the notice, so only a document in the
+        same folder is accepted.
         """
         try:
             place = _place(worktree, folder)
@@ -270,7 +270,7 @@ class Documents:
         return next((path for path in named if _is_document_in(path, place)), None)
 
     def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
-        """Remove the notice once a successor runs. Idempotent."""
+        """Remove the notice after a successor has started. Idempotent."""
         with suppress(OSError, Failed):
             place = _place(worktree, folder)
             with guarded_folder.opened(place) as descriptor:
@@ -281,7 +281,8 @@ class Documents:
 
 
 def document_name(created: datetime, number: int = 1) -> str:
-    """Return `handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; another one of the same second gets `-2`."""
+    """Return `handoff-YYYY-MM-DD-HHMMSS.md`, in UTC; from `number` 2 on, with a suffix such as
+    `-2`."""
     stamp = created.astimezone(UTC).strftime("%Y-%m-%d-%H%M%S")
     return f"handoff-{stamp}.md" if number == 1 else f"handoff-{stamp}-{number}.md"
 
@@ -292,12 +293,12 @@ def _is_document_in(path: Path, place: Path) -> bool:
 
 
 def _place(worktree: Path, folder: str) -> Path:
-    """Return the folder of a worktree's documents; refuses one outside the worktree."""
+    """Return the folder of a worktree's documents. Refuses a folder outside the worktree."""
     inner = Path(folder)
     if inner.is_absolute() or ".." in inner.parts or not inner.parts:
         raise BadUsage(
             f"{safe_line(folder)} is not a valid handoff.directory",
-            "Documents are kept in a folder of the agent's own directory.",
+            "It must be a folder in the agent's directory.",
             f"Try: {FOLDER}",
         )
     place = worktree.resolve() / inner
@@ -317,7 +318,8 @@ def _place(worktree: Path, folder: str) -> Path:
 
 
 def _seen(folder: int, name: str) -> DraftSeen:
-    """Check a file before it is opened: opening a device can have an effect."""
+    """Check a draft, then read it. The check comes first, because opening a device can have an
+    effect."""
     before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     _check_plain(before)
     descriptor = open_file(name, dir_fd=folder, follow_links=False)
@@ -330,7 +332,7 @@ def _seen(folder: int, name: str) -> DraftSeen:
 
 
 def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
-    """Read a regular file of ours with one link, in a folder if it is given."""
+    """Read a regular file of this user with one link, relative to `folder` if given."""
     try:
         words = _refusal_reason(os.stat(path, dir_fd=folder, follow_symlinks=False))
         if words is None:
@@ -342,9 +344,9 @@ def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
     except OSError as error:
         raise _unreadable(shown, error) from None
     if words is None and len(data) > LARGEST:
-        words = f"{LARGEST // 1024} KiB is the limit."
+        words = f"The limit is {LARGEST // 1024} KiB."
     if words is not None:
-        hint = "Use a regular file of your own, such as a copy."
+        hint = "Use a regular file that you own, such as a copy."
         raise BadUsage(f"Cannot use {safe_line(str(shown))} as a handoff document", words, hint)
     return data.decode("utf-8", "replace")
 
@@ -354,9 +356,9 @@ def _unreadable(path: Path, error: OSError) -> BadUsage:
 
 
 def _refusal_reason(found: os.stat_result) -> str | None:
-    """Return why a file is refused; None for a regular file of ours with one link."""
+    """Return why a file is refused; None for a regular file of this user with one link."""
     if stat.S_ISLNK(found.st_mode):
-        return "It is not a regular file: it is a symbolic link."
+        return "It is a symbolic link, not a regular file."
     if not stat.S_ISREG(found.st_mode):
         return "It is not a regular file."
     if found.st_uid != os.geteuid():
@@ -364,7 +366,7 @@ def _refusal_reason(found: os.stat_result) -> str | None:
     if found.st_nlink != 1:
         return "The file has more than one hard link."
     if found.st_size > LARGEST:
-        return f"It is {found.st_size // 1024} KiB large; {LARGEST // 1024} KiB is the limit."
+        return f"It has {found.st_size // 1024} KiB; the limit is {LARGEST // 1024} KiB."
     return None
 
 
@@ -372,14 +374,14 @@ def _check_plain(found: os.stat_result) -> None:
     words = _refusal_reason(found)
     if words is not None:
         raise Failed(
-            "Cannot use the draft of the handoff document",
+            "Cannot use the draft handoff document",
             words,
-            "It must be a regular file, written to the requested path.",
+            "It must be a regular file at the requested path.",
         )
 
 
 def _sealed_before(folder: int, handoff: str) -> str | None:
-    """Return the document that this handoff already has, found by its front matter."""
+    """Return the name of the document that this handoff already has, by its front matter."""
     for name in os.listdir(folder):
         if not (name.startswith("handoff-") and name.endswith(".md")):
             continue
@@ -397,7 +399,7 @@ def _ident(folder: int, name: str) -> str:
 
 
 def _write_new(folder: int, created: datetime, data: bytes) -> str:
-    """Write under the first name that is free, or that already holds the same bytes."""
+    """Write under the first free name; a file with the same bytes is used as it is."""
     for number in range(1, MOST_IN_A_SECOND):
         name = document_name(created, number)
         try:
@@ -405,10 +407,10 @@ def _write_new(folder: int, created: datetime, data: bytes) -> str:
         except FileExistsError:
             if not _holds(folder, name, data):
                 continue
-            # It may be from before a crash, with its folder not synced.
+            # The file may be from before a crash, when its folder was not synced.
             guarded_folder.write_durably(folder, name, data, replace=True)
         return name
-    raise Failed("Cannot name the handoff document", "All names of this second are taken.")
+    raise Failed("Cannot create the handoff document", "All names for this second are in use.")
 
 
 def _holds(folder: int, name: str, data: bytes) -> bool:
@@ -426,5 +428,5 @@ def _failed(title: str, path: Path, error: OSError) -> Hindered:
     return Hindered(
         title,
         f"{safe_line(str(path))}: {why}.",
-        hints.get(error.errno or 0, "Check the folders: cockpit doctor"),
+        hints.get(error.errno or 0, "To check the folders: cockpit doctor"),
     )

@@ -1,9 +1,9 @@
 """Render the body of a handoff document with the user's own template.
 
-`core.composition` has the built-in layout; a template gets its sections. It runs sandboxed in a
-process of its own, with limits on time, memory and size, and gets only strings and numbers: no
-files, no attributes, no other templates. If the result is not a valid handoff document, the
-built-in layout is used.
+`core.composition` has the built-in layout; a template gets the same sections. The template runs
+sandboxed in a separate process, with limits on time, memory and size. It gets only strings and
+numbers: no files, no attributes, no other templates. If the result is not a valid handoff document,
+the built-in layout is used.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LARGEST_TEMPLATE = 64 * 1024
 
 
 def apply_template(text: str, template: Path) -> tuple[str, str | None]:
-    """Return a composed document in the user's layout, or unchanged with a complaint.
+    """Return a composed document in the user's layout, or the unchanged document with an error.
 
-    The complaint is one line for the user, and names the template.
+    The error is one line for the user that contains the template's path.
     """
     try:
         return render(text, template), None
@@ -40,15 +40,15 @@ def render(text: str, template: Path) -> str:
 
     A template gets each section under its title in lower case with underscores (`goal`,
     `current_task`, …; `None.` if there is none), `sections` (title to text), `others`, and `front`
-    (the front matter). `goal` is the request itself; `goal_section` holds it quoted. Raises
-    `BadConfig`.
+    (the front matter). `goal` is the request itself; `goal_section` is the request as a quote.
+    Raises `BadConfig`.
     """
     document = read(text)
     body = plain(_rendered(_source(template), document, template)).strip("\n")
     made = front_matter.dump(document.front or FrontMatter()) + "\n" + body + "\n"
     problems = [problem for problem in validate(made, complete=True) if not problem.mends]
     if problems:
-        raise _bad(template, f"its result is not a handoff document. {problems[0]}")
+        raise _bad(template, f"the result is not a handoff document. {problems[0]}")
     return made
 
 
@@ -90,5 +90,5 @@ def _bad(template: Path, why: str, line: int | None = None) -> BadConfig:
     return BadConfig(
         f"{where}: cannot use the handoff template",
         why[:1].upper() + why[1:],
-        "Fix it, or leave `handoff.template` empty.",
+        "Fix the template, or leave `handoff.template` empty.",
     )

@@ -1,10 +1,9 @@
-"""Render one template in a process of its own; run as a module (`python -m`).
+"""Render one template in a separate process; run as a module (`python -m`).
 
-A sandboxed template can still loop, or produce gigabytes. The kernel limits its time, memory and
-size, and a process can be killed.
+A sandboxed template can still loop forever or produce gigabytes. The kernel limits the process's
+time, memory and output size, and a process can be killed.
 
-Reads `source` and `values` as JSON from standard input. Prints JSON: a `text`, or an `error` with
-its `line`.
+Reads `source` and `values` as JSON from stdin. Prints JSON: `text`, or `error` with its `line`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SECONDS = 10.0
 """Seconds until the process is killed."""
 CPU_SECONDS = 3
 MEMORY = 512 * 1024 * 1024
-"""Bytes of address space; rendering a document needs a tenth of it."""
+"""Maximum bytes of address space; rendering a document needs a tenth of this."""
 _JSON_EXPANDS = 6
 """Maximum bytes of one character as JSON."""
 
@@ -56,14 +55,14 @@ def render_in_process(source: str, values: Mapping[str, Any], largest: int) -> s
         except subprocess.TimeoutExpired:
             raise Unrendered(f"it took more than {SECONDS:g} s") from None
         except OSError as error:
-            raise Unrendered(f"no process for it could be started: {error.strerror}") from None
+            raise Unrendered(f"cannot start a process: {error.strerror}") from None
         made.seek(0)
         output = made.read(largest * _JSON_EXPANDS + 4096)
     try:
         answer = json.loads(output)
     except ValueError:
-        # The kernel killed it, or there was no memory left to report the error.
-        why = f"it took more than {CPU_SECONDS} s of processor time, or {MEMORY >> 20} MB of memory"
+        # The kernel killed the process, or the process had no memory left to report the error.
+        why = f"it used more than {CPU_SECONDS} s of CPU time, or {MEMORY >> 20} MB of memory"
         raise Unrendered(f"{why} (exit code {done.returncode})") from None
     if "text" not in answer:
         raise Unrendered(str(answer.get("error")), answer.get("line"))
@@ -82,23 +81,23 @@ def _render(source: str, values: Mapping[str, Any], largest: int) -> dict[str, A
         for piece in environment.from_string(source).generate(values):
             size += len(piece)
             if size > largest:
-                return {"error": f"its result is larger than {largest // 1024} KiB"}
+                return {"error": f"the result is larger than {largest // 1024} KiB"}
             pieces.append(piece)
     except TemplateError as error:
         words = safe_line(error.message or type(error).__name__)
         return {"error": words, "line": getattr(error, "lineno", None)}
     except MemoryError:
-        return {"error": f"it took more than {MEMORY >> 20} MB of memory"}
+        return {"error": f"it used more than {MEMORY >> 20} MB of memory"}
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         return {"error": f"{type(error).__name__}: {safe_line(str(error))}"}
     return {"text": "".join(pieces)}
 
 
 def main() -> None:
-    """Carry out the order on standard input."""
+    """Render the template from stdin, and print the result."""
     order = json.load(sys.stdin)
     largest = order["largest"]
-    # Also limits file sizes: the answer is written to a file.
+    # Limits file sizes too, because the result is written to a file.
     bounds = {
         resource.RLIMIT_CPU: order["cpu"],
         resource.RLIMIT_AS: order["memory"],

@@ -1,4 +1,4 @@
-"""Copy files that an agent can change: no links, and limits of size, number and time."""
+"""Copy files that an agent can change: without links, and with limits of size, number and time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 MOST_BYTES = 256 * 1024 * 1024
-"""Of all files together."""
+"""The maximum for all files together."""
 MOST_FILES = 2000
 DEEPEST = 8
 _CHUNK = 1024 * 1024
@@ -34,7 +34,7 @@ class BoundedCopy:
         self._files = 0
 
     def stop(self) -> None:
-        """End the copy at the next part of a file; for another thread."""
+        """Stop the copy after the current part of a file. Can be called from another thread."""
         self._stopped = True
 
     def file(self, source: Path, target: Path) -> None:
@@ -47,10 +47,10 @@ class BoundedCopy:
     def parts(
         self, folder: Path, names: Sequence[str], target: Path, change: tuple[bytes, bytes]
     ) -> None:
-        """Copy these files and folders of a folder into a new one; missing ones are left out.
+        """Copy these files and folders to a new folder; skip missing ones.
 
-        In the files of `names`, the first of `change` is replaced by the second, which has the same
-        length. What lies in folders is not changed.
+        In the files of `names`, the first text of `change` is replaced by the second, which has the
+        same length. The contents of folders are not changed.
         """
         try:
             at = os.open(folder, _FOLDER)
@@ -101,7 +101,7 @@ class BoundedCopy:
             text = rest + part
             if old:
                 text = text.replace(old, new)
-            # The old text may lie across two parts.
+            # The old text may be split between two parts.
             rest = text[max(len(text) - len(old) + 1, 0) :] if old else b""
             copy.write(text[: len(text) - len(rest)])
         copy.write(rest)
@@ -119,7 +119,7 @@ class BoundedCopy:
 
 
 async def run_copy(work: Callable[[BoundedCopy], None]) -> None:
-    """Run a copy on a thread; stop it when the caller is cancelled, as by a time limit."""
+    """Run a copy on a thread; stop the copy if the caller is cancelled, such as by a time limit."""
     copy = BoundedCopy()
     try:
         await asyncio.to_thread(work, copy)

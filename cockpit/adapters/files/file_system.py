@@ -19,7 +19,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 def sync_file_systems(folders: Iterable[Path]) -> None:
     """Sync the file systems of these folders. Raises `OSError`. Blocks.
 
-    Where the system can only sync all file systems at once (macOS), it syncs all.
+    On macOS, syncs all file systems, because the system cannot sync a single one.
     """
     done: set[int] = set()
     for folder in folders:
@@ -36,7 +36,7 @@ def sync_file_systems(folders: Iterable[Path]) -> None:
 def sync_descriptor(descriptor: int) -> None:
     """Sync an open file or folder to disk. Raises `OSError`.
 
-    On macOS `fsync` leaves the data in the memory of the disk, which a power cut erases.
+    On macOS `fsync` leaves the data in the disk's cache, which a power failure erases.
     """
     if sys.platform == "darwin":
         with suppress(OSError):  # not supported by every file system

@@ -1,8 +1,9 @@
-"""Open and read files whose path an agent, a repository or a worktree can choose.
+"""Open and read files whose path an agent or a repository can choose.
 
 Such a path may lead to a named pipe, a device, a socket, another user's file or a sparse file of a
-terabyte. Only a regular file of our user or root is opened, without blocking, and reads are
-limited. A file system may still hang: run these calls through `bounded_calls`, off the event loop.
+terabyte. Only a regular file of this user or root is opened, without blocking, and reads are
+limited. A file system may still hang, so run these calls through `bounded_calls`, not on the event
+loop.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """The path is not a regular file of ours, or the file is too large.
+    """The path is not a regular file of this user, or the file is too large.
 
     `strerror` is a clause that can follow the path: "is a named pipe, not a file".
     """
@@ -87,7 +88,7 @@ def read_file(
 ) -> bytes:
     """Return a regular file's content, at most `most` bytes.
 
-    For a longer file, raises `NotPlain`, or returns its beginning with `cut`.
+    For a longer file, raises `NotPlain`; with `cut`, returns the file's beginning.
     """
     with opened(path, follow_links=follow_links, any_owner=any_owner) as file:
         data = file.read(most + 1)

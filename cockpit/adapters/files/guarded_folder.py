@@ -1,7 +1,8 @@
 """Open folders without following links, and write files atomically, durably and privately.
 
 An agent runs as the same user, and may replace any folder or file. So a folder is opened step by
-step from the root, refusing links, and then used by its descriptor. Knows nothing about documents.
+step from the root, refusing links, and then used through its descriptor. Knows nothing about
+documents.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 STALE_SECONDS = 3600
-"""Age from which a temporary file counts as abandoned; two cockpits may share a folder."""
+"""Age from which a temporary file is removed as abandoned; two cockpits may share a folder."""
 
 _SEARCH = os.O_PATH if USES_LINUX else getattr(os, "O_SEARCH", os.O_RDONLY)
 _STEP = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,9 +35,9 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EA
 def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
     """Open a folder whose absolute path contains no symbolic link.
 
-    With `make_below`, a parent of the folder, missing folders below that parent are created with
-    mode 0700. Raises `Failed` for a link, another owner or anything that is not a folder, and
-    `FileNotFoundError` for a missing folder.
+    With `make_below`, a parent of the folder, missing folders below this parent are created with
+    mode 0700. Raises `Failed` for a link, another user's folder or a file, and `FileNotFoundError`
+    for a missing folder.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)
@@ -57,10 +58,10 @@ def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
 
 @contextmanager
 def entered(folder: Path) -> Iterator[int]:
-    """Enter a folder whose absolute path contains no symbolic link, and change nothing.
+    """Open a folder whose absolute path contains no symbolic link, without changing anything.
 
-    The descriptor can only be used to reach what is in the folder. Raises as `opened`, but takes
-    any owner.
+    The descriptor can only be used to reach the folder's contents. Raises as `opened` does, but
+    accepts another user's folder.
     """
     at = os.open("/", _STEP)
     try:
@@ -74,11 +75,11 @@ def entered(folder: Path) -> Iterator[int]:
 
 
 def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None:
-    """Write a file of mode 0600, so that a power cut leaves all of it or nothing.
+    """Write a file of mode 0600, so that after a power failure the file is complete or missing.
 
-    The bytes are synced before the file gets its name, and the folder after. Without `replace`, a
-    name that is taken raises `FileExistsError`. After an `OSError` write the file again: a second
-    sync does not make it reliable.
+    The bytes are synced before the file gets its name, and the folder afterwards. Without
+    `replace`, an existing file raises `FileExistsError`. After an `OSError`, write the file again:
+    a second sync is not reliable.
     """
     temporary = f".{name}.{secrets.token_hex(6)}.tmp"
     descriptor = os.open(temporary, _NEW_FILE, 0o600, dir_fd=folder)
@@ -97,7 +98,7 @@ def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None
 
 
 def sync(folder: Path) -> None:
-    """Sync the names in a folder to disk. Raises `OSError`, also for a link."""
+    """Sync the names in a folder to disk. Raises `OSError`, including for a link."""
     descriptor = os.open(folder, _FOLDER | os.O_NOFOLLOW)
     try:
         sync_descriptor(descriptor)
@@ -106,7 +107,7 @@ def sync(folder: Path) -> None:
 
 
 def sweep(folder: int) -> None:
-    """Remove temporary files that a crash left, once they are old enough."""
+    """Remove temporary files left by a crash, if they are old enough."""
     for name in os.listdir(folder):
         if not (name.startswith(".") and name.endswith(".tmp")):
             continue
@@ -119,7 +120,7 @@ def sweep(folder: int) -> None:
 def _move_into_place(folder: int, temporary: str, name: str, *, replace: bool) -> None:
     """Move a file into place.
 
-    A hard link fails atomically if the name is taken; a rename cannot.
+    Without `replace`, uses a hard link, because a rename cannot fail if the name exists.
     """
     if replace:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -174,7 +175,7 @@ def _restrict_to_owner(descriptor: int, folder: Path) -> None:
     if found.st_uid != os.geteuid() and os.geteuid() != 0:
         raise Failed(
             f"{safe_line(str(folder))} belongs to another user",
-            hint="Choose another folder with `handoff.directory`.",
+            hint="Set another folder in `handoff.directory`.",
         )
     if found.st_mode & 0o022:
         os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & ~0o022)
@@ -183,6 +184,6 @@ def _restrict_to_owner(descriptor: int, folder: Path) -> None:
 def _not_a_folder(part: str, folder: Path) -> Failed:
     return Failed(
         f"Cannot use {safe_line(str(folder))} for handoff documents",
-        f"{safe_line(part)} in it is a link or a file; documents are only kept in real folders.",
-        "Remove it, or choose another folder with `handoff.directory`.",
+        f"{safe_line(part)} in this path is a link or a file, not a folder.",
+        "Remove it, or set another folder in `handoff.directory`.",
     )

@@ -1,7 +1,7 @@
 """Watch folders with inotify.
 
-Only Linux has it, and a user has a limited number of watches: `FolderWatch` raises `OSError`
-then, and the caller polls.
+Only Linux has inotify, and the number of a user's watches is limited. If inotify cannot be used,
+`FolderWatch` raises `OSError`, and the caller polls.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from cockpit.config.kernel import USES_LINUX
 
 CREATED, MOVED_TO, IS_FOLDER = 0x00000100, 0x00000080, 0x40000000
 CLOSED_AFTER_WRITING, REMOVED = 0x00000008, 0x00000240
-"""`REMOVED` is deleted or moved away."""
+"""`REMOVED`: deleted or moved away."""
 FOLDER_GONE = 0x00008000
-"""The watched folder itself was removed, and is no longer watched."""
+"""The watched folder itself was removed, so its watch has ended."""
 _ONLY_FOLDERS, _QUEUE_OVERFLOWED = 0x01000000, 0x00004000
 _EVENTS_AT_ONCE = 240
-"""Maximum events per turn of the loop, if their names have the maximum length."""
+"""Maximum events per iteration of the event loop, for names of the maximum length."""
 
 
 class Event(NamedTuple):
     """One inotify event."""
 
     watch: int
-    """As returned by `FolderWatch.add`; -1 if unknown."""
+    """The value that `FolderWatch.add` returned; -1 if unknown."""
     mask: int
     name: str
     """Name in the folder; empty for the folder itself."""
@@ -39,14 +39,14 @@ class Event(NamedTuple):
 
 
 class FolderWatch:
-    """Folders that are watched together. Raises `OSError` where inotify cannot be used."""
+    """Watches several folders. Raises `OSError` if inotify cannot be used."""
 
     def __init__(self) -> None:
         if not USES_LINUX:
             raise OSError("inotify is not used")
         try:
             from asyncinotify import Inotify  # finds the C library, which takes 13 ms
-        except RuntimeError as error:  # that has no inotify
+        except RuntimeError as error:  # the system has no inotify
             raise OSError(str(error)) from error
 
         self._inotify = Inotify(cache_size=_EVENTS_AT_ONCE)
@@ -60,9 +60,10 @@ class FolderWatch:
     def follow(
         self, is_of_interest: Callable[[Event], bool], call: Callable[[], None]
     ) -> Callable[[], None]:
-        """Call on the running loop after events of interest; return a function that stops it.
+        """Call on the running event loop after events of interest; return a function that ends the
+        watch.
 
-        Several events may cause one call. The stop function ends the watch, and is idempotent.
+        Several events may cause one call. The returned function is idempotent.
         """
         loop = asyncio.get_running_loop()
         pending: asyncio.Handle | None = None
@@ -91,5 +92,5 @@ class FolderWatch:
         return stop
 
     def close(self) -> None:
-        """End a watch that nobody follows."""
+        """End the watch, if `follow` was not called."""
         self._inotify.close()

@@ -1,4 +1,4 @@
-"""Find the main checkout of a directory, by a few small files; does not run git."""
+"""Find the main checkout of a directory from git's files, without running git."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 from cockpit.adapters.files.foreign_files import read_text
 
 _LARGEST_POINTER = 8192
-"""Maximum bytes of a `.git` file or a `commondir`; each holds one path."""
+"""Maximum bytes of a `.git` file or a `commondir` file; each contains one path."""
 
 
 def main_checkout(directory: Path) -> Path | None:
-    """Return the root of the main checkout of `directory`, which may be in a worktree; does not run
-    git.
-    """
+    """Return the root of the main checkout of `directory`, which may be in a worktree."""
     for folder in (directory, *directory.parents):
         marker = folder / ".git"
         if marker.is_dir():
@@ -25,9 +23,7 @@ def main_checkout(directory: Path) -> Path | None:
 
 
 def _owner_of(marker: Path) -> Path | None:
-    """Return the checkout that a worktree belongs to, from its `.git` file; None if it is not a
-    worktree.
-    """
+    """Return a worktree's main checkout, from its `.git` file; None if this is not a worktree."""
     try:
         pointer = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
         private = marker.parent / pointer

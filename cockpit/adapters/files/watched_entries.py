@@ -1,7 +1,8 @@
 """Notify when a file directly in a folder was written, replaced, removed or created.
 
-The folder may not exist yet: its nearest parent is watched until it does. Without inotify it polls
-every two seconds. It does not report which file: the caller looks, and may find no change.
+If the folder does not exist yet, its nearest parent is watched until it does. Without inotify, the
+folder is polled every two seconds. Calls do not say which file changed; the caller reads the
+folder, and may find no change.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _ENTRIES = CLOSED_AFTER_WRITING | CREATED | MOVED_TO | REMOVED
 
 
 def watch_entries(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when an entry may have changed; return a stop function."""
+    """Call on the running event loop when an entry may have changed; return a function that stops
+    this."""
     try:
         return _by_inotify(folder, call)
     except OSError:
@@ -46,7 +48,7 @@ def _by_inotify(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
         inside = None
         parent = next(one for one in folder.parents if one.is_dir())
         watch.add(parent, CREATED | MOVED_TO)
-        with suppress(OSError):  # it may have been created meanwhile
+        with suppress(OSError):  # the folder may have been created meanwhile
             inside = watch.add(folder, _ENTRIES)
 
     def is_of_interest(event: Event) -> bool:

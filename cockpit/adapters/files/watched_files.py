@@ -1,8 +1,8 @@
 """Notify when one of a few files may have changed: written, replaced, removed or created.
 
-Watches their folders, because editors replace the file; a symbolic link is watched at both ends.
-Without inotify it polls every two seconds. It reports neither the file nor the change: the caller
-reads, and may find no change.
+The files' folders are watched, because editors replace files. For a symbolic link, both the link
+and its target are watched. Without inotify, the files are polled every two seconds. Calls do not
+say which file changed; the caller reads the files, and may find no change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _ANY = _CLOSED_AFTER_WRITING | _MODE | _MOVED | _CAME_OR_WENT
 
 
 def watch_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when a file may have changed; return a stop function."""
+    """Call on the running event loop when a file may have changed; return a function that stops
+    this."""
     try:
         return _by_inotify(files, call)
     except OSError:
@@ -54,14 +55,14 @@ def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
 
 
 def _ends(file: Path) -> Iterator[Path]:
-    """Return the file's own path, and the path that a link leads to."""
+    """Yield the file's own path, and the target's path if the file is a link."""
     yield file
     if (target := Path(os.path.realpath(file))) != file:
         yield target
 
 
 def _nearest(file: Path) -> tuple[Path, str]:
-    """Return the nearest existing folder, and the name in it to wait for."""
+    """Return the nearest existing folder, and the name that must appear in it."""
     name = file.name
     for folder in file.parents:
         if folder.is_dir():

@@ -1,8 +1,8 @@
 """Notify when a file appears in a folder or one of its subfolders.
 
-Only names created by a rename count, because complete files arrive that way. Without inotify (other
-systems, exhausted limits) it polls four times a second. It does not report which file: the caller
-looks, and may find nothing new.
+Only names created by a rename are reported, because complete files are renamed into the folder.
+Without inotify (other systems, exhausted limits), the folder is polled four times a second. Calls
+do not say which file appeared; the caller reads the folder, and may find nothing new.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ POLL_SECONDS = 0.25
 
 
 def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when a file arrived; return a function that stops it."""
+    """Call on the running event loop when a file has appeared; return a function that stops
+    this."""
     try:
         return _by_inotify(folder, call)
     except OSError:
@@ -37,7 +38,7 @@ def _by_inotify(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
 
     def is_of_interest(event: Event) -> bool:
         if event.lost or (event.watch == root and event.mask & IS_FOLDER):
-            # Files that arrived in a new folder before it was watched are found by looking.
+            # Files that appeared in a new folder before it was watched are found by reading it.
             with suppress(OSError):
                 add_subfolders()
             return True
@@ -62,7 +63,7 @@ def poll_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
         nonlocal last, timer
         now = _times(folder)
         timer = loop.call_later(POLL_SECONDS, look)
-        # Two changes within one clock tick leave the same time.
+        # Two changes within one clock tick have the same time.
         fresh = time.time_ns() - 2 * POLL_SECONDS * 1e9
         if now != last or any(changed > fresh for changed in now.values()):
             last = now

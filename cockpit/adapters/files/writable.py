@@ -1,4 +1,4 @@
-"""Check whether files can be written in a folder, without writing one."""
+"""Check whether files can be written in a folder, without writing a file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEAST_BYTES = 1_000_000
-"""With less free space the disk counts as full: a document and a database row need more."""
+"""With less free space, the disk is reported as full: a document and a database row need this
+much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """The reason that nothing can be written in a folder, with the remedy."""
+    """The reason that a folder is not writable, with the remedy."""
 
     why: str
     """A clause that can follow the folder's name."""
@@ -20,7 +21,7 @@ class Obstacle:
 
 
 def obstacle(folder: Path) -> Obstacle | None:
-    """Return what prevents writing; None if nothing does, or if the folder does not exist."""
+    """Return the reason that a folder is not writable; None if it is writable or does not exist."""
     try:
         found = os.statvfs(folder)
         may_write = os.access(folder, os.W_OK | os.X_OK)
@@ -32,7 +33,7 @@ def obstacle(folder: Path) -> Obstacle | None:
     if found.f_blocks and free < LEAST_BYTES:
         return Obstacle("is on a disk that is full", f"Free some space: df -h {folder}")
     if found.f_files and found.f_ffree == 0:
-        return Obstacle("is on a disk with no room for another file", f"Look: df -i {folder}")
+        return Obstacle("is on a disk without free inodes", f"To check: df -i {folder}")
     if not may_write:
-        return Obstacle("may not be written by you", f"Look: ls -ld {folder}")
+        return Obstacle("is not writable by you", f"To check: ls -ld {folder}")
     return None

@@ -1,8 +1,8 @@
-"""Run git so that a repository cannot run programs, wait for input, or take locks.
+"""Run git so that the repository cannot make it run programs, wait for input or take locks.
 
-A repository's configuration can name programs that even harmless commands run. git reads a copy
-without them (`sealed_config.py`), some settings are overridden, variables of a surrounding git are
-dropped, and every call has a deadline. Knows nothing about worktrees.
+A repository's configuration can contain programs that even harmless git commands run. git reads a
+copy without these programs (`sealed_config.py`), some settings are overridden, variables of a
+surrounding git are dropped, and every call has a deadline. Knows nothing about worktrees.
 """
 
 from __future__ import annotations
@@ -45,17 +45,18 @@ QUIET = {
 """Settings that override the repository's own."""
 
 DURABLE = {**QUIET, "core.fsync": "all", "core.fsyncMethod": "fsync"}
-"""Settings for calls that write objects and references on which a deletion relies."""
+"""Settings for calls that write objects and references that must be saved before a deletion."""
 
 NO_REPLACEMENTS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     # A path that is not a folder contains no file; git does not warn about a missing one.
     "GIT_GRAFT_FILE": f"{os.devnull}/none",
 }
-"""Variables that switch off `refs/replace` and grafts.
+"""Variables that disable `refs/replace` and grafts.
 
-Anyone who can write to the repository can add these, and they show another object in place of the
-real one."""
+Any process that can write to the repository can add these; with them, git uses another object
+instead of the real one.
+"""
 
 ALONE = {
     **NO_REPLACEMENTS,
@@ -70,13 +71,13 @@ ALONE = {
 }
 
 UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
-"""Verbs that git runs under the repository's own configuration: they report or record paths,
-and read no file content. `worktree add` is only called without a checkout. `QUIET` is enough to
-keep them from running programs (see SECURITY.md)."""
+"""Verbs that run with the repository's own configuration. They report or record paths, and read no
+file content. `worktree add` is only called without a checkout. With `QUIET`, these verbs run no
+programs (see SECURITY.md)."""
 
 SEARCH_LIMITS = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""Variables of a surrounding git that are kept: they limit how far up git looks for a
-repository."""
+"""Variables of a surrounding git that are kept. They limit the parent folders in which git looks
+for a repository."""
 
 NOTHING: Mapping[str, str] = {}
 
@@ -92,7 +93,7 @@ class GitAnswer:
     error: str
     """One line, safe to show."""
     cut: bool = False
-    """The output was longer than requested."""
+    """Whether the output was truncated to the requested length."""
 
     @property
     def ok(self) -> bool:
@@ -109,29 +110,31 @@ NO_REPOSITORY = GitAnswer(128, b"", "not a git repository")
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call, before it is made."""
+    """One git call."""
 
     directory: Path
     arguments: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=lambda: QUIET)
     variables: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     folder: Path | None = None
-    """git's folder for the files in `directory`; None lets git search for it."""
+    """git's own folder for the files in `directory`; with None, git searches for it."""
     given: bytes = b""
-    """Standard input of git."""
+    """git's stdin."""
 
     def words(self, *, bare: bool) -> list[str]:
-        """Arguments after the program and its own options; `bare` allows a bare repository."""
+        """Return the arguments after the program and its own options. `bare` allows a bare
+        repository."""
         options = [
             word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")
         ]
-        # Safe for a foreign bare repository: everything that it could configure is switched off.
+        # Safe for a foreign bare repository, because everything that it could configure is
+        # disabled.
         options += ["--git-dir=."] if bare and is_bare(self.directory) else []
         return [*options, *self.arguments]
 
     @property
     def verb(self) -> str:
-        """The git verb."""
+        """The git verb, such as `status`."""
         return next((word for word in self.arguments if not word.startswith("-")), "")
 
 
@@ -144,7 +147,8 @@ class GitCommand:
         self.environment = environment
         self.program = program
         self.private = private
-        """A folder that only we write to; None is the system's folder for temporary files."""
+        """A folder that only cockpit writes to; None means the system's folder for temporary
+        files."""
         self._snapshots = Snapshots(self._ask)
 
     async def snapshot(self, directory: Path, folder: Path | None = None) -> Snapshot | None:
@@ -155,7 +159,7 @@ class GitCommand:
         return await asyncio.to_thread(self._snapshot, directory, folder)
 
     async def places(self, directory: Path) -> Places | None:
-        """Return where the repository of a directory is; None outside a repository."""
+        """Return the folders of a directory's repository; None outside a repository."""
         found = await self.snapshot(directory)
         return found.places if found else None
 
@@ -163,11 +167,11 @@ class GitCommand:
     def sealed(
         self, directory: Path, folder: Path | None = None, *, bare: bool = False
     ) -> Iterator[dict[str, str]]:
-        """Yield variables under which git, or a program that calls git, runs no program of the
-        repository.
+        """Yield variables with which git, or a program that calls git, runs none of the
+        repository's programs.
 
         Empty outside a repository. With `bare`, git reads neither the worktree's files nor
-        submodules. Blocks. Raises as `run`.
+        submodules. Blocks. Raises as `run` does.
         """
         snapshot = self._snapshot(directory, folder)
         if snapshot is None:
@@ -189,7 +193,7 @@ class GitCommand:
         return self._snapshots.of(directory)
 
     def _ask(self, directory: Path, words: Sequence[str]) -> tuple[int, bytes, str]:
-        # Without `QUIET`: the listing would contain those settings.
+        # Without `QUIET`, whose settings would be in the listing.
         answer = self._call(_Call(directory, tuple(words), NOTHING), 10.0)
         return answer.status, answer.output, answer.error
 
@@ -203,11 +207,11 @@ class GitCommand:
         folder: Path | None = None,
         given: bytes = b"",
     ) -> GitAnswer:
-        """Run git in a directory. An error of git is an answer, not an exception.
+        """Run git in a directory. An error of git is returned, not raised.
 
-        With `folder`, git's own folder for the files in `directory`, git does not search for it.
-        `given` is git's standard input. Raises `Failed` after the deadline (in seconds) or if the
-        directory cannot be entered, and `ProgramMissing`.
+        `folder`: git's own folder for the files in `directory`, so that git does not search for it.
+        `given`: git's stdin. Raises `Failed` after the deadline (in seconds) or if the directory
+        cannot be entered, and `ProgramMissing`.
         """
         call = _Call(directory, arguments, settings, variables, folder, given)
         return await asyncio.to_thread(self._call, call, deadline)
@@ -215,9 +219,9 @@ class GitCommand:
     async def run_limited(
         self, directory: Path, *arguments: str, most: int, deadline: float = 10.0
     ) -> GitAnswer:
-        """Like `run`, for output without a limit: git is ended after `most` bytes.
+        """Like `run`, for output of any length: git is killed after `most` bytes.
 
-        A truncated answer is `ok`; a failed one does not contain git's error.
+        A truncated answer is `ok`. A failed answer does not contain git's error.
         """
         return await asyncio.to_thread(self._begin, _Call(directory, arguments), most, deadline)
 
@@ -231,10 +235,10 @@ class GitCommand:
         folder: Path,
         deadline: float,
     ) -> Taken:
-        """Like `run`, for output of any length: return the result of `taking`, which reads it as
-        git writes.
+        """Like `run`, for output of any length: return the result of `taking`, which reads the
+        output while git writes.
 
-        git's exit code is not returned; `taking` has to notice output that ends too early.
+        git's exit code is not returned, so `taking` must detect output that ends too early.
         """
         call = _Call(directory, arguments, QUIET, variables, folder, given)
         return await asyncio.to_thread(self._read, call, taking, deadline)
@@ -310,7 +314,7 @@ class GitCommand:
 
     @contextmanager
     def _start(self, call: _Call, errors: int) -> Iterator[subprocess.Popen[bytes] | None]:
-        """Return None if git finds no repository to seal; git is then not run."""
+        """Start git. Yields None, without starting git, if git finds no repository."""
         if call.verb in UNSEALED:
             with self._process(call, errors, NOTHING) as process:
                 yield process
@@ -350,14 +354,14 @@ class GitCommand:
         if directory.is_dir() and isinstance(error, FileNotFoundError):
             return ProgramMissing(
                 "git is not installed",
-                f"There is no program {self.program!a} on the PATH.",
+                f"No program {self.program!a} on the PATH.",
                 INSTALL_HINT,
             )
         return Hindered("Cannot run git", f"{directory}: {error.strerror}")
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the whole group: child processes of git would keep the pipes open."""
+    """Kill the whole process group, because git's child processes would keep the pipes open."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -371,7 +375,7 @@ def _timed_out(call: _Call, deadline: float) -> Failed:
 
 
 def is_bare(directory: Path) -> bool:
-    """Return whether a folder looks like a bare repository."""
+    """Return whether a folder has the files of a bare repository."""
     return (directory / "HEAD").is_file() and all(
         (directory / name).is_dir() for name in ("objects", "refs")
     )

@@ -1,6 +1,6 @@
-"""References that keep a session's commits after their branch is deleted.
+"""Keep a session's commits with references, even if their branch is deleted.
 
-A reference is created once and never moved. Its namespace is neither pushed nor fetched.
+A reference is created once and never changed. Its namespace is neither pushed nor fetched.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cockpit.core.safetext import safe_line
 
 REFERENCES = "refs/cockpit/keep"
 MUST_NOT_EXIST = ""
-"""As the old value: the reference must not exist yet."""
+"""An old value for `git update-ref`: the reference must not exist yet."""
 
 
 class GitCommitRefs:
-    """Keeps commits, one reference at a time."""
+    """Creates the references."""
 
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
@@ -38,9 +38,11 @@ class GitCommitRefs:
         answer = await self.command.run(directory, *words, settings=DURABLE)
         if answer.ok or (await self.command.run(directory, "show-ref", "-q", "--verify", name)).ok:
             return name
-        raise Failed(f"No reference keeps the commits of {safe_line(agent)}", answer.error)
+        raise Failed(
+            f"Cannot create a reference for the commits of {safe_line(agent)}", answer.error
+        )
 
 
 def reference_part(text: str) -> str:
-    """Return a valid part of a reference's name for any text."""
+    """Convert any text to a valid part of a reference's name."""
     return re.sub(r"[^a-z0-9-]+", "-", text).strip("-") or "worktree"

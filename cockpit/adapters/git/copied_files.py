@@ -1,6 +1,6 @@
 """Copy untracked files, such as `.env`, from a checkout into a new worktree.
 
-Nothing is overwritten, no link leads out of the repository, and no program is run.
+Overwrites nothing, follows no link out of the repository, and runs no program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.core.safetext import safe_line
 def bring(source: Path, target: Path, names: tuple[str, ...]) -> list[str]:
     """Copy files or folders by name; return the names that were copied.
 
-    Skips names that `source` does not have or `target` already has. Raises `Failed`.
+    Skips names that are missing in `source` or already exist in `target`. Raises `Failed`.
     """
     return [name for name in names if _bring(source, target, name)]
 
@@ -29,14 +29,14 @@ def _bring(source: Path, target: Path, name: str) -> bool:
     for path, root in ((there, source), (here.parent, target)):
         if not path.resolve().is_relative_to(root.resolve()):
             raise Failed(
-                f"{name} leads out of the repository",
+                f"{name} is outside the repository",
                 f"{path} resolves to {path.resolve()}.",
                 "Remove it from worktree.copy_files.",
             )
         if (folder := git_folder_around(path)) is not None:
             raise Failed(
-                f"{safe_line(name)} leads into git's own folder",
-                f"{safe_line(str(path))} lies in {safe_line(str(folder))}.",
+                f"{safe_line(name)} is in git's own folder",
+                f"{safe_line(str(path))} is in {safe_line(str(folder))}.",
                 "Remove it from worktree.copy_files.",
             )
     try:

@@ -1,8 +1,9 @@
 """Create a worktree, or adopt an existing one.
 
-Removes and overwrites nothing. Each worktree created here is locked with a reason, so that no other
-tool removes it. A note in git's folder for it records its agent, its base, and whether its setup is
-done. The note is written last: a worktree without one is unfinished, and is completed.
+Removes and overwrites nothing. Each created worktree is locked with a reason, so that no other tool
+removes it. A note in git's own folder for the worktree records its agent, its base, and whether its
+setup is done. The note is written last, so a worktree without a note is unfinished, and is
+completed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Made, Worktree
 
 CHECKOUT_DEADLINE = 300.0
-"""Seconds to fill a new worktree: a large one on a slow disk takes minutes."""
+"""Seconds to check out a new worktree; a large worktree on a slow disk takes minutes."""
 LOCKED = "cockpit made this for"
 """Prefix of the lock reason of cockpit's worktrees."""
 NOTE = "cockpit.json"
@@ -43,20 +44,20 @@ class GitWorktrees:
         self.look = look
 
     async def home(self, directory: Path) -> Path | None:
-        """See `ports.worktrees`; `directory` may be in one of the worktrees."""
+        """See `Worktrees.home`. `directory` may be in one of the worktrees."""
         common = await self.look.common(directory)
         if common is None:
             return None
         bare = await self.command.run(common, "rev-parse", "--is-bare-repository")
         if bare.line != "true":
             return common.parent if common.name == ".git" else common
-        # A bare repository may be a hidden folder beside its worktrees, with a `.git` file pointing
-        # at it.
+        # A bare repository may be a hidden folder beside its worktrees, with a `.git` file that
+        # points to it.
         pointed = (common.parent / ".git").is_file()
         return common.parent if pointed else common
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Make all checks of `ensure` without creating anything."""
+        """Run all checks of `ensure` without creating anything."""
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
         if await self._occupied(directory):
@@ -71,10 +72,11 @@ class GitWorktrees:
     async def ensure(
         self, repository: Path, directory: Path, branch: str, base: str, agent: str, job: str
     ) -> Worktree:
-        """Create or adopt a worktree; an empty folder at the path is filled.
+        """Create or adopt a worktree. If the path is an empty folder, the files are checked out
+        there.
 
-        `base` is any commit; empty means HEAD. Both paths are absolute. Refuses a path inside a git
-        folder, in any spelling.
+        `base` is any commit; "" means HEAD. Both paths are absolute. Refuses a path inside a git
+        folder, however it is written.
         """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
@@ -96,7 +98,7 @@ class GitWorktrees:
             raise Failed(
                 f"Cannot create the worktree {safe_line(str(directory))}",
                 answer.error,
-                "If its folder was deleted by hand: cockpit worktrees remove PATH.",
+                "If its folder was deleted manually: cockpit worktrees remove PATH.",
             )
         await self._fill(repository, directory)
         made = Made(agent, job, time.time(), await self._base(repository, base), began)
@@ -118,21 +120,20 @@ class GitWorktrees:
         return Worktree(directory, branch, created=False, made=made)
 
     async def _refuse_git_folder(self, repository: Path, directory: Path) -> None:
-        """Raise `BadUsage` if a checkout would write into a git folder.
-
-        Also for an existing worktree: its index and files would be inside that folder.
+        """Raise `BadUsage` if a checkout would write into a git folder. This applies to an existing
+        worktree too, whose index and files would be inside the folder.
         """
         common = await self.look.common(repository)
         found = await asyncio.to_thread(git_folder_around, directory, also=common)
         if found is not None:
             raise BadUsage(
-                f"No worktree can be at {safe_line(str(directory))}",
-                f"{safe_line(str(found))} is git's own folder: git would run files in it.",
+                f"Cannot create a worktree at {safe_line(str(directory))}",
+                f"{safe_line(str(found))} is git's own folder, and git would run files in it.",
                 "Choose another directory under [agents.worktree], such as .worktrees.",
             )
 
     async def _refuse_hooks(self, repository: Path) -> None:
-        """Raise `Failed` if the configuration defines hooks: git cannot switch those off."""
+        """Raise `Failed` if the configuration defines hooks, because git cannot disable those."""
         snapshot = await self.command.snapshot(repository)
         hooks = configured_hooks(snapshot.settings) if snapshot else ()
         if hooks:
@@ -140,13 +141,13 @@ class GitWorktrees:
             raise Failed(
                 "No worktree was created",
                 f"The repository's configuration defines a hook: hook.{name}."
-                " cockpit does not run programs that a repository names.",
-                "Move it to your own configuration (git config --global), or make the worktree"
-                " by hand: git worktree add",
+                " cockpit does not run a repository's programs.",
+                "Move it to your own configuration (git config --global), or create the worktree"
+                " manually: git worktree add",
             )
 
     async def _fill(self, repository: Path, directory: Path) -> None:
-        """Check out all files, as `git worktree add` would. The folder is empty."""
+        """Check out all files into the empty folder, as `git worktree add` would."""
         answer = await self.command.run(
             directory, "read-tree", "-m", "-u", "HEAD", deadline=CHECKOUT_DEADLINE
         )
@@ -155,7 +156,7 @@ class GitWorktrees:
             raise _incomplete(directory, "git could not write its files.", answer, step)
 
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
-        """Complete a worktree whose creation was interrupted; existing files are not changed."""
+        """Complete a worktree whose creation was interrupted, without changing existing files."""
         if await asyncio.to_thread((folder / "index").exists):
             return
         for words in (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet")):
@@ -181,12 +182,12 @@ class GitWorktrees:
             raise Failed(
                 f"Cannot write the note about {safe_line(str(directory))}",
                 str(error.strerror),
-                "Is the disk full? Start the agent again, to continue.",
+                "Is the disk full? To continue, start the agent again.",
             ) from error
 
     async def _check_branch(self, repository: Path, branch: str) -> None:
-        # A leading dash is valid in a reference but not in a branch: git would read it as an
-        # option.
+        # A leading dash is valid in a reference but not in a branch, because git would read it as
+        # an option.
         valid = not branch.startswith("-") and (
             await self.command.run(repository, "check-ref-format", f"refs/heads/{branch}")
         )
@@ -224,7 +225,7 @@ class GitWorktrees:
             )
 
     async def _is_worktree(self, repository: Path, directory: Path) -> bool:
-        """Return whether a worktree of this repository starts at the directory."""
+        """Return whether the directory is the top folder of one of this repository's worktrees."""
         if not await asyncio.to_thread(directory.is_dir):
             return False
         common = await self.look.common(directory)
@@ -245,8 +246,8 @@ class GitWorktrees:
                 raise Failed(
                     f"The branch {safe_line(branch)} is checked out elsewhere",
                     safe_line(fields["worktree"]),
-                    "Use another branch, or remove that worktree: cockpit worktrees remove PATH"
-                    " (also if its folder no longer exists).",
+                    "Use another branch, or remove that worktree (even if its folder no longer"
+                    " exists): cockpit worktrees remove PATH",
                 )
 
     async def _commit(self, repository: Path, base: str) -> str:
@@ -258,9 +259,9 @@ class GitWorktrees:
         if await self.look.head(repository) is None:
             inside = await self.look.git_folder(repository)
             raise Failed(
-                "There is nothing to create a worktree from",
+                "Cannot create a worktree without a commit",
                 "The repository has no commit yet." if inside else "This is not a git repository.",
-                "Make a first commit." if inside else "Run git init, and make a first commit.",
+                "Create a first commit." if inside else "Run git init, and create a first commit.",
             )
         raise Failed(
             f"There is no commit {safe_line(base)!a} to start from",
@@ -268,7 +269,7 @@ class GitWorktrees:
         )
 
     async def _base(self, repository: Path, base: str) -> str:
-        """Return the full name of the branch that a worktree starts from; empty if it is not a
+        """Return the full name of the branch from which a worktree starts; "" if `base` is not a
         branch.
         """
         asked = ["rev-parse", "--symbolic-full-name", "--verify", "-q", base]
@@ -278,7 +279,7 @@ class GitWorktrees:
 
     async def _add(self, repository: Path, agent: str, words: tuple[str, ...]) -> GitAnswer:
         async def add(*locked: str) -> GitAnswer:
-            # Without its files: those are written with sealed settings, and this call runs without.
+            # Without a checkout: files are written by a later call, with sealed settings.
             arguments = ("worktree", "add", "--quiet", "--no-checkout", *locked, *words)
             return await self.command.run(repository, *arguments, deadline=CHECKOUT_DEADLINE)
 
@@ -303,7 +304,7 @@ def _incomplete(directory: Path, why: str, answer: GitAnswer, step: str | None =
 
 
 def read_note(folder: Path) -> Made | None:
-    """Return the note about a worktree, from git's folder for it."""
+    """Return the note about a worktree, from git's own folder for the worktree."""
     try:
         held = json.loads(read_file(folder / NOTE, LARGEST_NOTE))
         texts = {name: str(held[name]) for name in ("agent", "job", "base", "commit")}
@@ -313,7 +314,7 @@ def read_note(folder: Path) -> Made | None:
 
 
 def lock(folder: Path) -> str | None:
-    """Return why a worktree is locked, from git's folder for it; None if it is not."""
+    """Return why a worktree is locked, from git's own folder for it; None if it is not locked."""
     try:
         return read_text(folder / "locked", LARGEST_NOTE, cut=True).strip()
     except OSError:

@@ -1,7 +1,7 @@
 """Compare a worktree with a commit: counts, new files and text, all limited.
 
-No program that the repository names is run: no external diff, no text conversion, no filter of its
-own. Where only such a program could tell, the result is unknown.
+Runs none of the repository's programs: no external diff, no text conversion, no filter. If only
+such a program could determine the result, the result is unknown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cockpit.ports.worktrees import ChangedFile, Diff
 LARGEST = 400_000
 """Maximum bytes of text."""
 MOST_FILES = 500
-"""Maximum changed files, and as many untracked ones."""
+"""Maximum number of changed files, and of untracked files."""
 LARGEST_LIST = 1_000_000
 DEADLINE = 20.0
 
@@ -29,7 +29,7 @@ _ALONE = (
     "-l200", f"-O{os.devnull}", "--submodule=short",
     "--ignore-submodules=dirty",
 )  # fmt: skip
-"""Options that override what the repository's own settings would decide."""
+"""Options that override the repository's own settings."""
 _TEXT = ("--unified=3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
 _UNTRACKED = (
     "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z",
@@ -37,14 +37,15 @@ _UNTRACKED = (
 
 
 class GitDiff:
-    """Compares one directory at a time."""
+    """Compares a worktree with a commit."""
 
     def __init__(self, look: GitFactFinder) -> None:
         self._look = look
         self._command = look.command
 
     async def of(self, directory: Path, since_commit: str | None) -> Diff:
-        """Compare with the commit if it is known here, else with HEAD, else with nothing.
+        """Compare with the commit if this repository has it, else with HEAD, else with the empty
+        tree.
 
         Raises only `ProgramMissing`.
         """
@@ -58,11 +59,11 @@ class GitDiff:
     async def _of(self, directory: Path, since_commit: str | None) -> Diff:
         places = await self._command.places(directory)
         if places is None or places.top is None:
-            return Diff(unknown="It is not in a git worktree.")
+            return Diff(unknown="The directory is not in a git worktree.")
         root = places.top
         if filters := await repository_filters(self._command, root):
             return Diff(
-                unknown=f"The repository's configuration names filter programs"
+                unknown=f"The repository's configuration defines filter programs"
                 f" ({', '.join(filters)}), and cockpit does not run them. To allow one, define it"
                 " in your own configuration: git config --global filter.NAME.clean COMMAND"
             )
@@ -88,14 +89,14 @@ class GitDiff:
         return await self._look.head(root)
 
     async def _nothing(self, root: Path) -> str:
-        """Return the empty tree, in the repository's hash algorithm."""
+        """Return the hash of the empty tree, in the repository's hash algorithm."""
         answer = await self._command.run(root, "hash-object", "-t", "tree", "--stdin")
         return answer.line
 
     async def _begin(self, root: Path, *arguments: str, most: int) -> tuple[bytes, bool]:
         answer = await self._command.run_limited(root, *arguments, most=most, deadline=DEADLINE)
         if not answer.ok:
-            raise Failed(f"git {arguments[0]} ended with {answer.status}")
+            raise Failed(f"git {arguments[0]} failed with exit code {answer.status}")
         return answer.output, answer.cut
 
 

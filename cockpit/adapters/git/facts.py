@@ -1,7 +1,7 @@
-"""Look up facts about a directory with git, without locks and without running the repository's
-programs.
+"""Look up facts about a directory with git, without locks and without running any of the
+repository's programs.
 
-Where that is impossible the fact is unknown. Changes nothing.
+If this is impossible, the fact is unknown. Changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STATUS_LINES = 200
 COMMITS = 20
 FILES = 200
 NAMES = 64 * 1024
-"""Maximum bytes of file names."""
+"""Maximum bytes of a list of file names."""
 OPERATIONS = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
@@ -37,7 +37,7 @@ LOCKS = ("index.lock", "HEAD.lock")
 
 
 class GitFactFinder:
-    """Looks up one directory at a time."""
+    """Looks up facts about directories."""
 
     def __init__(self, command: GitCommand, clock: Clock) -> None:
         self.command = command
@@ -46,7 +46,7 @@ class GitFactFinder:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Return the facts; unknown ones are None or empty. Raises only `ProgramMissing`."""
+        """Return the facts; unknown facts are None or empty. Raises only `ProgramMissing`."""
         try:
             places = await self.command.places(directory)
             if places is None or places.top is None:
@@ -86,7 +86,7 @@ class GitFactFinder:
         return answer.line if answer.ok else None
 
     async def branch(self, directory: Path) -> str | None:
-        """Return the branch as git spells it; None if detached."""
+        """Return the branch; None if HEAD is detached."""
         answer = await self.command.run(directory, "symbolic-ref", "-q", "HEAD")
         return answer.line.removeprefix("refs/heads/") if answer.ok else None
 
@@ -101,7 +101,7 @@ class GitFactFinder:
             "-z",
             "--no-renames",
             "--untracked-files=normal",
-            # Each submodule is asked by its own git call, with its own settings.
+            # Each submodule gets a separate git call, with its own settings.
             "--ignore-submodules=dirty",
             deadline=30.0,
         )
@@ -113,19 +113,20 @@ class GitFactFinder:
     async def names_programs(self, directory: Path) -> bool:
         """Return whether comparing changed files needs a filter that the repository defines.
 
-        The filter is not run, so the comparison would use different content.
+        cockpit does not run such a filter, so the comparison would use different content.
         """
         return bool(await repository_filters(self.command, directory))
 
     async def git_folder(self, directory: Path) -> Path | None:
-        """Return git's folder for this worktree; None outside a repository."""
+        """Return git's own folder for this worktree; None outside a repository."""
         places = await self.command.places(directory)
         return places.folder if places else None
 
     async def _commits(
         self, directory: Path, since: datetime | None, since_commit: str | None
     ) -> tuple[Commit, ...]:
-        """Return commits since the commit if it is known here, else since the time, else none."""
+        """Return the commits since the commit if this repository has it, else since the time, else
+        none."""
         if since_commit and await self.known(directory, since_commit):
             bounds = [f"{since_commit}..HEAD"]
         elif since is not None:
@@ -141,7 +142,7 @@ class GitFactFinder:
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
 
     async def _compare_trees(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
-        """Compare two trees: no file of the worktree is read, and no program is run."""
+        """Compare two trees, without reading files of the worktree and without running programs."""
         if since_commit is None or not await self.known(directory, since_commit):
             return ()
         answer = await self.command.run_limited(
@@ -152,12 +153,13 @@ class GitFactFinder:
         )
         if not answer.ok:
             return ()
-        # The last part after a NUL is empty, or a name that was cut off.
+        # The part after the last NUL is empty, or a truncated name.
         names = answer.output.split(b"\0")[:-1][:FILES]
         return tuple(safe_line(name.decode("utf-8", "replace"), 500) for name in names)
 
     async def busy(self, directory: Path) -> str | None:
-        """Return the git operation in progress; None also if git does not answer."""
+        """Return the git operation in progress; None if there is none, or if git does not
+        answer."""
         try:
             return self._busy(await self.git_folder(directory))
         except CockpitError:
@@ -176,7 +178,7 @@ class GitFactFinder:
         return ", ".join(found) or None
 
     async def is_top(self, directory: Path) -> bool:
-        """Return whether a worktree starts exactly here."""
+        """Return whether the directory is the top folder of a worktree."""
         places = await self.command.places(directory)
         return bool(places and places.top and real(places.top) == real(directory))
 

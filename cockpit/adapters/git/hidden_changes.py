@@ -1,6 +1,6 @@
 """Count changed files that the index tells git to ignore (`assume-unchanged`, `skip-worktree`).
 
-The repository's own index is not changed: git is asked with a copy of it in another folder.
+The repository's own index is not changed: git uses a copy in another folder.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ LISTING = ("ls-files", "-v", "-z")
 
 
 def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
-    """Return git arguments that make git look at these files again.
+    """Yield git arguments that make git check these files again.
 
-    `listed` is git's answer to `LISTING`. A file that is not checked out at all, as in a sparse
-    checkout, stays ignored.
+    `listed` is git's output for `LISTING`. A file that is not checked out, as in a sparse checkout,
+    stays ignored.
     """
     entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
     assumed = [name for tag, _, name in entries if tag.islower()]
@@ -36,10 +36,10 @@ def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
 
 
 async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int | None:
-    """Return the number of such files; None if git does not answer.
+    """Return the number of changed files that git ignores; None if git does not answer.
 
-    `folder` is git's own for this worktree. Content passes filters: call this only if the
-    repository defines none.
+    `folder` is git's own folder for this worktree. Call this only if the repository defines no
+    filters, because git runs filters here.
     """
     listed = await command.run(directory, *LISTING, deadline=60.0)
     arguments = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))

@@ -1,7 +1,7 @@
-"""Describe each linked worktree of a repository: its agent, its changes, and its distance from the
-base.
+"""Describe each linked worktree of a repository: its agent, its changes, and the commits that
+separate it from its base.
 
-Read-only. A value that cannot be determined without running the repository's programs is None.
+Read-only. A value is None if only the repository's programs could determine it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from cockpit.core.errors import CockpitError
 from cockpit.ports.worktrees import Made, Tree
 
 DOCUMENTS_FOLDER = ".cockpit"
-"""Folder of cockpit's own documents, of which there are copies."""
+"""The folder of cockpit's own documents, which cockpit has copied."""
 GITLINK = b"160000 "
 
 
 class GitListing:
-    """Lists the worktrees of one repository at a time."""
+    """Lists the worktrees of repositories."""
 
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
@@ -47,8 +47,8 @@ class GitListing:
         return list(await asyncio.gather(*(self._state_of(tree, folders) for tree in trees)))
 
     async def _state_of(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
-        """Return a worktree's state; what cannot be read is unknown, and does not hide other
-        worktrees.
+        """Return a worktree's state. Values that cannot be read are unknown; an error does not
+        affect other worktrees.
         """
         try:
             return await self._described(tree, folders)
@@ -76,7 +76,8 @@ class GitListing:
             return replace(tree, changed=None, untracked=None, alone=None)
 
     async def _only_here(self, tree: Tree, folder: Path) -> int | None:
-        """Return the objects that would be lost with git's folder for the worktree."""
+        """Return the number of objects that would be lost with git's own folder for the
+        worktree."""
         try:
             state = await self._own.read(tree, folder)
             found = await self._own.only_there(tree, folder, state)
@@ -94,8 +95,8 @@ class GitListing:
         return len(set(answer.output.split(b"\0")) - {b""}) if answer.ok else None
 
     async def _modules(self, folder: Path) -> tuple[str, ...]:
-        """Return submodules that would be removed with the worktree and have commits that no
-        remote has.
+        """Return submodules that would be removed with the worktree and have commits that are not
+        pushed.
         """
         found = await asyncio.to_thread(_kept_modules, folder / "modules")
         words = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
@@ -153,8 +154,8 @@ class GitListing:
         return os.fsdecode(answer.output).split("\0")[:-1] if answer.ok else None
 
     async def _distance(self, tree: Tree) -> tuple[int | None, int | None]:
-        """Return the number of commits that exist nowhere else, and of base commits missing
-        here.
+        """Return the number of commits not pushed or merged, and of base commits that are missing
+        in the worktree.
         """
         if tree.head is None:
             return 0, None
@@ -186,9 +187,9 @@ class GitListing:
         return int(answer.line) if answer.ok and answer.line.isdecimal() else None
 
     async def examine(self, tree: Tree) -> Tree:
-        """Return the worktree with its nested repositories and the size of its ignored files.
+        """Return the worktree with its nested repositories and the size of its ignored files added.
 
-        Ignored files that equal those of the main checkout are left out.
+        Ignored files that are the same in the main checkout are not included.
         """
         if tree.missing:
             return tree
@@ -217,7 +218,7 @@ def _folders(common: Path) -> dict[Path, Path]:
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
             target = Path(os.fsdecode(read_file(pointer, 8192)).strip())
-            # A newer git may write it relative to the folder it is in.
+            # A newer git may write a path relative to this folder.
             found[Path(os.path.normpath(pointer.parent / target)).parent] = pointer.parent
         except OSError:
             continue
@@ -225,7 +226,7 @@ def _folders(common: Path) -> dict[Path, Path]:
 
 
 def own_folder(common: Path, directory: Path) -> Path | None:
-    """Return git's own folder for the worktree that is, or was, at a path."""
+    """Return git's own folder for the worktree at a path, which may no longer exist."""
     return _folders(common).get(directory)
 
 
@@ -248,7 +249,7 @@ def _examined(tree: Tree, links: list[str]) -> Tree:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder; links are not followed."""
+    """Return the size of a file, or of all files in a folder, in bytes; follows no links."""
     files = [path]
     if path.is_dir() and not path.is_symlink():
         files = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
@@ -260,7 +261,7 @@ def _size(path: Path) -> int:
 
 
 def _repositories(top: Path) -> list[Path]:
-    """Return folders below with a `.git` of their own; links are not followed."""
+    """Return the folders below `top` that contain a `.git`; follows no links."""
     found = []
     for folder, names, files in os.walk(top):
         path = Path(folder)

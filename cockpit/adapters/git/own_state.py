@@ -1,8 +1,9 @@
-"""Read the objects that only git's own folder for one worktree refers to: deleting it loses them.
+"""Find the objects to which only git's own folder for one worktree refers, and which its deletion
+would lose.
 
 A worktree has its own HEAD with its reflog, references (`refs/worktree`, `refs/bisect`,
-`refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. They may name commits, files and
-trees that nothing else names.
+`refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. They may be the only references
+to some commits, files and trees.
 """
 
 from __future__ import annotations
@@ -26,58 +27,59 @@ from cockpit.ports.worktrees import Tree
 
 HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
 FOLDERS = ("logs", "refs", "rebase-merge", "rebase-apply", "sequencer")
-"""Subfolders that name commits or hold work. `modules` is left out: those are repositories, and
-are checked as such."""
+"""Subfolders that contain work or references to commits. Without `modules`, whose repositories are
+checked separately."""
 POINTERS = ("commondir", "gitdir", "locked", "config.worktree")
 NOT_READ = ("index", "sharedindex.", "cockpit", ".cockpit")
-"""Name prefixes of files that are kept in another way, or are cockpit's own."""
+"""Name prefixes of files that are saved in another way, or are cockpit's own."""
 MOST = 64_000_000
-"""Maximum bytes of these files; a reflog of a hundred thousand entries has a quarter of it."""
+"""Maximum bytes of these files; a reflog with 100,000 entries has a quarter of this."""
 REFERENCES = ("refs/worktree", "refs/bisect", "refs/rewritten")
 SHARED = ("--single-worktree", *(f"--exclude={name}/*" for name in REFERENCES), "--all")
-"""Options of `rev-list` for everything that stays: shared references and the main HEAD."""
+"""Options of `rev-list` for all references that remain: shared references and the main HEAD."""
 PARENTS = 500
-"""Maximum parents of one commit; more are split over several commits."""
+"""Maximum parents of one commit; more are split into several commits."""
 SIDES = ("", "the common ancestor's side", "our side", "their side")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnState:
-    """The content of git's folder for a worktree at one moment."""
+    """The contents of git's own folder for a worktree, at one time."""
 
     files: dict[bytes, bytes]
-    """Content by name, without the index and cockpit's files."""
+    """File content by name, without the index and cockpit's files."""
     index: str
     """Digest of the index."""
 
     @property
     def hashes(self) -> list[str]:
-        """Return every object named there, in order, without duplicates."""
+        """Every object hash in the files, in order, without duplicates."""
         texts = self.files.values()
         found = (one.group().decode() for text in texts for one in HASH.finditer(text))
         return [one for one in dict.fromkeys(found) if one.strip("0")]
 
     @property
     def busy(self) -> bool:
-        """Whether a git operation is unfinished: its files then hold work."""
+        """Whether a git operation is in progress, whose files may contain work."""
         heads = {name.split(b"/")[0] for name in self.files}
         return any(os.fsencode(name) in heads for name in OPERATIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class OwnObjects:
-    """The objects that would be lost with git's folder for a worktree."""
+    """The objects that would be lost with git's own folder for a worktree."""
 
     commits: tuple[str, ...] = ()
-    """Commits that no other commit reaches; keeping them keeps their ancestors."""
+    """Commits that are not ancestors of the others; a reference to these keeps their ancestors
+    too."""
     count: int = 0
-    """Number of all such commits, including ancestors."""
+    """The number of lost commits, including ancestors."""
     objects: tuple[tuple[str, str], ...] = ()
-    """Kind and hash of objects that are not commits."""
+    """Type and hash of the objects that are not commits."""
 
 
 class GitOwnState:
-    """Reads git's folder of one worktree at a time."""
+    """Reads and saves git's own folder for a worktree."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
@@ -93,14 +95,14 @@ class GitOwnState:
             raise Failed(
                 f"Cannot read git's own files of {safe_line(str(tree.directory))}",
                 f"{safe_line(os.fsdecode(error.filename or folder))}: {error.strerror}",
-                "They may name commits that nothing else keeps, so nothing was removed.",
+                "They may be the only references to some commits, so nothing was removed.",
             ) from error
 
     async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OwnObjects:
-        """Return the objects that no branch, tag, remote or other reference has, nor another
-        worktree's HEAD.
+        """Return the objects that no branch, tag, remote, other reference or other worktree's HEAD
+        reaches.
 
-        The commit that is checked out is left out. Raises `Failed`.
+        The checked-out commit is not included. Raises `Failed`.
         """
         commits, others = await self._sorted(tree, folder, await self._named(folder, state))
         if not commits:
@@ -119,13 +121,14 @@ class GitOwnState:
         return OwnObjects(tips, len(lines), tuple(others))
 
     async def _named(self, folder: Path, state: OwnState) -> list[str]:
-        """Return names from the files, and from git's own output, whatever the storage format."""
+        """Return the hashes in the files and in git's own output, which covers every storage
+        format."""
         names = []
         for words in (
             ("rev-list", "--walk-reflogs", "HEAD"),
             ("for-each-ref", "--format=%(objectname)", *REFERENCES),
         ):
-            # The first call fails before the first commit; then there is nothing to read.
+            # Before the first commit, the first call fails and there is nothing to read.
             answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
             names += answer.output.decode("ascii").split()
         return list(dict.fromkeys([*state.hashes, *names]))
@@ -133,7 +136,7 @@ class GitOwnState:
     async def _sorted(
         self, tree: Tree, folder: Path, hashes: list[str]
     ) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return the commits among them, and the kind and hash of other objects that git has."""
+        """Return the commits among the hashes, and the type and hash of other existing objects."""
         commits, others = [], []
         for kind, held in await self._kinds(tree, folder, hashes):
             if kind == "commit":
@@ -169,7 +172,7 @@ class GitOwnState:
         return Failed(
             f"Cannot list the commits that only {safe_line(str(tree.directory))} keeps",
             why,
-            "So nothing was removed. Check the repository: git fsck",
+            "Nothing was removed. Check the repository: git fsck",
         )
 
     # Keeping
@@ -177,8 +180,8 @@ class GitOwnState:
     async def entries(
         self, git_paths: GitPaths, state: OwnState, only: OwnObjects
     ) -> dict[bytes, Entry]:
-        """Return entries of a tree for the files and the non-commit objects; git has them
-        afterwards.
+        """Store the files and the objects that are not commits in git; return tree entries for
+        them.
         """
         found: dict[bytes, Entry] = {}
         for name, content in state.files.items():
@@ -206,7 +209,7 @@ class GitOwnState:
         return answer.line
 
     async def staged(self, git_paths: GitPaths) -> list[tuple[str, str]]:
-        """Yield trees of the index, each with its meaning; a conflict has several."""
+        """Return the trees of the index, each with a description; a conflict has several trees."""
         written = await self._bytes.run(git_paths, git_paths.folder, "write-tree")
         if written.ok:
             return [(written.line, "Staged")]
@@ -226,7 +229,7 @@ class GitOwnState:
 
 
 def in_groups(commits: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """Split into groups small enough to be the parents of one commit."""
+    """Split the commits into groups that can be the parents of one commit."""
     return (commits[start : start + PARENTS] for start in range(0, len(commits), PARENTS))
 
 
@@ -236,7 +239,7 @@ def _read(folder: Path) -> OwnState:
     left = MOST
     for name, path in sorted(files.items()):
         try:
-            if path.is_symlink():  # the format in which git once wrote HEAD
+            if path.is_symlink():  # an older git's format of HEAD
                 found[name] = os.fsencode(path.readlink())
                 continue
             found[name] = read_file(path, left, follow_links=False)
@@ -247,7 +250,7 @@ def _read(folder: Path) -> OwnState:
 
 
 def index_digest(path: Path) -> str:
-    """Return the digest of an index; empty without one. Raises `OSError`. Blocks."""
+    """Return the digest of an index file; "" if it does not exist. Raises `OSError`. Blocks."""
     digest = hashlib.sha256()
     try:
         with opened(path) as file:

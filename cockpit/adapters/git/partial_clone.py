@@ -1,4 +1,4 @@
-"""The next step when a partial clone lacks a file's content; cockpit does not fetch it."""
+"""The next step if a partial clone lacks a file's content, which cockpit does not fetch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.core.safetext import safe_line
 async def missing_files_step(
     command: GitCommand, repository: Path, answer: GitAnswer
 ) -> str | None:
-    """Return the next step if git failed because a partial clone lacks objects."""
+    """Return the next step if git failed because a partial clone lacks objects; None otherwise."""
     if answer.ok or "promisor" not in answer.error:
         return None
     snapshot = await command.snapshot(repository)
@@ -27,7 +27,7 @@ async def missing_files_step(
         return None
     words = ("git", "-C", str(repository), "fetch", "--refetch", "--no-filter", name)
     return safe_line(
-        f"The repository is a partial clone, and cockpit fetches nothing. Fetch all files"
+        "The repository is a partial clone, and cockpit does not fetch. Fetch all files"
         f" (git 2.36 or newer), then start the agent again: {shlex.join(words)}",
         1000,
     )

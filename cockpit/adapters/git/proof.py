@@ -1,8 +1,8 @@
-"""Prove that a repository holds a saved worktree, before the original is deleted.
+"""Verify that a repository contains a saved worktree, before the original is deleted.
 
-git treats an object as present if a file has its name, and does not write it again. That file may
-be empty, or in a folder that is about to be deleted. So each saved object is read back from the
-repository's own store, hashed again, and synced to disk.
+git treats an object as present if a file with its name exists, and does not write the object again.
+The file may be empty, or in a folder that is about to be deleted. So each saved object is read back
+from the repository's own store, hashed again, and synced to disk.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Tree
 
 LARGEST_LIST = 1_000_000
-"""Maximum bytes of a list of alternates."""
+"""Maximum bytes of a file that lists alternates."""
 DEEPEST = 6
 """Maximum depth of alternates; git follows five."""
 STORED = re.compile(r"/\S*/objects/")
@@ -45,7 +45,7 @@ class _ReadBack:
 
 
 class GitProof:
-    """Checks one saved worktree at a time."""
+    """Verifies saved worktrees."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
@@ -58,10 +58,11 @@ class GitProof:
         commits: Sequence[str],
         doomed: list[Path],
     ) -> None:
-        """Raise `Failed` unless the reference and everything it needs would survive a power cut.
+        """Raise `Failed` unless the reference and everything that it needs would survive a power
+        failure.
 
-        `commits` are those whose every file is needed. `doomed` are the folders to be deleted.
-        Objects that only an alternate has are copied into the repository.
+        `commits`: the commits of which every file is needed. `doomed`: the folders that will be
+        deleted. Objects that only an alternate contains are copied into the repository.
         """
         common = git_paths.folder.parent.parent
         try:
@@ -71,8 +72,8 @@ class GitProof:
         if into:
             raise _not_saved(
                 tree,
-                f"{safe_line(into, 200)} leads into a folder that would be deleted.",
-                "Move its objects into the repository (git repack -a -d), and remove that entry.",
+                f"{safe_line(into, 200)} is in a folder that would be deleted.",
+                "Move the objects into the repository (git repack -a -d), and remove this entry.",
             )
         await self._check_reference(tree, reference, commits)
         needed = await self._needed(tree, git_paths, reference, commits)
@@ -86,7 +87,7 @@ class GitProof:
             )
         except OSError as error:
             raise _not_saved(
-                tree, f"The disk did not take it: {error.strerror}", "Check the disk."
+                tree, f"Cannot sync it to disk: {error.strerror}", "Check the disk."
             ) from error
 
     async def _check_reference(self, tree: Tree, reference: str, commits: Sequence[str]) -> None:
@@ -98,7 +99,7 @@ class GitProof:
     async def _needed(
         self, tree: Tree, git_paths: GitPaths, reference: str, commits: Sequence[str]
     ) -> list[str]:
-        """Return everything in the commits, and in ancestors that nothing else keeps."""
+        """Return all objects of the commits, and of ancestors that no other reference reaches."""
         found: dict[str, None] = {}
         for words in (
             ("--no-walk", *commits),
@@ -122,8 +123,8 @@ class GitProof:
     async def _read_back(
         self, tree: Tree, git_paths: GitPaths, common: Path, names: list[str]
     ) -> list[str]:
-        """Return the objects missing from the repository's own store. Raises `Failed` for a
-        damaged one.
+        """Return the objects that are missing in the repository's own store. Raises `Failed` for a
+        damaged object.
         """
         missing: list[str] = []
         async with scratch(self.command.private) as own:
@@ -149,7 +150,7 @@ class GitProof:
         return missing
 
     async def _copy(self, tree: Tree, git_paths: GitPaths, common: Path, names: list[str]) -> None:
-        """Copy objects into a pack of the repository, from wherever git has them."""
+        """Copy objects into a pack of the repository, from any store that git uses."""
         answer = await self.command.run(
             git_paths.folder,
             *("pack-objects", "--quiet", str(common / "objects" / "pack" / "pack")),
@@ -163,11 +164,11 @@ class GitProof:
 
 
 def _not_saved(tree: Tree, why: str, following: str) -> Failed:
-    # git reads the objects through a private folder whose path nothing else knows.
+    # git reads the objects through a private folder, whose path would not help the user.
     why = STORED.sub(".git/objects/", why)
     return Failed(
-        f"The repository does not hold all of {safe_line(str(tree.directory))}",
-        f"{safe_line(why, 400)} So nothing was removed.",
+        f"The repository does not contain all of {safe_line(str(tree.directory))}",
+        f"{safe_line(why, 400)} Nothing was removed.",
         safe_line(following, 400),
     )
 
@@ -175,12 +176,12 @@ def _not_saved(tree: Tree, why: str, following: str) -> Failed:
 def _repair_step(tree: Tree) -> str:
     return (
         f"Run: git -C {tree.repository} fsck. If it reports a damaged file in .git/objects, move"
-        " that file away and try again; its content is then saved again from the worktree."
+        " this file away and try again; its content is then saved again from the worktree."
     )
 
 
 def _hashed(names: Sequence[str], output: IO[bytes]) -> _ReadBack:
-    """Yield each object from the output of `cat-file --batch`, hashed again."""
+    """Read the output of `cat-file --batch`, and compare each object with its hash."""
     read = _ReadBack()
     for name in names:
         header = output.readline().split()
@@ -204,13 +205,13 @@ def _is_whole(output: IO[bytes], name: str, kind: bytes, size: int) -> bool:
 
 
 def object_digest(name: str, kind: bytes, size: int) -> hashlib._Hash:
-    """Return a hash for the content; the length of `name` selects the algorithm."""
+    """Return a hash object for the content; the length of `name` selects the algorithm."""
     head = b"%s %d\0" % (kind, size)
     return hashlib.sha256(head) if len(name) == 64 else hashlib.sha1(head, usedforsecurity=False)
 
 
 def _own_store(own: Path, common: Path) -> Path:
-    """Return the repository's objects without those of alternates."""
+    """Create a view of the repository's objects without alternates; return its path."""
     store = own / "objects"
     store.mkdir()
     with os.scandir(common / "objects") as listed:
@@ -221,7 +222,8 @@ def _own_store(own: Path, common: Path) -> Path:
 
 
 def _paths_into(common: Path, doomed: list[Path]) -> str | None:
-    """Return objects and references of a repository that are inside one of the folders."""
+    """Return a path of the repository's objects or references that is in one of the folders; None
+    without one."""
     gone = [Path(os.path.realpath(folder)) for folder in doomed]
 
     def inside(path: Path) -> bool:
@@ -236,14 +238,14 @@ def _paths_into(common: Path, doomed: list[Path]) -> str | None:
 
 
 def _links(top: Path) -> Iterator[Path]:
-    """Yield symbolic links below a folder; links to folders are not followed."""
+    """Yield the symbolic links below a folder, without following them."""
     for folder, _, _ in os.walk(top):
         with os.scandir(folder) as listed:
             yield from (Path(one.path) for one in listed if one.is_symlink())
 
 
 def _alternates(objects: Path, depth: int = 0) -> Iterator[Path]:
-    """Return the alternate object stores, recursively."""
+    """Yield the alternate object stores, recursively."""
     try:
         lines = read_file(objects / "info" / "alternates", LARGEST_LIST).splitlines()
     except FileNotFoundError:

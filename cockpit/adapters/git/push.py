@@ -1,11 +1,11 @@
-"""Push a branch, and open a pull request for it with the `gh` program.
+"""Push a branch, and open a pull request with the `gh` program.
 
-Never with force, never with a hook, and never with a program that the repository's own
-configuration names. If it names one, nothing is pushed and the user gets the command. Programs of
-the user's own configuration (a credential helper, an ssh command) are used. No password is asked
-for.
+Pushes without force, without hooks, and without programs of the repository's own configuration. If
+that configuration contains such a program, nothing is pushed and the user gets the command.
+Programs of the user's own configuration (a credential helper, an ssh command) are used. Never asks
+for a password.
 
-A remote folder on this machine is pushed to only if it has no hooks: git would run them here, as
+A remote that is a folder on this machine must have no hooks, because git would run them here, as
 the user.
 """
 
@@ -39,17 +39,17 @@ DEADLINE = 180.0
 CARRIED = ("https", "http", "ssh")
 FOLDER = ("file",)
 TRANSPORT_SETTINGS = ("core.sshCommand", "protocol.allow")
-"""Settings of `QUIET` that forbid every transport."""
-BY_HAND = "By hand: "
+"""The settings of `QUIET` that disable every transport."""
+BY_HAND = "To do it manually: "
 REMOTE_ADDRESS = re.compile(
     r"(?:https?|ssh|git\+ssh|ssh\+git)://|(?!\w+::)[^/:]+:(?!//)", re.IGNORECASE
 )
-"""How the address of another machine starts; the second form is `user@host:path`."""
+"""The beginning of another machine's URL; the second form is `user@host:path`."""
 HOOKS = (
     "pre-receive", "update", "post-receive", "post-update", "reference-transaction",
     "proc-receive", "push-to-checkout",
 )  # fmt: skip
-"""Hooks that git would run in the repository that is pushed to."""
+"""Hooks that git would run in the receiving repository."""
 RECEIVING = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -57,7 +57,7 @@ RECEIVING = {
     "receive.autogc": "false",
     "receive.denyCurrentBranch": "refuse",
 }
-"""Settings for git in the local repository that is pushed to: no programs, no worktree changes."""
+"""Settings for git in a receiving repository on this machine: no programs, no worktree changes."""
 ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -68,7 +68,8 @@ class GitPush:
         self.command = command
 
     async def push(self, directory: Path, branch: str) -> str:
-        """Push a branch to its own remote, `remote.pushDefault`, `origin`, or the only remote."""
+        """Push a branch to its own remote, `remote.pushDefault`, `origin`, or the only remote;
+        return the remote."""
         remote = await self._remote(directory, branch)
         name = f"refs/heads/{branch}"
         plain = ["git", "-C", str(directory), "push", remote, branch]
@@ -114,8 +115,8 @@ class GitPush:
         raise Failed(title, f"Remotes: {shown}.", hint)
 
     async def _allowed(self, directory: Path, plain: Sequence[str]) -> tuple[Setting, ...]:
-        """Return the settings in effect. Raises `Failed` if the repository's own decide too
-        much.
+        """Return the settings in effect. Raises `Failed` if the repository's own settings could run
+        programs or redirect the push.
         """
         snapshot = await self.command.snapshot(directory)
         if snapshot is None:
@@ -124,15 +125,16 @@ class GitPush:
             key = safe_line(os.fsdecode(named[0]), 200)
             raise Failed(
                 "Nothing was pushed",
-                f"The repository's own configuration sets {key}, which decides what a push runs"
-                " or who reads it. cockpit takes that only from your own configuration: to allow"
-                f" it, set it there (git config --global {key} …).",
+                f"The repository's own configuration sets {key}, which can run programs or redirect"
+                f" the push. To allow it, set it in your own configuration (git config --global"
+                f" {key} …).",
                 by_hand(plain),
             )
         return snapshot.settings
 
     async def _is_folder(self, directory: Path, remote: str, plain: Sequence[str]) -> bool:
-        """Return whether the remote is on this machine. Raises `Failed` if it has hooks."""
+        """Return whether the remote is a folder on this machine. Raises `Failed` if it has
+        hooks."""
         listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
         addresses = [one for one in os.fsdecode(listed.output).split("\n") if one]
         folders = [one for one in addresses if not REMOTE_ADDRESS.match(one)]
@@ -141,7 +143,7 @@ class GitPush:
         if len(folders) != len(addresses):
             raise Failed(
                 "Nothing was pushed",
-                f"{safe_line(remote)} has addresses here and on other machines.",
+                f"{safe_line(remote)} has URLs on this machine and on other machines.",
                 by_hand(plain),
             )
         for one in folders:
@@ -149,24 +151,24 @@ class GitPush:
             if hook := next(filter(None, found), ""):
                 raise Failed(
                     "Nothing was pushed",
-                    f"{safe_line(remote)} is a folder of this machine with a hook, which a push"
+                    f"{safe_line(remote)} is a folder on this machine with a hook, which a push"
                     f" would run here: {safe_line(hook)}",
                     by_hand(plain),
                 )
         return True
 
     def _paths(self, address: str) -> list[str]:
-        """Yield the paths that git may use for the folder: it decodes `file://` addresses and
-        expands `~/`.
+        """Return the paths that git may use for the folder: git decodes `file://` URLs and expands
+        `~/`.
         """
         plain = address.removeprefix("file://")
         return [self._expand_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
 
     async def _hook(self, remote: Path) -> str:
-        """Return a hook that a push into this folder would run; empty if there is none."""
+        """Return a hook that a push to this folder would run; "" if there is none."""
         for place in (remote, remote.with_name(f"{remote.name}.git")):
             if await asyncio.to_thread(place.is_file):
-                return f"{place} is a file, which may name any folder"
+                return f"{place} is a file, which may refer to any folder"
             if not await asyncio.to_thread(place.is_dir):
                 continue
             folders = [place / "hooks", place / ".git" / "hooks"]
@@ -183,17 +185,18 @@ class GitPush:
         return ""
 
     def _expand_home(self, text: str) -> str:
-        """Expand `~/` as git does: the home folder of the user that git runs as."""
+        """Expand `~/` as git does, to the home folder of git's user."""
         home = self.command.environment.get("HOME", "")
         return f"{home}{text[1:]}" if text.startswith("~/") and home else text
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
-        """Open a pull request; title and text are commit subjects, because prompts are private."""
+        """Open a pull request; return its URL. Title and text are commit subjects, because prompts
+        are private."""
         words = await self._request(directory, branch, base)
         if not words:
             raise Failed(
                 "No pull request was opened",
-                f"{safe_line(branch)} has no commits of its own: there is nothing to propose.",
+                f"{safe_line(branch)} has no commits of its own.",
             )
         program = shutil.which("gh", path=self.command.environment.get("PATH", os.defpath))
         shown = by_hand(["gh", *words], directory)
@@ -206,12 +209,12 @@ class GitPush:
         raise Failed("No pull request was opened", safe_line(errors or printed, 300), shown)
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """Return the command for a shell; empty if there is nothing to propose."""
+        """Return the shell command that opens a pull request; "" without new commits."""
         words = await self._request(directory, branch, base)
         return by_hand(["gh", *words], directory).removeprefix(BY_HAND) if words else ""
 
     async def _request(self, directory: Path, branch: str, base: str) -> list[str]:
-        """Return the arguments of `gh`; empty for a branch without commits of its own."""
+        """Return the arguments for `gh`; empty for a branch without commits of its own."""
         subjects = await self._subjects(directory, branch, base)
         if not subjects:
             return []
@@ -220,7 +223,7 @@ class GitPush:
         return words + (["--base", base] if base else [])
 
     async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
-        """Return the subjects of commits that are not in the base, oldest first."""
+        """Return the subjects of the commits that are not in the base, oldest first."""
         own = f"refs/heads/{branch}"
         apart = await self._compare_base(directory, own, base)
         which = [own, *(["--not", apart] if apart else [])]
@@ -233,7 +236,8 @@ class GitPush:
         return [safe_line(subject, 200).strip() or branch for subject in found]
 
     async def _compare_base(self, directory: Path, own: str, base: str) -> str:
-        """Return the base to compare with, or else where the worktree started."""
+        """Return the commit of the base, or else of the worktree's start; "" if neither is
+        known."""
         folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
         made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None
         noted = (made.base, made.commit) if made is not None else ()
@@ -246,14 +250,12 @@ class GitPush:
         return ""
 
     def _gh(self, argv: Sequence[str], directory: Path) -> tuple[int, str, str]:
-        # `gh` runs `git status`, which enters submodules under their own settings.
+        # `gh` runs `git status`, which enters submodules with their own settings.
         with self.command.sealed(directory, bare=True) as seal:
             return _call(argv, directory, {**self._environment(), **seal})
 
     def _environment(self) -> dict[str, str]:
-        """Return the environment of `gh`, whose git has the same restrictions as ours in the
-        worktree.
-        """
+        """Return the environment for `gh`, whose git has the same restrictions as cockpit's git."""
         kept = {
             name: value
             for name, value in self.command.environment.items()
@@ -276,7 +278,7 @@ def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
 
 
 def _ssh_settings(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:
-    """Return settings with which git uses the user's own ssh without asking for input."""
+    """Return settings with which git uses the user's own ssh, without questions."""
     allowed = {f"protocol.{name}.allow": "always" for name in carried}
     quiet = {name: value for name, value in QUIET.items() if name not in TRANSPORT_SETTINGS}
     own = own_value(settings, b"core.sshcommand")
@@ -294,7 +296,7 @@ def _executable_hook(folders: Sequence[Path]) -> Path | None:
 
 
 def _reason(answer: GitAnswer) -> str:
-    """Return git's last error line, and its line about the reference."""
+    """Return git's last error line, and git's line about the reference."""
     lines = os.fsdecode(answer.output).split("\n")
     refused = [line for line in lines if line.startswith("!")]
     return safe_line(" ".join([*refused, answer.error]), 400)
@@ -303,7 +305,7 @@ def _reason(answer: GitAnswer) -> str:
 def _call(
     argv: Sequence[str], directory: Path, environment: Mapping[str, str]
 ) -> tuple[int, str, str]:
-    """Run `gh` with a deadline."""
+    """Run `gh` with a deadline; return exit code, stdout and stderr."""
     try:
         process = subprocess.Popen(
             argv,

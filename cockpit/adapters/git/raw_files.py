@@ -1,8 +1,8 @@
-"""Store the files of a folder in git byte for byte, and compare them with what git holds.
+"""Store the files of a folder in git byte for byte, and compare files with git's content.
 
 `git add` changes content: attributes convert line endings and encodings, shorten `$Id$` and run
-filters. Here each file is written as a blob unchanged, and the tree is built from those hashes. Our
-own code lists the folder, so no index flag and no ignore rule hides a file.
+filters. This module writes each file unchanged as a blob, and builds the tree from the hashes. It
+lists the folder itself, so index flags and ignore rules hide no file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 DEADLINE = 300.0
-"""Seconds for one git call: a few thousand files on a slow disk."""
+"""Seconds for one git call, which may process a few thousand files on a slow disk."""
 AT_ONCE = 4000
 """Maximum files for one git call."""
 FILE, PROGRAM, LINK, GITLINK = "100644", "100755", "120000", "160000"
@@ -30,32 +30,32 @@ EVERY_NAME = {
     "core.protectHFS": "false",
     "core.protectNTFS": "false",
 }
-"""git refuses names that are dangerous on other systems; these settings allow them."""
+"""Settings that allow names that git refuses because they are dangerous on other systems."""
 
 LISTING = ("ls-tree", "-r", "-z", "--full-tree")
 
 Entry = tuple[str, str]
-"""Mode and hash, as git writes them."""
+"""Mode and hash, in git's format."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitPaths:
-    """The folder and the index with which git reads a worktree while it is saved."""
+    """The folder and the index that git uses while a worktree is saved."""
 
     folder: Path
     """git's own folder for the worktree."""
     index: Path
-    """A copy in a private folder: others may write to git's folder."""
+    """A copy in a private folder, because other processes may write to git's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a folder."""
+    """The contents of a folder."""
 
     entries: dict[bytes, Entry]
     """Mode and hash of each file and symbolic link, by name."""
     nested: tuple[bytes, ...] = ()
-    """Folders that are repositories of their own; their content is not in `entries`."""
+    """Folders that are separate repositories; their files are not in `entries`."""
 
 
 @dataclass(slots=True)
@@ -74,11 +74,11 @@ class RawFiles:
     async def content(
         self, git_paths: GitPaths, where: Path, left_out: Sequence[str] = (), *, write: bool
     ) -> Content:
-        """Return everything below `where`, including ignored files; with `write`, also store it in
-        git.
+        """Return all files below `where`, including ignored files; with `write`, store them in git
+        too.
 
-        Left out: `.git` at the top, `left_out`, empty folders, and files without content (sockets,
-        named pipes, devices). Raises `Failed` if anything cannot be read.
+        Skips `.git` at the top, `left_out`, empty folders, and files without content (sockets,
+        named pipes, devices). Raises `Failed` if a file cannot be read.
         """
         skipped = {os.fsencode(name.rstrip("/")) for name in left_out} | {b".git"}
         try:
@@ -127,10 +127,11 @@ class RawFiles:
         nested: tuple[bytes, ...] = (),
         where: Path | None = None,
     ) -> str:
-        """Write a tree of these entries and return its hash; git has all their objects.
+        """Write a tree of these entries, whose objects git must have; return its hash.
 
-        `below` is put in first, and replaced where both have a path. For each of `nested`, in
-        `where`, its current commit is recorded. Raises `Failed`.
+        The tree includes the entries of `below` whose paths are not in `entries`. For each
+        repository of `nested`, below `where`, the tree contains its current commit. Raises
+        `Failed`.
         """
         async with scratch(self.command.private) as own:
             private_paths = GitPaths(git_paths.folder, own / "index")
@@ -150,24 +151,24 @@ class RawFiles:
             listed = self._require_ok(
                 await self.run(private_paths, git_paths.folder, *LISTING, tree)
             )
-        # git silently leaves out some names, such as a link named .gitmodules.
+        # git silently skips some names, such as a link with the name .gitmodules.
         held = dict(tree_entries(listed.output))
         lost = next((name for name, entry in entries.items() if held.get(name) != entry), None)
         if lost is not None:
             raise not_saved(
-                where or git_paths.folder, f"git does not take {safe_line(os.fsdecode(lost))}."
+                where or git_paths.folder, f"git cannot store {safe_line(os.fsdecode(lost))}."
             )
         return tree
 
     def _require_ok(self, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
-            raise Failed("Not everything can be kept", answer.error, "So nothing was removed.")
+            raise Failed("Cannot save all files", answer.error, "Nothing was removed.")
         return answer
 
     async def run(
         self, git_paths: GitPaths, where: Path, *words: str, given: bytes = b""
     ) -> GitAnswer:
-        """Run git with the private index, under settings that allow every name."""
+        """Run git with the private index and with settings that allow every file name."""
         return await self.command.run(
             where,
             *words,
@@ -181,9 +182,9 @@ class RawFiles:
 
 def not_saved(where: Path, why: str) -> Failed:
     return Failed(
-        f"Not everything in {safe_line(str(where))} can be kept",
+        f"Cannot save all files in {safe_line(str(where))}",
         why,
-        "So nothing was removed. Move that away, and try again.",
+        "Nothing was removed. Move the file away, and try again.",
     )
 
 
@@ -204,7 +205,7 @@ def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
 
 
 def quoted(path: bytes) -> bytes:
-    """Quote a path for git input with one path per line, whatever bytes it has."""
+    """Quote a path for git's input with one path per line; it may contain any bytes."""
     plain = b"".join(
         bytes((one,)) if 32 <= one < 127 and one not in b'"\\' else b"\\%03o" % one for one in path
     )

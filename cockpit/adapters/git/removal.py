@@ -1,10 +1,10 @@
 """Remove a worktree without losing anything in it.
 
-First its files are saved in a commit, byte for byte, together with the index and with what only
-git's own folder for the worktree refers to; a reference keeps all of it. Then the folder is moved
-aside, so that no program uses it any more, and compared with that commit, which is read back. Only
-equal files are deleted; otherwise the folder is moved back. Branches stay. The caller decides
-whether a worktree may be removed.
+First, the worktree's files are saved in a commit, byte for byte, together with the index and the
+objects to which only git's own folder for the worktree refers. A reference keeps this commit. Then
+the folder is moved aside, so that no program uses it any more, and compared with the commit, which
+is read back. If all files are equal, the folder is deleted; otherwise it is moved back. Branches
+are not deleted. The caller decides whether a worktree may be removed.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ US = {
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """The saved parts of a worktree."""
+    """The saved state of a worktree."""
 
     content: Content
     state: OwnState
     reference: str | None
     commits: tuple[str, ...] = ()
-    """Commits made for it; the reference names the last."""
+    """The commits that were created; the reference points to the last one."""
 
 
 class GitRemoval:
-    """Saves and removes one worktree at a time."""
+    """Saves and removes worktrees."""
 
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command
@@ -78,14 +78,15 @@ class GitRemoval:
         self._proof = GitProof(command)
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...]) -> str | None:
-        """Return the reference that now holds it; None if it has neither commit nor file."""
+        """Save a worktree; return the new reference, or None if there is neither a commit nor a
+        file."""
         async with self._open_git_paths(tree) as git_paths:
             saved = await self._save(tree, git_paths, left_out, whole=False)
             await self._prove_saved(tree, git_paths, saved.reference, saved.commits)
             return saved.reference
 
     async def remove(self, tree: Tree, objection: Objection, left_out: tuple[str, ...]) -> Removed:
-        """See `ports.worktrees`. Undoes or finishes an earlier removal that was interrupted."""
+        """See `Worktrees.remove`. Undoes or finishes an earlier removal that was interrupted."""
         async with self._open_git_paths(tree) as git_paths:
             if finished := await self._resume(tree, git_paths):
                 return finished
@@ -100,7 +101,8 @@ class GitRemoval:
     # An interrupted removal
 
     async def _resume(self, tree: Tree, git_paths: GitPaths) -> Removed | None:
-        """Move back or delete what an interrupted removal left; None if there is nothing."""
+        """Move back or delete the folder that an interrupted removal left; None without such a
+        folder."""
         await self._move_back_old(tree, git_paths)
         record = await asyncio.to_thread(read_record, git_paths.folder, tree.directory)
         if record is None:
@@ -110,7 +112,7 @@ class GitRemoval:
             if not (tree.missing and record.deleting):
                 return None
         elif not (tree.missing and await asyncio.to_thread(record.is_at, moved)):
-            raise _leftover(moved, record, "It is not the folder that the removal moved there.")
+            raise _leftover(moved, record, "The removal did not move this folder there.")
         elif not record.deleting:
             await asyncio.to_thread(moved.rename, tree.directory)
             await asyncio.to_thread(forget_record, git_paths.folder)
@@ -121,7 +123,7 @@ class GitRemoval:
         return Removed(record.reference or None)
 
     async def _delete_rest(self, tree: Tree, git_paths: GitPaths, record: RemovalRecord) -> None:
-        """Delete what is left if all of it was saved."""
+        """Delete the rest of the folder if all of it was saved."""
         moved = record.folder(tree.directory)
         rest = await self._raw_files.content(git_paths, moved, record.left_out, write=False)
         words = (*LISTING, record.reference)
@@ -130,7 +132,7 @@ class GitRemoval:
         )
         saved = dict(tree_entries(listed.output))
         if rest.nested or any(saved.get(name) != entry for name, entry in rest.entries.items()):
-            raise _leftover(moved, record, "Files in it are not in what was kept.")
+            raise _leftover(moved, record, "Some of its files were not saved.")
         named = await self.command.run(tree.repository, "rev-parse", "--verify", record.reference)
         await self._prove_saved(
             tree, git_paths, record.reference, (self._require_ok(tree, named).line,), moved
@@ -138,9 +140,7 @@ class GitRemoval:
         await asyncio.to_thread(_delete, moved)
 
     async def _move_back_old(self, tree: Tree, git_paths: GitPaths) -> None:
-        """Move back a folder that an older version of cockpit, without records, left under this
-        name.
-        """
+        """Move back a folder left by an older version of cockpit, which had no records."""
         moved = tree.directory.with_name(f".{tree.directory.name}.removing")
         if tree.missing and await asyncio.to_thread(_points_to, moved, git_paths.folder):
             await asyncio.to_thread(moved.rename, tree.directory)
@@ -169,7 +169,7 @@ class GitRemoval:
                 raise NotNow(
                     f"{safe_line(str(tree.directory))} was not removed",
                     reason,
-                    f"Nothing is lost; what was there is in {saved.reference} too. Try again.",
+                    f"Nothing is lost, and {saved.reference} contains all of it. Try again.",
                 )
             await self._prove_saved(tree, git_paths, saved.reference, saved.commits, moved)
             await self._note(tree, git_paths, replace(record, deleting=True))
@@ -185,7 +185,7 @@ class GitRemoval:
         now = await self._raw_files.content(git_paths, moved, left_out, write=False)
         state = await self._own.read(tree, git_paths.folder)
         same = now == saved.content and state == saved.state
-        return None if same else "It was changed while it was being removed."
+        return None if same else "The worktree was changed during the removal."
 
     async def _note(self, tree: Tree, git_paths: GitPaths, record: RemovalRecord) -> None:
         try:
@@ -194,7 +194,7 @@ class GitRemoval:
             raise Failed(
                 f"{safe_line(str(tree.directory))} was not removed",
                 f"Cannot write to {safe_line(str(git_paths.folder))}: {error.strerror}",
-                "Nothing was touched.",
+                "Nothing was changed.",
             ) from error
 
     async def _prove_saved(
@@ -205,7 +205,7 @@ class GitRemoval:
         commits: tuple[str, ...],
         *moved: Path,
     ) -> None:
-        """Raise `Failed` unless the repository has everything that was saved, synced to disk."""
+        """Raise `Failed` unless the repository contains all saved objects, synced to disk."""
         if reference:
             doomed = [tree.directory, git_paths.folder, *moved]
             await self._proof.check(tree, git_paths, reference, commits, doomed)
@@ -213,21 +213,21 @@ class GitRemoval:
     async def _unregister(
         self, tree: Tree, git_paths: GitPaths, reference: str | None, state: OwnState | None = None
     ) -> None:
-        """Delete git's folder for a deleted worktree, as `git worktree prune` would.
+        """Delete git's own folder for a deleted worktree, as `git worktree prune` would.
 
-        Does not run git: `git worktree remove` would delete whatever is at the path by then. Raises
-        `NotNow` if something is there, or if git's folder is no longer in `state`.
+        Does not run `git worktree remove`, which would delete a new folder at the path. Raises
+        `NotNow` if something exists at the path, or if git's folder no longer matches `state`.
         """
         reason = None
         if await asyncio.to_thread(os.path.lexists, tree.directory):
-            reason = "Something was made at its path since, and was left as it is."
+            reason = "Something new exists at its path, and was not changed."
         elif state is not None and await self._own.read(tree, git_paths.folder) != state:
-            reason = "git's own folder for it was changed since, and was left as it is."
+            reason = "git's own folder for it has changed, and was not deleted."
         if reason is not None:
             raise NotNow(
-                f"git still lists {safe_line(str(tree.directory))}, whose files are removed",
-                f"{reason} All that was removed is in {reference}.",
-                "Check what is there, then remove the worktree again.",
+                f"git still lists {safe_line(str(tree.directory))}, but its files are removed",
+                f"{reason} {reference} contains all that was removed.",
+                "Check the path, then remove the worktree again.",
             )
         await asyncio.to_thread(_forget, git_paths.folder)
 
@@ -236,17 +236,17 @@ class GitRemoval:
     async def _save(
         self, tree: Tree, git_paths: GitPaths, left_out: tuple[str, ...], *, whole: bool
     ) -> _Saved:
-        """Save everything in one commit, whose parents are HEAD and the commits for everything
-        else.
+        """Save the worktree's files in a commit, whose parents are HEAD and the commits for the
+        other parts.
 
-        Those hold the index, and what only git's own folder refers to. With `whole`, a nested
-        repository is refused.
+        The other parts are the index and the objects to which only git's own folder refers. With
+        `whole`, a nested repository is refused.
         """
         state = await self._own.read(tree, git_paths.folder)
         if await asyncio.to_thread(index_digest, git_paths.index) != state.index:
             raise NotNow(
                 f"{safe_line(str(tree.directory))} was not removed",
-                "Something was staged in it just now.",
+                "Files were staged in it just now.",
                 "Try again.",
             )
         made: list[str] = []
@@ -255,7 +255,7 @@ class GitRemoval:
             content = await self._raw_files.content(git_paths, tree.directory, left_out, write=True)
         if whole and content.nested:
             names = ", ".join(safe_line(os.fsdecode(name), 80) for name in content.nested[:5])
-            raise not_saved(tree.directory, f"There are other repositories inside: {names}.")
+            raise not_saved(tree.directory, f"It contains other repositories: {names}.")
         head = "" if tree.head is None else await self._tree_of(tree)
         files = head
         if not tree.missing:
@@ -283,7 +283,7 @@ class GitRemoval:
     async def _staged(
         self, tree: Tree, git_paths: GitPaths, known: tuple[str, str]
     ) -> list[tuple[str, str]]:
-        """Yield trees of the index that differ from the known ones."""
+        """Return the trees of the index that differ from the known trees."""
         if not await asyncio.to_thread(git_paths.index.exists):
             return []
         empty = await self._raw_files.tree(git_paths, {})
@@ -291,8 +291,8 @@ class GitRemoval:
         return [one for one in found if one[0] not in (*known, empty)]
 
     async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
-        """Write a commit with the files, and with everything that only git's own folder keeps
-        as parents.
+        """Write a commit with the files of git's own folder; its parents are the objects to which
+        only this folder refers.
         """
         only = await self._own.only_there(tree, git_paths.folder, state)
         if not (only.commits or only.objects or state.busy):
@@ -309,7 +309,7 @@ class GitRemoval:
     async def _not_checked_out(
         self, tree: Tree, git_paths: GitPaths, content: Content
     ) -> dict[bytes, Entry]:
-        """Return files that the index has and the folder may lack: sparse ones, and empty
+        """Return entries of the index that may be missing in the folder: sparse files and empty
         submodules.
         """
         words = ("ls-files", "-t", "--stage", "-z")
@@ -350,7 +350,7 @@ class GitRemoval:
         return self._require_ok(tree, await self.command.run(tree.repository, *words)).line
 
     async def _create_reference(self, tree: Tree, commit: str | None) -> str | None:
-        """Create a new reference to the commit, named by owner and time."""
+        """Create a new reference to the commit; its name contains the owner and the time."""
         if commit is None:
             return None
         agent = reference_part(tree.made.agent if tree.made else "")
@@ -371,7 +371,7 @@ class GitRemoval:
             raise Failed(
                 f"Cannot save {safe_line(str(tree.directory))}",
                 answer.error,
-                "So nothing was removed.",
+                "Nothing was removed.",
             )
         return answer
 
@@ -384,28 +384,28 @@ class GitRemoval:
             yield git_paths
 
     async def _folder(self, tree: Tree) -> Path:
-        """Return git's own folder. Raises `Failed` unless the worktree's `.git` file names
-        exactly that.
+        """Return git's own folder for the worktree. Raises `Failed` unless the worktree's `.git`
+        file points to it.
         """
         common = await self.look.common(tree.repository)
         folder = common and await asyncio.to_thread(own_folder, common, tree.directory)
         if folder is None:
             raise Failed(
                 f"git does not know the worktree {safe_line(str(tree.directory))}",
-                "It has no folder for it, or cannot say which repository this is.",
+                "git has no folder for it, or cannot find its repository.",
                 f"git -C {tree.repository} worktree list; git -C {tree.repository} worktree repair",
             )
         if await asyncio.to_thread(real, folder) != folder:
             raise Failed(
                 f"git's own folder for {safe_line(str(tree.directory))} is a link",
-                f"{safe_line(str(folder))} leads to another folder, which is not deleted.",
-                "Put the folder itself there, or remove the worktree by hand.",
+                f"{safe_line(str(folder))} points to another folder, which is not deleted.",
+                "Replace the link with the folder, or remove the worktree manually.",
             )
         if not tree.missing and not await asyncio.to_thread(_points_to, tree.directory, folder):
             raise Failed(
                 f"{safe_line(str(tree.directory))} has lost its .git file",
-                "git does not know what in it is work.",
-                f"git -C {tree.repository} worktree repair, or move the folder away by hand.",
+                "git cannot list its changes.",
+                f"git -C {tree.repository} worktree repair, or move the folder away manually.",
             )
         return folder
 
@@ -413,21 +413,21 @@ class GitRemoval:
 def _interrupted(tree: Tree) -> NotNow:
     return NotNow(
         f"An earlier removal of {safe_line(str(tree.directory))} was interrupted",
-        "The worktree was put back where it was.",
-        "Check it, and remove it again.",
+        "The worktree was moved back.",
+        "Check the worktree, and remove it again.",
     )
 
 
 def _leftover(moved: Path, record: RemovalRecord, reason: str) -> NotNow:
     return NotNow(
-        f"An earlier removal left {safe_line(str(moved))}",
-        f"{reason} It was not touched; {record.reference} holds the worktree as it was.",
-        "Check it and move it away, then remove the worktree again.",
+        f"An earlier removal did not finish: {safe_line(str(moved))}",
+        f"{reason} Nothing was changed; {record.reference} contains the original worktree.",
+        "Check this folder and move it away, then remove the worktree again.",
     )
 
 
 def _points_to(directory: Path, folder: Path) -> bool:
-    """Return whether the `.git` of a worktree is a file that names this git folder."""
+    """Return whether the `.git` of a worktree is a file that points to this git folder."""
     try:
         text = read_file(directory / ".git", 8192, follow_links=False)
     except OSError:
@@ -441,36 +441,37 @@ def _move_back(moved: Path, directory: Path) -> None:
         moved.rename(directory)
     except OSError as error:
         raise Failed(
-            f"Cannot move {safe_line(str(directory))} back; it was not removed",
-            f"{error.strerror}. All of it is in {safe_line(str(moved))}.",
+            f"Cannot move {safe_line(str(directory))} back after a failed removal",
+            f"{error.strerror}. All its files are in {safe_line(str(moved))}.",
             f"Move it back: mv {safe_line(str(moved))} {safe_line(str(directory))}",
         ) from error
 
 
 def _copy_index(git_paths: GitPaths) -> None:
-    """Copy the real index; a worktree may have none."""
+    """Copy the worktree's index, if it has one."""
     with suppress(FileNotFoundError):
         shutil.copy2(git_paths.folder / "index", git_paths.index)
 
 
 def _forget(folder: Path) -> None:
-    """Delete git's folder for a worktree; `git worktree prune` deletes what a crash leaves."""
+    """Delete git's own folder for a worktree; after a crash, `git worktree prune` deletes the
+    rest."""
     try:
         for name in ("locked", "gitdir"):
             (folder / name).unlink(missing_ok=True)
         shutil.rmtree(folder)
-        with suppress(OSError):  # It now belongs to another worktree.
+        with suppress(OSError):  # the folder now belongs to another worktree
             folder.parent.rmdir()
     except OSError as error:
         raise Failed(
             f"Cannot delete git's own folder {safe_line(str(folder))}",
             f"{error.strerror}: {safe_line(str(error.filename))}",
-            "The files of the worktree are removed. Then: git worktree prune",
+            "The worktree's files are removed. Run: git worktree prune",
         ) from error
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder and its content, including read-only folders; links are not followed."""
+    """Delete a folder and its contents, including read-only folders; follows no links."""
 
     def allow(function: object, path: str, _: object) -> None:
         Path(path).parent.chmod(0o700)
@@ -487,7 +488,7 @@ def _delete(folder: Path) -> None:
         shutil.rmtree(folder, onerror=allow)
     except OSError as error:
         raise Failed(
-            f"Something is left of {safe_line(str(folder))}",
+            f"Cannot delete all of {safe_line(str(folder))}",
             f"{error.strerror}: {safe_line(str(error.filename))}",
-            "All of it is saved in git; delete the rest by hand.",
+            "All of it is saved in git; delete the rest manually.",
         ) from error

@@ -1,7 +1,8 @@
 """Record the moved folder before a worktree is removed, so that a later removal recognises it.
 
-The record is in git's folder for the worktree and is deleted with it. It names the moved folder and
-its identity on disk: another folder of that name is never touched.
+The record is in git's own folder for the worktree and is deleted with it. The record contains the
+moved folder's name and its identity on disk, so that another folder with this name is never
+changed.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RemovalRecord:
-    """One removal in progress."""
+    """A removal in progress."""
 
     aside: str
-    """Name that the worktree's folder was moved to, in its parent folder."""
+    """The new name of the worktree's folder, in the same parent folder."""
     device: int
     inode: int
     reference: str = ""
-    """The reference that holds all of it."""
+    """The reference that contains the whole worktree."""
     left_out: tuple[str, ...] = ()
     deleting: bool = False
-    """It was compared and is being deleted; before that, it is moved back."""
+    """Whether the folder was compared and is being deleted. If not, an interrupted removal moves it
+    back."""
 
     def folder(self, directory: Path) -> Path:
         return directory.with_name(self.aside)
 
     def is_at(self, path: Path) -> bool:
-        """Return whether the folder there is the one that was moved."""
+        """Return whether the folder at `path` is the moved folder."""
         try:
             found = path.lstat()
         except OSError:
@@ -51,9 +53,7 @@ class RemovalRecord:
 
 
 def new_record(directory: Path, reference: str, left_out: tuple[str, ...]) -> RemovalRecord:
-    """Return a record for a folder that is about to be moved, with an unused name in its parent
-    folder.
-    """
+    """Return a record for a folder that will be moved, with an unused name in its parent folder."""
     found = directory.lstat()
     while os.path.lexists(
         aside := directory.with_name(f".{directory.name}.removing-{secrets.token_hex(6)}")
@@ -63,7 +63,7 @@ def new_record(directory: Path, reference: str, left_out: tuple[str, ...]) -> Re
 
 
 def write_record(folder: Path, record: RemovalRecord) -> None:
-    """Write the record, synced; the folder is moved only after that. Raises `OSError`."""
+    """Write the record and sync it, before the folder is moved. Raises `OSError`."""
     write_private(folder / NAME, json.dumps(asdict(record)).encode())
     for path in (folder / NAME, folder):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -74,7 +74,7 @@ def write_record(folder: Path, record: RemovalRecord) -> None:
 
 
 def read_record(folder: Path, directory: Path) -> RemovalRecord | None:
-    """Return the record for the worktree that was at `directory`; None without one of ours."""
+    """Return the record for the worktree that was at `directory`; None without a valid record."""
     try:
         held = json.loads(read_file(folder / NAME, LARGEST, follow_links=False))
         record = RemovalRecord(

@@ -1,4 +1,4 @@
-"""Write the files of a commit into a folder, byte for byte as git holds them.
+"""Write the files of a commit to a folder, byte for byte.
 
 `git checkout`, `git restore` and `git archive` change content: attributes convert line endings and
 encodings, expand `$Id$` and run filters.
@@ -22,7 +22,8 @@ from cockpit.core.safetext import safe_line
 AT_ONCE = 32_000_000
 """Maximum bytes of files for one git call; a larger file gets its own call."""
 SMALLEST = 512
-"""Minimum bytes counted for a file, so that a call does not have too many small ones."""
+"""Every file is counted with at least this number of bytes, to limit the number of small files per
+call."""
 DEADLINE = 300.0
 
 
@@ -35,15 +36,15 @@ class _Blob:
 
 
 class GitRestore:
-    """Restores commits of one repository at a time."""
+    """Restores the files of commits."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
 
     async def restore(self, repository: Path, reference: str, folder: Path) -> int:
-        """Restore the files and return their number.
+        """Restore the files; return their number.
 
-        `folder` is new, empty, or has only a `.git`. A submodule becomes an empty folder.
+        `folder` must be new, empty, or contain only a `.git`. A submodule becomes an empty folder.
         Overwrites nothing. Raises `CockpitError`.
         """
         words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{reference}^{{tree}}")
@@ -52,7 +53,7 @@ class GitRestore:
             raise BadUsage(
                 f"There is no {safe_line(reference, 200)!a} in {safe_line(str(repository))}",
                 "",
-                "List all: git for-each-ref refs/cockpit",
+                "To list all: git for-each-ref refs/cockpit",
             )
         listing = ("ls-tree", "-r", "-z", "-l", "--full-tree", tree.line)
         listed = self._held(await self.command.run(repository, *listing, deadline=DEADLINE))
@@ -64,7 +65,7 @@ class GitRestore:
         top = await asyncio.to_thread(_open_empty, folder)
         try:
             await asyncio.to_thread(_make_folders, top, [one.name for one in modules])
-            # Links come last; no path to a file follows one in any case.
+            # Links are created last; no path to a file follows a link in any case.
             for some in (*_portions(files), *_portions(links)):
                 given = "\n".join(one.held for one in some).encode() + b"\n"
                 answer = self._held(
@@ -77,7 +78,7 @@ class GitRestore:
             raise Failed(
                 f"{safe_line(str(folder))} is incomplete",
                 f"{safe_line(os.fsdecode(error.filename or ''), 200)}: {error.strerror}",
-                "Delete it, and restore into another folder.",
+                "Delete it, and restore to another folder.",
             ) from error
         finally:
             os.close(top)
@@ -85,12 +86,15 @@ class GitRestore:
 
     def _held(self, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
-            raise Failed("git cannot read what was saved", answer.error, "Check it with git fsck.")
+            raise Failed(
+                "git cannot read the saved worktree", answer.error, "Check the repository: git fsck"
+            )
         return answer
 
 
 def _open_empty(folder: Path) -> int:
-    """Open the folder, created if missing. Raises `BadUsage` for a link, or if it has files."""
+    """Open the folder, and create it if it is missing. Raises `BadUsage` for a link or a folder
+    with files."""
     try:
         above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -101,7 +105,7 @@ def _open_empty(folder: Path) -> int:
         raise BadUsage(
             f"Cannot use {safe_line(str(folder))}",
             "It is a link or a file." if folder.is_symlink() else str(error.strerror),
-            "Name a new folder.",
+            "Choose a new folder.",
         ) from error
     with os.scandir(top) as listed:
         names = {one.name for one in listed}
@@ -110,13 +114,14 @@ def _open_empty(folder: Path) -> int:
         raise BadUsage(
             f"{safe_line(str(folder))} is not empty",
             "Nothing is overwritten.",
-            "Name a new folder, or make a worktree with git worktree add --no-checkout.",
+            "Choose a new folder, or create a worktree with git worktree add --no-checkout.",
         )
     return top
 
 
 def _open_subfolder(above: int, name: bytes) -> int:
-    """Open a folder in an open one, created if missing. Raises `OSError` for a link."""
+    """Open a subfolder of an open folder, and create it if it is missing. Raises `OSError` for a
+    link."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -125,7 +130,8 @@ def _open_subfolder(above: int, name: bytes) -> int:
 
 @contextmanager
 def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
-    """Open a folder below an open one, creating missing parts and following no link."""
+    """Yield the descriptor of a folder below an open folder; creates missing folders and follows no
+    link."""
     at = os.dup(top)
     try:
         for part in parts:
@@ -138,7 +144,7 @@ def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
 
 
 def _check_names(blobs: list[_Blob]) -> None:
-    """Raise for names that git itself never writes; a foreign tree may have them."""
+    """Raise `Failed` for names that git itself never writes, but a foreign tree may contain."""
     links = {one.name for one in blobs if one.mode == LINK}
     for one in blobs:
         parts = one.name.split(b"/")
@@ -146,7 +152,9 @@ def _check_names(blobs: list[_Blob]) -> None:
         odd = any(part in (b"", b".", b"..") or part.lower() == b".git" for part in parts)
         if odd or not links.isdisjoint(above):
             name = safe_line(os.fsdecode(one.name), 200)
-            raise Failed(f"{name!a} is not a valid file name", "It leads elsewhere, or into .git.")
+            raise Failed(
+                f"{name!a} is not a valid file name", "It points outside the folder, or into .git."
+            )
 
 
 def _blobs(listed: bytes) -> Iterator[_Blob]:
@@ -177,7 +185,7 @@ def _make_folders(top: int, names: list[bytes]) -> None:
 
 
 def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
-    """Write each file from the output of `cat-file --batch`. Raises `Failed` for one that git
+    """Write each file from the output of `cat-file --batch`. Raises `Failed` for a file that git
     lacks.
     """
     at = 0
@@ -190,9 +198,9 @@ def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
         digest.update(content)
         if len(header) != 3 or digest.hexdigest() != one.held:
             raise Failed(
-                f"The repository no longer holds {safe_line(os.fsdecode(one.name), 200)}",
-                f"Its object {one.held} is missing or damaged; no more files were written.",
-                "Check the repository with git fsck.",
+                f"The repository no longer contains {safe_line(os.fsdecode(one.name), 200)}",
+                f"Its object {one.held} is missing or damaged. Later files were not written.",
+                "Check the repository: git fsck",
             )
         at = end + size + 2
         *parts, name = one.name.split(b"/")

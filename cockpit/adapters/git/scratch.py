@@ -1,6 +1,7 @@
 """Temporary private folders for one git call, for configurations and indexes.
 
-A folder is deleted after its call; the next supervisor deletes what a killed one left.
+A folder is deleted after its call. The next supervisor deletes folders that a killed supervisor
+left.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ PREFIX = "cockpit-git-"
 
 
 def make_scratch(private: Path | None) -> Path:
-    """Create a folder in `private`, which is created if missing; the caller deletes it.
+    """Create a temporary folder in `private`, which is created if missing. The caller deletes the
+    folder.
 
-    None is the system's folder for temporary files. Raises `OSError`. Blocks.
+    With None, uses the system's folder for temporary files. Raises `OSError`. Blocks.
     """
     if private is not None:
         private.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -27,7 +29,7 @@ def make_scratch(private: Path | None) -> Path:
 
 @asynccontextmanager
 async def scratch(private: Path | None) -> AsyncIterator[Path]:
-    """Like `make_scratch`, deleted after the block."""
+    """Create a folder like `make_scratch`, and delete it after the `async with` block."""
     folder = await asyncio.to_thread(make_scratch, private)
     try:
         yield folder
@@ -36,9 +38,9 @@ async def scratch(private: Path | None) -> AsyncIterator[Path]:
 
 
 def prune_scratch(private: Path) -> int:
-    """Delete what killed calls left in `private`; return their number. Blocks.
+    """Delete folders that killed calls left in `private`; return their number. Blocks.
 
-    Only for the one process that uses `private`, before its first call.
+    Call this only in the process that uses `private`, before its first git call.
     """
     found: list[Path] = []
     with suppress(OSError):

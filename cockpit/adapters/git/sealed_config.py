@@ -1,10 +1,9 @@
-"""Run git with a copy of the repository's configuration that can name no program.
+"""Run git with a copy of the repository's configuration that contains no programs.
 
-A check before git runs could be raced: whoever can write to `.git/config` can change it between the
-check and git's own read. So `GIT_COMMON_DIR` points git at a private folder with our own
-configuration and links to the repository's objects and references. git does not read the
-repository's files, whatever happens to them. For the same reason a cached copy may be old without
-being dangerous: it names no program either.
+A check before the git call would not be safe: another process can change `.git/config` between the
+check and git's own read. So `GIT_COMMON_DIR` points git to a private folder, with cockpit's
+configuration and links to the repository's objects and references. git never reads the repository's
+configuration files. A cached copy may be old, but this is safe, because it contains no programs.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from cockpit.core.git_settings import Setting
 LINKED = (
     "objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow", "worktrees", "lfs",
 )  # fmt: skip
-"""What git needs of the folder that all worktrees share, without `config`, `hooks` and the old
-`remotes` and `branches`. `lfs` is linked even if it is missing, so that git-lfs fails instead of
-storing content in a folder that will be deleted."""
+"""The files that git needs from the folder that all worktrees share. Without `config`, `hooks`, and
+the old `remotes` and `branches`. `lfs` is linked even if it is missing, so that git-lfs fails
+instead of storing content in a folder that will be deleted."""
 ALWAYS = ("objects", "refs", "packed-refs", "lfs")
 MOST = 200
-"""Maximum directories whose settings are cached."""
+"""Maximum number of directories whose settings are cached."""
 
 Asking = Callable[[Path, Sequence[str]], tuple[int, bytes, str]]
-"""Runs git in a directory with these arguments; returns status, output, error. Blocks."""
+"""Runs git in a directory with these arguments; returns exit code, output and error. Blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +39,30 @@ class Places:
     """The folders of the repository that a directory belongs to."""
 
     folder: Path
-    """git's folder for this worktree."""
+    """git's own folder for this worktree."""
     common: Path
     """The folder that all worktrees share."""
     top: Path | None
-    """Top of the worktree; None for a bare repository."""
+    """The top folder of the worktree; None for a bare repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A repository's settings at one moment."""
+    """A repository's settings at one time."""
 
     places: Places
     settings: tuple[Setting, ...]
 
     @property
     def whole(self) -> bool:
-        """Whether all of the repository's settings come from its own two files."""
+        """Whether all of the repository's settings are from its own two files."""
         return not any(
             one.section in (b"include", b"includeif") for one in self.settings if not one.own
         )
 
 
 class Snapshots:
-    """Settings by directory, read again when a file of the repository changes."""
+    """A cache of settings by directory; settings are read again if one of their files changes."""
 
     def __init__(self, ask: Asking) -> None:
         self._ask = ask
@@ -90,8 +89,8 @@ class Snapshots:
         return snapshot
 
     def at(self, where: Path, folder: Path) -> Snapshot:
-        """Return the settings of the files in `where`, given git's folder for them. Raises
-        `Failed`. Blocks.
+        """Return the settings for the files in `where`; `folder` is git's own folder for them.
+        Raises `Failed`. Blocks.
         """
         option = (f"--git-dir={folder}",)
         status, output, error = self._ask(where, (*option, "rev-parse", "--git-common-dir"))
@@ -101,7 +100,7 @@ class Snapshots:
         return Snapshot(places, self._settings(where, option))
 
     def _places(self, directory: Path) -> Places | None:
-        """Return where the repository of a directory is; git also checks its owner."""
+        """Return the folders of a directory's repository. git checks the repository's owner."""
         status, folder, _ = self._ask(directory, ("rev-parse", "--absolute-git-dir"))
         if status:
             return None
@@ -111,7 +110,7 @@ class Snapshots:
             return None
         found = None if no_top else Path(_line(top))
         if found is not None and not os.path.lexists(found / ".git"):
-            return None  # core.worktree names a folder that is not a checkout
+            return None  # core.worktree is set to a folder that is not a checkout
         return Places(Path(_line(folder)), _real(directory, common), found)
 
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
@@ -119,7 +118,7 @@ class Snapshots:
         status, output, error = self._ask(directory, words)
         title = "Cannot read the repository's git configuration"
         if status:
-            raise Failed(title, error, "Check it with git config --list --show-origin.")
+            raise Failed(title, error, "To check it: git config --list --show-origin")
         try:
             return git_settings.parse(output)
         except ValueError as error:
@@ -130,11 +129,11 @@ class Snapshots:
 def sealed(
     snapshot: Snapshot, private: Path | None, *, bare: bool = False
 ) -> Iterator[dict[str, str]]:
-    """Yield variables under which git reads the snapshot instead of the repository's configuration.
+    """Yield variables with which git reads the snapshot instead of the repository's configuration.
 
-    They are valid inside the block. With `bare`, git reads no file of the worktree either.
-    `private` is a folder that only we write to, created if missing; None is the system's for
-    temporary files. Raises `OSError`.
+    They are valid inside the `with` block. With `bare`, git does not read the worktree's files
+    either. `private` is a folder that only cockpit writes to, created if missing; None means the
+    system's folder for temporary files. Raises `OSError`.
     """
     seal = make_scratch(private)
     places = snapshot.places
@@ -154,7 +153,7 @@ def sealed(
 
 
 def _signature(directory: Path, places: Places) -> tuple[object, ...]:
-    """Return the state of the files that decide the repository and its settings."""
+    """Return the state of the files that determine the repository and its settings."""
     top = places.top or directory
     above = [up for up in (directory, *directory.parents) if up == top or top in up.parents]
     files = [up / ".git" for up in above or [top]]
@@ -168,7 +167,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     own = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    # A folder's time changes with every file in it; its identity is enough.
+    # Only a folder's identity: its modification time changes with every file in it.
     return own[:2] if path.is_dir() else own
 
 

@@ -19,7 +19,7 @@ USAGE = 129
 async def registered(command: GitCommand, repository: Path) -> list[dict[str, str]]:
     """Return the fields of each worktree, in git's order: the main checkout first.
 
-    `worktree` is the path; `HEAD` and `branch` may be missing. Raises `Failed`.
+    The field `worktree` is the path; `HEAD` and `branch` may be missing. Raises `Failed`.
     """
     words = ("worktree", "list", "--porcelain")
     answer, end = await command.run(repository, *words, "-z"), "\0"

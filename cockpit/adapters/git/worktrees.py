@@ -1,7 +1,7 @@
 """Implement `ports.worktrees.Worktrees` with git.
 
-`facts.py` looks up facts, `creation.py` creates worktrees, `listing.py` lists and `removal.py`
-removes them. Nothing here resets, cleans or forces.
+`facts.py` looks up facts. `creation.py` creates worktrees, `listing.py` lists them, and
+`removal.py` removes them. None of them uses `git reset`, `git clean` or `--force`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LARGEST_EXCLUDE = 4_000_000
 
 
 class Git:
-    """Every repository of this machine. Safe to use from many tasks at once."""
+    """Runs git in any repository of this machine. Safe to use from many tasks at once."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Git:
         clock: Clock | None = None,
         private: Path | None = None,
     ) -> None:
-        """`private` is a folder that only we write to, for temporary files of git calls."""
+        """`private` is a folder that only cockpit writes to, for temporary files of git calls."""
         own = os.environ if environment is None else environment
         self.command = GitCommand(own, program, private)
         self.look = GitFactFinder(self.command, clock or SystemClock())
@@ -61,8 +61,8 @@ class Git:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Return facts with commits since the commit if it is known here, else since the time,
-        else none.
+        """Return facts, with the commits since the commit if the repository has it, else since the
+        time, else none.
         """
         return await self.look.facts(directory, since=since, since_commit=since_commit)
 
@@ -91,7 +91,7 @@ class Git:
         agent: str = "",
         job: str = "",
     ) -> Worktree:
-        """See `creation.py`. Both paths are absolute; an empty `base` means HEAD."""
+        """See `GitWorktrees.ensure`. Both paths are absolute; "" as `base` means HEAD."""
         return await self._making.ensure(repository, directory, branch, base, agent, job)
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
@@ -115,7 +115,7 @@ class Git:
         return await self._removal.remove(tree, objection, left_out)
 
     async def restore(self, repository: Path, reference: str, folder: Path) -> int:
-        """See `restore.py`."""
+        """See `GitRestore.restore`."""
         return await GitRestore(self.command).restore(repository, reference, folder)
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
@@ -131,7 +131,7 @@ class Git:
         return await self._push.pull_request_by_hand(directory, branch, base)
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
-        """Add a pattern to the exclude file; for a worktree, to the main repository's.
+        """Add a pattern to the repository's exclude file, which all its worktrees share.
 
         Does nothing outside a repository. Raises `BadUsage` for a pattern of several lines, and
         `Failed` if the file cannot be written.
@@ -148,9 +148,9 @@ class Git:
 
 
 def exclude(path: Path, pattern: str) -> None:
-    """Add a line to an exclude file unless it is there. Raises `Failed`.
+    """Add a line to an exclude file, unless the file already contains it. Raises `Failed`.
 
-    The rest stays unchanged, and the file keeps its mode and owner.
+    The other lines, the mode and the owner stay unchanged.
     """
     try:
         path.parent.mkdir(exist_ok=True)
@@ -160,7 +160,7 @@ def exclude(path: Path, pattern: str) -> None:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Failed(
-                f"{path} is a link", "It is not followed.", "Make it a file of its own."
+                f"{path} is a link", "cockpit does not follow it.", "Replace it with a file."
             ) from error
         raise Failed(f"Cannot write {path}", str(error.strerror)) from error
 
@@ -168,7 +168,9 @@ def exclude(path: Path, pattern: str) -> None:
 def _add_line(path: Path, file: FileIO, line: bytes) -> None:
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode):
-        raise Failed(f"{path} is not a file", "Nothing was written to it.", "Make it a file.")
+        raise Failed(
+            f"{path} is not a file", "Nothing was written to it.", "Replace it with a file."
+        )
     if found.st_size > LARGEST_EXCLUDE:
         raise Failed(f"{path} is larger than {LARGEST_EXCLUDE // 1_000_000} MB", "It is not read.")
     file.seek(0)

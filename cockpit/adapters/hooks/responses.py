@@ -1,11 +1,11 @@
 """Prepare responses for an agent's hooks; the reporter prints them.
 
-`verdicts/<agent>/<group>/` holds a response for each of one or several events; only the first of
-these events gets it. Whoever renames the folder owns it: the reporter to print the response, the
-supervisor to withdraw it. So a response reaches the agent at most once, and a withdrawal reports
-correctly whether it came in time.
+`verdicts/<agent>/<group>/` contains responses for one or more events; only the first of these
+events gets its response. The reporter renames the folder to print a response, and the supervisor
+renames it to withdraw the responses; only the first rename succeeds. So a response reaches the
+agent at most once, and a withdrawal reports correctly whether it was in time.
 
-The reporter also prints a file `verdicts/<agent>/<event>`; cockpit no longer writes one.
+The reporter also prints files `verdicts/<agent>/<event>`, which cockpit no longer writes.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
 ASK = "ask"
-"""Group of the request to the agent; no CLI event has this name."""
+"""The group of the request to the agent; no CLI event has this name."""
 FACTS = "facts"
-"""Group of what a session is told again after a compaction."""
+"""The group of the facts that a session gets again after a compaction."""
 
 PERMIT = "permit"
-"""File that names the one file that may be written; no CLI event has this name."""
+"""The file with the path that the agent may write to; no CLI event has this name."""
 
 SEAL = "seal"
-"""A compaction waits until this file is removed or replaced."""
+"""The file that delays a compaction until it is removed or replaced."""
 
 _EVENT = re.compile(r"[A-Za-z]{1,40}")
 
@@ -47,12 +47,12 @@ class HookResponses:
     def ask(
         self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
     ) -> None:
-        """Prepare a response for each event; the first event takes them all.
+        """Prepare a response for each event; the first event to come removes the others.
 
-        Replaces an earlier response of its group that was not delivered.
+        Replaces earlier responses of this group that were not delivered.
         """
         if strange := [event for event in answers if not _EVENT.fullmatch(event)]:
-            raise Failed(f"{strange[0]!a} is not the name of a hook's event")
+            raise Failed(f"{strange[0]!a} is not the name of a hook event")
         self.withdraw_ask(agent, group)
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -64,13 +64,14 @@ class HookResponses:
         temporary.rename(folder / group)
 
     def withdraw_ask(self, agent: AgentName, group: str = ASK) -> bool:
-        """Withdraw a group; False if it was already delivered, or never prepared."""
+        """Withdraw a group; return False if a response was already delivered, or none was
+        prepared."""
         return _take(self.folder / agent / group)
 
     def permit(self, agent: AgentName, path: str) -> None:
-        """Allow the agent's CLI to write this one file without a dialog, until `forbid`.
+        """Allow the agent's CLI to write this file without a dialog, until `forbid`.
 
-        Idempotent. A path of more than one line is not allowed.
+        Idempotent. A path of more than one line is forbidden.
         """
         if "\n" in path or "\r" in path:
             self.forbid(agent)
@@ -86,15 +87,15 @@ class HookResponses:
             (self.folder / agent / PERMIT).unlink()
 
     def hold_compaction(self, agent: AgentName, supervisor: int) -> None:
-        """Make the agent's next compaction wait until `release_compaction`, while this process
-        lives.
+        """Make the agent's next compaction wait until `release_compaction`, or until this process
+        ends.
         """
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_private(folder / SEAL, f"{supervisor} {secrets.token_hex(8)}\n".encode())
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let the compaction continue; False if it was not held."""
+        """Let the compaction continue; return False if it was not delayed."""
         return _take(self.folder / agent / SEAL)
 
 
@@ -106,7 +107,7 @@ def _write(path: Path, answer: Mapping[str, Any]) -> None:
 
 
 def _take(path: Path) -> bool:
-    """Rename the folder, then remove it; False if another process was first."""
+    """Rename the folder, then remove it; return False if another process was first."""
     taken = path.with_name(f".{path.name}.withdrawn.{os.getpid()}")
     try:
         path.rename(taken)

@@ -1,8 +1,8 @@
-"""Read the spool: the folder in which reporters leave the reports of a CLI's hooks.
+"""Read the spool, the folder to which reporters write the reports of a CLI's hooks.
 
-Reads, orders and removes reports; `reporter.sh` writes them. Does not interpret events, and never
-raises because of a report: an invalid report is moved aside, and a truncated one is read as far as
-possible.
+Reads, orders and removes reports, which `reporter.sh` writes. Does not interpret events. Never
+raises because of a report: an invalid report is moved aside, and a truncated report is read as far
+as possible.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ STATUS_LINE = "StatusLine"
 """The event of status-line reports; hooks use the CLI's own names."""
 
 REPORT_BYTES = 131_072
-"""Maximum bytes that the reporter keeps of a report; a file of this size was truncated."""
+"""The reporter truncates reports to this number of bytes; a file of this size was truncated."""
 
 BAD_KEPT = 20
-"""Number of invalid reports that are kept for inspection."""
+"""Maximum number of invalid reports kept for inspection."""
 
 AT_ONCE = 512
-"""Maximum entries of one agent's folder per call.
+"""Maximum entries read from one agent's folder per call.
 
-Reporters leave at most 256 reports; more come from elsewhere and are taken in parts, so that they
-do not delay other agents."""
+Reporters write at most 256 reports. More entries come from other programs, and are read in parts so
+that they do not delay other agents.
+"""
 
 ABANDONED_SECONDS = 60.0
-"""Age from which a temporary file belongs to a reporter that was killed."""
+"""Age from which a temporary file is removed: its reporter was killed."""
 
 _NAME = re.compile(r"(?P<pid>\d+)-(?P<event>[A-Za-z]{1,40})(?P<verdict>\.verdict)?\+*\.json")
 
@@ -56,7 +57,7 @@ class _Report:
     verdict: bool
     pid: int
     written: int
-    """Time of the last write, in nanoseconds since 1970."""
+    """Time of the last write, in nanoseconds since the epoch."""
 
 
 class Spool:
@@ -68,7 +69,7 @@ class Spool:
         self._wake: Callable[[], None] = _nothing
 
     def prepare(self, agent: AgentName) -> Path:
-        """Create the agent's folder; reporters do nothing without it. Idempotent."""
+        """Create the agent's folder, without which reporters do nothing. Idempotent."""
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder
@@ -76,9 +77,9 @@ class Spool:
     def take(self) -> list[Signal]:
         """Return and remove the reports since the last call, in order of writing.
 
-        If a folder holds more than `AT_ONCE` files, the rest is left for the next call, and the
-        `on_change` callback is called at once. Includes an agent's latest status line if it
-        changed; its file stays.
+        If a folder contains more than `AT_ONCE` files, the rest is left for the next call, and the
+        `on_change` callback is called immediately. Includes an agent's latest status line if it
+        changed, without removing its file.
         """
         reports: list[_Report] = []
         for agent, folder in self._agents():
@@ -92,7 +93,7 @@ class Spool:
         return signals
 
     def latest_status(self, agent: AgentName) -> Signal | None:
-        """Return the last status-line report of an agent, or None."""
+        """Return an agent's last status-line report, or None."""
         path = self.folder / agent / "status"
         try:
             written = path.lstat().st_mtime_ns
@@ -104,7 +105,7 @@ class Spool:
         return Signal(agent, STATUS_LINE, payload, at=written / 1e9)
 
     def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the running event loop when a report arrives; return a function that stops it.
+        """Call on the running event loop when a report arrives; return a function that stops this.
 
         Several reports may cause one call; a call may come without a report.
         """
@@ -126,7 +127,7 @@ class Spool:
             payload = parse_report(_bounded(report.path))
         except NotPlain:
             with suppress(OSError):
-                _remove(report.path)  # no reporter made it, and it would be found again each time
+                _remove(report.path)  # not from a reporter; it would be found again each time
             return None
         except OSError:
             return None
@@ -166,8 +167,8 @@ def _nothing() -> None:
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
     """Return the reports in one agent's folder, oldest first, and whether there are more.
 
-    Removes files that killed reporters left, and files with other names: they would count against
-    the reporter's limit.
+    Removes files left by killed reporters, and files with other names, because the reporter's limit
+    includes them.
     """
     found: list[_Report] = []
     removed = 0
@@ -198,7 +199,7 @@ def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
                 _remove(Path(entry.path))
                 removed += 1
     found.sort(key=lambda report: (report.written, report.pid))
-    # Nothing was removed, so the next call would find the same: no callback.
+    # No callback: nothing was removed, so the next call would find the same files.
     return found, len(entries) == AT_ONCE and bool(found or removed)
 
 
@@ -225,7 +226,7 @@ def parse_report(content: bytes) -> Mapping[str, Any] | None:
 
 
 def salvage_fields(text: str) -> dict[str, Any]:
-    """Return the top-level fields that are complete at the beginning of a truncated object."""
+    """Return the complete top-level fields at the beginning of a truncated object."""
     decoder = json.JSONDecoder()
     fields: dict[str, Any] = {}
     place = text.find("{") + 1

@@ -1,8 +1,8 @@
-"""Send one message to one Apprise address, in a process of its own.
+"""Send one message to one Apprise URL, in a separate process.
 
 Importing Apprise takes 0.1 s and 20 MB, and its network calls may block, so the supervisor runs
-this module instead of importing it. The address comes on standard input, where process lists do not
-show it. Exit codes: 0 sent, 1 not sent, 2 not an address.
+this module instead of importing it. The URL is read from stdin, because process lists show
+arguments. Exit codes: 0 sent, 1 not sent, 2 invalid URL.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ NO_ADDRESS = 2
 
 
 def order(url: str, title: str, body: str) -> str:
-    """Return the process's input, one line."""
+    """Return the input for the process, as one line."""
     return json.dumps({"url": url, "title": title, "body": body}) + "\n"
 
 
 def main() -> int:
-    """Send the message from standard input."""
+    """Read a message from stdin and send it; return the exit code."""
     import apprise
 
     asked = json.loads(sys.stdin.readline())

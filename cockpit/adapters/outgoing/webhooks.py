@@ -1,9 +1,9 @@
-"""Post a message to a user's address, with protection against redirects and rebinding.
+"""Post a message to a user's URL, with protection against redirects and DNS rebinding.
 
-The name is resolved once, all its addresses are checked, and the connection goes to a checked
-address. No redirects, no proxy from the environment; 5 s to connect, 10 s in total. Of the response
-only the head is read, and as much of the body as the caller asks for. The address may be a secret
-and is never logged or shown. Tries once; the caller decides about retries.
+The host name is resolved once, all its IP addresses are checked, and the connection uses a checked
+address. No redirects, no proxy from the environment; 5 s to connect, 10 s in total. Only the
+headers of the response are read, and as much of the body as the caller needs. The URL may be a
+secret and is never logged or shown. Tries once; the caller decides about retries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return every address of a name."""
+    """Return every IP address of a host name."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -45,31 +45,32 @@ async def post(
     total: float = TOTAL_SECONDS,
     heard: int = 0,
 ) -> Answer:
-    """Post once, within `total` seconds. Never raises for a failure; the result contains it.
+    """Post once, within `total` seconds. Never raises for a failure; the result contains the
+    problem.
 
-    After success the result has the first `heard` bytes of the body.
+    After success, the result contains the first `heard` bytes of the body.
     """
     import httpx2
 
-    # Its log lines contain the whole address.
+    # The library's log lines contain the whole URL.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
         async with asyncio.timeout(total):
             target = httpx2.URL(url)
             if target.scheme not in ("http", "https") or not target.host:
-                return Answer(problem="it is not an http or https address", hopeless=True)
+                return Answer(problem="it is not an http or https URL", hopeless=True)
             port = target.port or (443 if target.scheme == "https" else 80)
             addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
             if refusal := _refusal(target.scheme, addresses, allow_private):
                 return Answer(problem=refusal, hopeless=True)
             return await _send(target, str(addresses[0]), body, headers, heard)
     except TimeoutError:
-        return Answer(problem="no answer in time")
+        return Answer(problem="no response in time")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
-        return Answer(problem="it is not an http or https address", hopeless=True)
+        return Answer(problem="it is not an http or https URL", hopeless=True)
     except socket.gaierror:
-        return Answer(problem="the name is not known")
+        return Answer(problem="cannot resolve the host name")
     except (httpx2.HTTPError, OSError) as error:
         return Answer(problem=f"the connection failed ({type(error).__name__})")
 
@@ -90,13 +91,14 @@ async def _send(
             extensions={"sni_hostname": target.host},
         ) as response,
     ):
-        problem = "" if response.is_success else f"it answered {response.status_code}"
+        problem = "" if response.is_success else f"HTTP status {response.status_code}"
         body = b"" if problem or not heard else await _read_beginning(response, heard)
         return Answer(response.status_code, _retry_after(response.headers), problem, said=body)
 
 
 async def _read_beginning(response: httpx2.Response, most: int) -> bytes:
-    """Return the beginning of the body, possibly cut short: the message was already accepted."""
+    """Return the beginning of the body. An error only shortens it, because the message was already
+    accepted."""
     import httpx2
 
     found = b""
@@ -118,14 +120,12 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
-    """Return why the address is refused; empty if it is allowed. One forbidden IP address is
-    enough.
-    """
+    """Return why the URL is refused; "" if it is allowed. One forbidden IP address is enough."""
     private = [each for each in addresses if not is_public(each)]
     if not addresses:
-        return "the name has no address"
+        return "the host name does not resolve"
     if private and not allow_private:
         return "it is a loopback or private address (allow_private is not set)"
     if scheme != "https" and (scheme != "http" or len(private) != len(addresses)):
-        return "it is not https"
+        return "it is not an https URL"
     return ""

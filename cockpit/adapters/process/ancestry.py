@@ -28,9 +28,9 @@ MARKS = (
 
 
 def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
-    """Return the process, its parent, and so on; empty for a process that does not exist.
+    """Return the process, its parent, and so on; empty if the process does not exist.
 
-    Passing `boot` saves reading the kernel's boot id.
+    `boot`: the kernel's boot id, if already known.
     """
     boot = boot or process_table.boot_id()
     found: dict[int, Ancestor] = {}
@@ -54,9 +54,9 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
 
 
 def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
-    """Return the caller or its ancestor that the tmux server of this socket started.
+    """Return the process in `above` that the tmux server of this socket started.
 
-    None for a caller outside that server, and for one that this process started.
+    None for a caller outside this server, and for a caller that this process started.
     """
     for start in tmux_starts(above):
         if same_path(start.socket, socket):
@@ -66,7 +66,7 @@ def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
 
 @dataclass(frozen=True, slots=True)
 class TmuxStart:
-    """A process that a tmux server started, and the server's arguments."""
+    """A process that a tmux server started, with the server's arguments."""
 
     process: Ancestor
     socket: str
@@ -76,7 +76,7 @@ class TmuxStart:
 
 
 def tmux_starts(above: Sequence[Ancestor]) -> Iterator[TmuxStart]:
-    """Return every tmux server above a caller that has `-S` on its command line, the nearest first.
+    """Yield every tmux server above a caller that has `-S` on its command line, the nearest first.
 
     Stops at this process.
     """

@@ -1,7 +1,7 @@
-"""Run blocking calls on daemon threads, with a time limit for each.
+"""Run blocking calls on daemon threads, with a time limit per call.
 
-A thread that hangs in a system call cannot be ended. It is abandoned, the remaining calls move to
-another thread, and at most `MOST_HUNG` threads may hang at once. Daemon threads do not keep the
+A thread that hangs in a system call cannot be ended. It is abandoned, and the remaining calls move
+to another thread. At most `MOST_HUNG` threads may hang at once. Daemon threads do not keep the
 process from exiting.
 """
 
@@ -22,9 +22,9 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 PATIENCE = 1.0
-"""Seconds that one file may take before the others continue without it."""
+"""Time limit of a call in seconds; then the other calls continue on another thread."""
 MOST_HUNG = 64
-"""Maximum hanging threads; each takes some kilobytes."""
+"""Maximum number of hanging threads; each uses some kilobytes."""
 _FORGET_SECONDS = 60.0
 
 
@@ -40,11 +40,11 @@ class BoundedCalls:
 
     @property
     def hanging(self) -> int:
-        """Return the number of abandoned calls that have not returned."""
+        """The number of abandoned calls that have not returned."""
         return sum(not job.done for job in self._hung.values())
 
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
-        """Run the calls one after the other; see the port."""
+        """Run the calls in sequence; see `SlowCalls.each`."""
         answers: dict[K, Any] = {}
         jobs: list[_Job] = []
         for key, call in calls.items():
@@ -64,7 +64,7 @@ class BoundedCalls:
         return answers
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
-        """Run one call; see the port."""
+        """Run one call; see `SlowCalls.ask`."""
         late = self._hung.get(key)
         if late is not None and not late.done:
             raise late.no_answer()
@@ -78,7 +78,7 @@ class BoundedCalls:
         return cast(T, job.result)
 
     async def _run(self, jobs: Sequence[_Job], patience: float) -> None:
-        """Run the jobs until each is done or hangs; record hanging ones."""
+        """Run the jobs until each is done or hangs; record hanging jobs."""
         while jobs:
             if self.hanging >= self._most_hung:
                 return
@@ -97,11 +97,11 @@ class BoundedCalls:
                 worker.inbox.put(None)
                 raise
             if not batch.over:
-                worker.inbox.put(None)  # ends when the call returns, if ever
+                worker.inbox.put(None)  # the thread ends when its call returns, if ever
             jobs = batch.left()
 
     def _drop_old_answers(self) -> None:
-        """Drop late answers that were not asked for again."""
+        """Drop late results that no caller asked for again."""
         now = time.monotonic()
         for key, job in list(self._hung.items()):
             if job.done and now - job.ended > _FORGET_SECONDS:
@@ -109,7 +109,7 @@ class BoundedCalls:
 
 
 class _Job:
-    """One call. Its thread writes `result` and then `done`; the event loop reads them."""
+    """One call. Its thread sets `result` and then `done`; the event loop reads both."""
 
     def __init__(self, key: Hashable, call: Callable[[], Any]) -> None:
         self.key = key
@@ -122,7 +122,7 @@ class _Job:
     def run(self) -> None:
         try:
             self.result = self.call()
-        except Exception as error:  # noqa: BLE001 - handed on to whoever asked
+        except Exception as error:  # noqa: BLE001 - raised in the caller
             self.result = error
         self.ended = time.monotonic()
         self.done = True
@@ -132,7 +132,7 @@ class _Job:
         return NoAnswer(
             "The file system does not answer",
             f"{safe_line(str(self.key), 200)}: no answer for {seconds:.0f} s.",
-            "Check that mount (FUSE, NFS, a stopped process); cockpit tries again automatically.",
+            "Check the mount (FUSE, NFS, a stopped process); cockpit retries automatically.",
         )
 
 
@@ -149,7 +149,7 @@ class _Batch:
         self.over = False
 
     def run(self) -> None:
-        """Run the jobs; called on the thread."""
+        """Run the jobs, on the thread."""
         for place, job in enumerate(self._jobs):
             with self._lock:
                 if self._given_up:
@@ -174,7 +174,7 @@ class _Batch:
         return True
 
     def give_up(self, patience: float) -> _Job | None:
-        """Abandon the thread if its call takes too long; return that call."""
+        """Abandon the thread if its current call takes too long; return this call."""
         with self._lock:
             if self.over or self._at < 0:
                 return None
@@ -185,7 +185,7 @@ class _Batch:
             return None
 
     def cancel(self) -> None:
-        """Start no further call."""
+        """Make the thread start no further call."""
         with self._lock:
             self._given_up = True
 

@@ -1,6 +1,6 @@
 """Run `asyncio.to_thread` calls on daemon threads, so that a hanging call blocks nothing else.
 
-The standard pool has few threads and joins all of them at exit: a few calls that hang in a file
+The standard pool has few threads and joins all of them at exit. A few calls that hang in a file
 system would block every other call, and keep the process from exiting.
 """
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 MOST = 64
 LAST_SECONDS = 3.0
-"""Seconds for running calls when the loop closes: one may be writing a document."""
+"""Seconds to wait for running calls when the loop closes: one may be writing a document."""
 
 
 class DaemonThreads(ThreadPoolExecutor):
@@ -53,9 +53,8 @@ class DaemonThreads(ThreadPoolExecutor):
         return cast("Future[T]", task.future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the idle threads, and wait a moment for running calls.
-
-        A call that hangs keeps its daemon thread.
+        """End the idle threads, and wait for running calls for at most `LAST_SECONDS`. A hanging
+        call keeps its daemon thread.
         """
         with self._guard:
             if wait:
@@ -91,7 +90,7 @@ class _Task:
             return
         try:
             result = self._call()
-        except BaseException as error:  # noqa: BLE001 - handed on to whoever asked
+        except BaseException as error:  # noqa: BLE001 - raised in the caller
             self.future.set_exception(error)
         else:
             self.future.set_result(result)

@@ -1,8 +1,8 @@
-"""Set the limit of open files, for this process and for the programs it starts.
+"""Set the limit of open files for this process and for the programs that it starts.
 
-The supervisor raises its own soft limit: with the usual 1,024, a program that opens many
-connections could use it up. Programs that it starts get the original limit: a higher one breaks
-programs that use `select`, and slows down those that close every possible descriptor.
+The supervisor raises its own soft limit: a program that opens many connections to it could use up
+the usual 1,024. Programs that it starts get the original limit, because a higher limit breaks
+programs that use `select`, and slows down programs that close every possible descriptor.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 MOST_OPEN = 65_536
-"""Used where the hard limit is higher, or where there is none."""
+"""Used if the hard limit is higher or infinite."""
 MOST_OPEN_ON_MACOS = 10_240
-"""Its `OPEN_MAX`. A higher number may be refused although the hard limit is infinite."""
+"""macOS's `OPEN_MAX`. A higher number may be refused even if the hard limit is infinite."""
 _AS_BEFORE = 'ulimit -S -n "$0"; exec "$@"'
 
 _given: int | None = None
 
 
 def raise_limit() -> int:
-    """Raise the soft limit to the hard one, at most `MOST_OPEN`; return the limit. Idempotent."""
+    """Raise the soft limit to the hard limit, at most `MOST_OPEN`; return the limit. Idempotent."""
     global _given
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
@@ -39,7 +39,7 @@ def raise_limit() -> int:
 
 
 def with_given_limit(argv: Sequence[str]) -> list[str]:
-    """Return an argument vector that runs a program under the original limit of this process."""
+    """Return an argument vector that runs a program with this process's original limit."""
     if _given is None:
         return list(argv)
     return ["/bin/sh", "-c", _AS_BEFORE, str(_given), *argv]

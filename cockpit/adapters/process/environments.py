@@ -1,7 +1,7 @@
 """Private files with the environments of agents and hooks.
 
-The environment may contain secrets and is stored apart from the database and the logs, which people
-attach to bug reports. One file per agent that has an environment.
+An environment may contain secrets, so it is not stored in the database or the logs, which users
+attach to bug reports. One file per agent with an environment.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cockpit.core.ids import AgentName
 
 
 class Environments:
-    """A folder of such files; created on first use."""
+    """The folder of these files; created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, agent: AgentName, table: Mapping[str, str]) -> None:
-        """Write an agent's environment, replacing an older one. Raises `OSError`."""
+        """Write an agent's environment, replacing an older file. Raises `OSError`."""
         if not table:
             self.forget(agent)
         elif table != self.recall(agent):

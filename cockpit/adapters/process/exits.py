@@ -13,9 +13,9 @@ _POLL_SECONDS = 0.02
 
 
 def wait_for_exit(pid: int, seconds: float) -> bool:
-    """Wait until the process that has this pid now has ended; return whether it did.
+    """Wait until the process that currently has this pid has ended; return whether it has.
 
-    A child of ours is not reaped. Blocks.
+    Does not reap a child of this process. Blocks for at most `seconds`.
     """
     if not USES_LINUX:
         return poll_for_exit(pid, seconds)
@@ -34,7 +34,7 @@ def wait_for_exit(pid: int, seconds: float) -> bool:
 def poll_for_exit(pid: int, seconds: float) -> bool:
     """Like `wait_for_exit`, by polling.
 
-    The time of the start is compared as well: another process may get the pid.
+    Compares the start time too, because another process may get the pid.
     """
     first = process_table.entry(pid)
     deadline = time.monotonic() + seconds

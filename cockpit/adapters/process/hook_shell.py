@@ -1,8 +1,8 @@
 """Run the program of a shell hook: an argument vector, one line of JSON on stdin, no shell.
 
-It gets few variables, a session of its own, and a marker by which all its processes are found.
-After its end or its timeout, processes with the marker are ended in the background; the caller does
-not wait. Its output is read continuously and kept up to a limit. The caller decides what follows.
+The program gets few variables, its own session, and a marker by which all its processes are found.
+After its end or its timeout, processes with the marker are ended in the background, without a wait.
+The program's output is read continuously and kept up to a limit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.ports.processes import Processes, ProcessId
 
 KEPT = 65_536
-"""Maximum bytes kept of each of a hook's two outputs."""
+"""Maximum bytes kept of a hook's stdout and of its stderr."""
 FLOOD = 8_000_000
-"""Bytes of output after which a hook is ended."""
+"""Bytes of output after which a hook is killed."""
 PATIENCE = 0.4
 """Seconds between TERM and KILL."""
 PASSED_ON = frozenset(
@@ -44,18 +44,18 @@ class ShellRun:
 
     seconds: float
     exit_code: int | None = None
-    """Negative for a signal; None if it was never started or had to be ended."""
+    """Negative for a signal; None if the program was not started or was killed by cockpit."""
     output: bytes = b""
     complaint: bytes = b""
-    """Its error output."""
+    """Its stderr."""
     problem: str = ""
-    """Why it failed; empty if it succeeded."""
+    """Why the hook failed; "" after success."""
 
 
 def hook_environment(
     environment: Mapping[str, str], more: Mapping[str, str], marker: str
 ) -> dict[str, str]:
-    """Return the hook's environment, with the marker that all its processes will carry."""
+    """Return the hook's environment, with the marker that all its processes inherit."""
     passed = {
         name: value
         for name, value in environment.items()
@@ -77,9 +77,11 @@ class ShellHooks:
         self._processes = processes
         self._environment = environment
         self._running = running
-        """A folder with one empty file per marker in use, for the next supervisor."""
+        """A folder with one empty file per marker in use, so that a restarted supervisor knows
+        them."""
         self._kind = mark
-        """Prefix of the marker: `hook` acts for the user, any other prefix does not."""
+        """The marker's prefix. Processes with the prefix `hook` have the user's rights, others do
+        not."""
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -92,9 +94,9 @@ class ShellHooks:
         timeout: float,
         heard: Heard | None = None,
     ) -> ShellRun:
-        """Run it to its end, or to its time limit in seconds. Never raises for a failure.
+        """Run a program until its end or its time limit in seconds. Never raises for a failure.
 
-        `heard` gets its output as it arrives, from both streams.
+        `heard` is called with output of both streams as it arrives.
         """
         started = time.monotonic()
         marker = self._mark()
@@ -154,7 +156,7 @@ class ShellHooks:
     def _end_in_background(
         self, process: asyncio.subprocess.Process, identity: ProcessId | None, marker: str
     ) -> None:
-        """End the remaining processes in the background."""
+        """End the hook's remaining processes in the background."""
         task = asyncio.get_running_loop().create_task(self._end(process, identity, marker))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -169,7 +171,7 @@ class ShellHooks:
         self._unmark(marker)
 
     def _mark(self) -> str:
-        """Create a marker and record it, before a process carries it."""
+        """Create a marker, and record it before a process gets it."""
         marker = f"{self._kind}-{secrets.token_hex(8)}"
         if self._running is not None:
             with suppress(OSError):
@@ -183,7 +185,8 @@ class ShellHooks:
                 (self._running / marker).unlink(missing_ok=True)
 
     async def sweep(self) -> None:
-        """End what hooks of a killed supervisor left; call this before the first run."""
+        """End processes left by the hooks of a killed supervisor. Call this before the first
+        run."""
         if self._running is None or not self._running.is_dir():
             return
         for file in sorted(self._running.glob("*-*")):
@@ -191,15 +194,15 @@ class ShellHooks:
             self._unmark(file.name)
 
     async def close(self) -> None:
-        """Wait until all processes are ended; a few seconds at most."""
+        """Wait until all processes have ended; a few seconds at most."""
         while self._ending:
             await asyncio.gather(*tuple(self._ending), return_exceptions=True)
 
 
 class Drain:
-    """The reading end of a hook's output: keeps the beginning, counts and drops the rest.
+    """Reads a hook's output: keeps the beginning, counts and drops the rest.
 
-    The hook's grandchildren may keep the other end open; nothing waits for them.
+    Does not wait for the hook's grandchildren, which may keep the pipe open.
     """
 
     def __init__(self, heard: Heard | None = None) -> None:
@@ -212,7 +215,7 @@ class Drain:
         self.flooded = asyncio.Event()
 
     def begin(self) -> None:
-        """Start reading; from now on only the hook has the writing end."""
+        """Start to read. After this, only the hook has the pipe's write end."""
         os.close(self.writing)
         self.writing = -1
         asyncio.get_running_loop().add_reader(self._reading, self._read)
@@ -239,7 +242,7 @@ class Drain:
             asyncio.get_running_loop().remove_reader(self._reading)
 
     def finish(self) -> None:
-        """Read what is left and close. Idempotent."""
+        """Read the rest of the output and close the pipe. Idempotent."""
         while self._reading >= 0 and self.seen <= FLOOD and self._read():
             pass
         self.close()
@@ -255,7 +258,8 @@ class Drain:
 async def _wait(
     process: asyncio.subprocess.Process, drains: tuple[Drain, Drain], timeout: float
 ) -> str:
-    """Wait until it ends, prints too much or times out; return the problem, if any."""
+    """Wait until the program ends, prints too much or times out; return the problem, "" for
+    none."""
     loop = asyncio.get_running_loop()
     ended = loop.create_task(process.wait())
     floods = [loop.create_task(drain.flooded.wait()) for drain in drains]
@@ -273,7 +277,8 @@ async def _wait(
 
 
 def _input(payload: str) -> IO[bytes]:
-    """Return an unnamed file as input, so that a hook that never reads blocks nothing."""
+    """Return the input as an unnamed file, so that a hook that never reads does not block
+    cockpit."""
     stdin = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
     stdin.write(payload.encode("utf-8", "replace"))
     stdin.seek(0)
@@ -282,17 +287,17 @@ def _input(payload: str) -> IO[bytes]:
 
 def _ended(code: int | None) -> str:
     if code is None:
-        return "its end was not seen"
+        return "its exit code is unknown"
     if code < 0:
-        return f"ended by signal {-code}"
-    return f"ended with {code}" if code else ""
+        return f"killed by signal {-code}"
+    return f"exit code {code}" if code else ""
 
 
 def _limited(
     command: Sequence[str], directory: Path, environment: Mapping[str, str]
 ) -> Sequence[str]:
-    """Return the command under the given limit; unchanged if it cannot be run, so that the
-    error names the command.
+    """Return the command with the original limit of open files; unchanged if it cannot be run, so
+    that the error names the command.
     """
     program, path = command[0] if command else "", environment.get("PATH", os.defpath)
     found = str(directory / program) if "/" in program else shutil.which(program, path=path)
@@ -311,15 +316,15 @@ def _not_started(error: OSError, directory: Path) -> str:
 
 
 def keep_output(path: Path, run: ShellRun, clean: Mapping[str, str]) -> None:
-    """Write a hook's output to its own file, 0600, replacing the last output.
+    """Write a hook's output to its file, with mode 0600, replacing the last output.
 
-    `clean` holds the texts by heading, without secrets. A disk error loses only this file.
+    `clean`: the texts by heading, without secrets. A disk error loses only this file.
     """
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
         with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(f"{run.problem or 'ended with 0'} after {run.seconds:.2f} s\n")
+            file.write(f"{run.problem or 'exit code 0'} after {run.seconds:.2f} s\n")
             for heading, text in clean.items():
                 if text:
                     file.write(f"--- {heading}\n{text.rstrip()}\n")

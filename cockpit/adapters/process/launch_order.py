@@ -1,6 +1,6 @@
-"""Write what to start in a pane, for `launcher.py` to read.
+"""Write launch files, which tell `launcher.py` what to start in a pane.
 
-An order is a file of NUL-terminated fields, so that every byte of a prompt or a variable is
+A launch file contains NUL-terminated fields, so that every byte of a prompt or a variable is
 preserved. No part of it becomes a tmux argument or is read by a shell. Starts no process.
 """
 
@@ -25,10 +25,10 @@ from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.panes import Launch
 
 LONGEST_ARGUMENT = 120_000
-"""Maximum bytes of an argument. Linux refuses 128 KB, without a message that the user would see."""
+"""Maximum bytes of an argument. Linux refuses 128 KB, without a message for the user."""
 
 LONGEST_PIECE = 20_000
-"""Maximum bytes of a mentioned file: Claude Code leaves out files of more than 25,000 tokens."""
+"""Maximum bytes of a mentioned file: Claude Code skips files of more than 25,000 tokens."""
 
 MOST_LINES = 1_000
 """Maximum lines of a mentioned file: Claude Code truncates at 2,000."""
@@ -39,16 +39,17 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 class LaunchOrders:
-    """A private folder of orders. Prompt files are written to the folder that the launch names."""
+    """A private folder of launch files. Prompt files are written to the launch's own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def command(self, launch: Launch, *, kept_as: str | None = None) -> list[str]:
-        """Write the order; return the argument vector that carries it out once.
+        """Write the launch file; return the argument vector that launches it once.
 
-        `kept_as` names an order that stays and can be carried out again. Raises `BadUsage` for a
-        launch that no process can be started with, and `Hindered` if it cannot be written.
+        With `kept_as`, the launch file gets this name, and can be launched again. Raises `BadUsage`
+        for a launch with which no process can be started, and `Hindered` if the file cannot be
+        written.
         """
         self._make(self.folder)
         name = kept_as or secrets.token_hex(8)
@@ -58,7 +59,7 @@ class LaunchOrders:
         return [sys.executable, "-I", "-S", str(LAUNCHER), *keep, str(path)]
 
     def sweep(self, *, older_than: float = 0.0) -> None:
-        """Remove the files of launches older than `older_than` seconds."""
+        """Remove launch files that are older than `older_than` seconds."""
         youngest = time.time() - older_than
         for pattern in ("*.order", "prompt-*.md", ".*.tmp"):
             for path in self.folder.glob(pattern):
@@ -68,7 +69,7 @@ class LaunchOrders:
 
     def _fields(self, launch: Launch) -> Iterator[bytes]:
         if not launch.argv:
-            raise BadUsage("There is nothing to start", "The argument vector is empty.")
+            raise BadUsage("Nothing to start", "The argument vector is empty.")
         yield MAGIC
         yield field(os.path.realpath(launch.directory))
         yield field(str(launch.lease.absolute()) if launch.lease else "")
@@ -90,10 +91,10 @@ class LaunchOrders:
             yield option + self._prompt(launch.prompt, launch)
 
     def _prompt(self, prompt: str, launch: Launch) -> bytes:
-        """Return a sentence that names private files with the prompt, or the prompt itself.
+        """Return a sentence that mentions private files with the prompt, or the prompt itself.
 
         Every user of the machine can read a process's arguments, so the prompt is an argument only
-        if the program cannot read it from files.
+        if the program cannot read files.
         """
         raw = _bytes(prompt)
         is_long = len(raw) > LONGEST_ARGUMENT
@@ -117,14 +118,14 @@ class LaunchOrders:
         try:
             make_private_folder(folder)
         except OSError as error:
-            raise Hindered(f"Cannot make {folder}", str(error.strerror)) from error
+            raise Hindered(f"Cannot create {folder}", str(error.strerror)) from error
 
     def _write(self, path: Path, content: bytes) -> None:
         try:
             write_private(path, content)
         except OSError as error:
             raise Hindered(
-                "Cannot write the launch order",
+                "Cannot write the launch file",
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",
             ) from error
@@ -139,9 +140,8 @@ def _is_secret(launch: Launch) -> bool:
 
 
 def _pieces(prompt: bytes) -> Iterator[bytes]:
-    """Split the prompt at line ends into pieces short enough to be mentioned.
-
-    A line that is too long is split between two characters.
+    """Split the prompt at line ends into pieces that are short enough to be mentioned. A line that
+    is too long is split between two characters.
     """
     while prompt:
         end = min(len(prompt), LONGEST_PIECE)
@@ -161,7 +161,7 @@ def _between_characters(text: bytes, end: int) -> int:
 
 
 def field(text: str) -> bytes:
-    """Return one field of an order in the file system's encoding."""
+    """Return one field of a launch file, in the file system's encoding."""
     raw = text.encode("utf-8", "surrogateescape")
     if b"\0" in raw:
         raise BadUsage("Cannot pass a NUL byte to a program", repr(text[:60]))

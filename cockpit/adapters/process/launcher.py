@@ -1,9 +1,9 @@
-"""Start an agent in its pane, run as `python -I -S launcher.py ORDER`.
+"""Start an agent in its pane: `python -I -S launcher.py ORDER`.
 
-Reads an order (see `launch_order`), enters its directory, takes its leases, and replaces itself
-with the agent: same process, exactly the ordered environment. Errors are printed to the pane: 127
-program not found, 126 it cannot be run, 125 refused. Imports nothing of cockpit, because it runs
-without the package on its path, and runs no shell.
+Reads a launch file (see `launch_order`), changes to its directory, locks its leases, and replaces
+itself with the agent, which has the same process and exactly the environment of the file. Prints
+errors to the pane. Exit codes: 127 program not found, 126 not runnable, 125 refused. Imports
+nothing of cockpit, because the package is not on its path. Runs no shell.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import time
 MAGIC = b"cockpit-order-2"
 REFUSED, NOT_RUNNABLE, NOT_FOUND = 125, 126, 127
 LEASE_DESCRIPTOR = 10
-"""Leases use descriptors from this number on, which shells do not use."""
+"""Leases use descriptors from this number on, because shells do not use them."""
 TRIES, BETWEEN_TRIES = 10, 0.03
-"""Number of attempts for a lease, and the seconds between them."""
+"""Number of attempts to lock a lease, and the seconds between attempts."""
 
 
 class Refused(Exception):
-    """The agent was not started; has a message for the user and the exit code."""
+    """The agent was not started. Contains the exit code and a message for the user."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -31,24 +31,24 @@ class Refused(Exception):
 
 
 def read_order(path: str, keep: bool) -> list[bytes]:
-    """Return the NUL-terminated fields of an order; deletes the file unless it is kept."""
+    """Return the fields of a launch file, and delete the file unless `keep` is set."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise Refused(REFUSED, f"cannot read the launch order: {error.strerror}") from None
+        raise Refused(REFUSED, f"cannot read the launch file: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_uid != os.geteuid():
-            raise Refused(REFUSED, "the launch order belongs to another user")
+            raise Refused(REFUSED, "the launch file belongs to another user")
         fields = file.read().split(b"\0")
     if not keep:
         os.unlink(path)  # noqa: PTH108  pathlib would cost more than all the rest of the start
     if fields[0] != MAGIC or fields[-1] != b"" or len(fields) < 8:
-        raise Refused(REFUSED, "the launch order is damaged")
+        raise Refused(REFUSED, "the launch file is damaged")
     return fields[1:-1]
 
 
 def change_directory(directory: bytes) -> None:
-    """Change to the directory; refuse if the result is not exactly that directory."""
+    """Change to the directory; refuse if the resulting path differs, such as after a link."""
     try:
         os.chdir(directory)
     except OSError as error:
@@ -57,32 +57,31 @@ def change_directory(directory: bytes) -> None:
         ) from None
     here = os.getcwdb()  # noqa: PTH109  bytes, as they were ordered
     if here != directory:
-        raise Refused(
-            REFUSED, f"{shown(directory)} leads to {shown(here)}, which was not requested"
-        )
+        raise Refused(REFUSED, f"{shown(directory)} leads to another directory, {shown(here)}")
 
 
 def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
-    """Lock the lease for this process and the agent that replaces it, or refuse.
+    """Lock the lease for this process, which becomes the agent, or refuse.
 
-    A shared lease that cannot be opened is skipped: nothing else could lock it exclusively either.
+    A shared lease that cannot be opened is skipped: no other process could lock it exclusively
+    either.
     """
     try:
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        # Duplicated without close-on-exec: the lock lasts as long as a process has it open.
+        # Without close-on-exec: the lock lasts as long as a process has the file open.
         held = fcntl.fcntl(opened, fcntl.F_DUPFD, LEASE_DESCRIPTOR)
         os.close(opened)
     except OSError as error:
         if shared:
             return
-        raise Refused(REFUSED, f"cannot take the lease {shown(path)}: {error.strerror}") from None
+        raise Refused(REFUSED, f"cannot lock the lease {shown(path)}: {error.strerror}") from None
     wait_for(held, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     os.ftruncate(held, 0)
     os.pwrite(held, b"%d %s\n" % (os.getpid(), owner), 0)
 
 
 def wait_for(held: int, path: bytes, kind: int) -> None:
-    """Lock it, in a few attempts: a process that only checks it holds it for a moment."""
+    """Lock the file, in a few attempts, because a process that only checks it locks it briefly."""
     why: str | None = None
     for attempt in range(TRIES):
         try:
@@ -96,14 +95,14 @@ def wait_for(held: int, path: bytes, kind: int) -> None:
     who = shown(pid) + (f" ({shown(agent)})" if agent not in (b"-", b"unknown") else "")
     raise Refused(
         REFUSED,
-        f"another process works here already: {who} holds the lease {shown(path)}"
+        f"another process is already running here: {who} holds the lease {shown(path)}"
         f" ({why}). Stop it, then start the agent again.",
     )
 
 
 def exec_program(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
-    """Replace this process with the program. Returns only by raising `Refused`."""
-    # Python ignores these two signals, and the program would inherit that.
+    """Replace this process with the program. Raises `Refused` if this fails."""
+    # Python ignores these two signals; without a reset, the program would ignore them too.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     name = shown(argv[0])
@@ -111,7 +110,7 @@ def exec_program(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
         os.execvpe(argv[0], argv, environment)
     except FileNotFoundError:
         raise Refused(
-            NOT_FOUND, f"{name}: no such program (or the interpreter it names is missing)"
+            NOT_FOUND, f"{name}: no such program (or its interpreter is missing)"
         ) from None
     except OSError as error:
         raise Refused(NOT_RUNNABLE, f"cannot run {name}: {error.strerror}") from None
@@ -124,7 +123,7 @@ def shown(raw: bytes) -> str:
 
 
 def launch(arguments: list[str]) -> None:
-    """Carry out one order: `[--keep] ORDER`."""
+    """Launch one file: `[--keep] ORDER`."""
     fields = read_order(arguments[-1], keep="--keep" in arguments[:-1])
     directory, lease, claim, how, count = *fields[:4], int(fields[4])
     pairs = [field.partition(b"=") for field in fields[5 : 5 + count]]

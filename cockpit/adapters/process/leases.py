@@ -1,7 +1,7 @@
-"""Find the leases, the file locks of agents and worktrees, and their holders.
+"""Find leases, which are the file locks of agents and worktrees, and their holders.
 
-The launcher takes them (`launcher.py`); the agent and its children hold them while one of them
-lives. This module only checks them, and locks nothing for longer than a check.
+`launcher.py` locks the leases; they stay locked while the agent or one of its children lives. This
+module only checks leases, and locks them no longer than a check takes.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.process.process_table import keepers
 
 NAME = "cockpit.lease"
-"""Name of a worktree's lock, in git's own folder for that worktree."""
+"""Name of a worktree's lock file, in git's own folder for the worktree."""
 _LONGEST_WORD = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that took the lock last, as recorded in it; its child may still hold the lock."""
+    """The process that locked the file last, as recorded in it. A child of that process may still
+    hold the lock."""
 
     pid: int | None = None
     agent: str | None = None
     run: str | None = None
-    """The marker of its processes."""
+    """The marker of the holder's processes."""
     keepers: tuple[int, ...] = ()
-    """Processes that have it open now, as far as they are visible."""
+    """The visible processes that have the file open now."""
 
 
 def worktree_lease(directory: Path) -> Path | None:
-    """Return the lock of the linked worktree that contains the directory; None for any other.
+    """Return the lock file of the linked worktree that contains the directory; None outside a
+    linked worktree.
 
-    Reads the files that git documents, and starts no process: `.git` is a file that names the
-    worktree's own folder, and that folder has a `commondir`.
+    Reads the files that git documents, without starting a process: the `.git` file contains the
+    path of git's folder for the worktree, and that folder contains a `commondir` file.
     """
     here = Path(os.path.realpath(directory))
     for folder in (here, *here.parents):
@@ -61,9 +63,10 @@ def _named_in(mark: Path, folder: Path) -> Path | None:
 
 
 def holder(lease: Path, *, shared: bool = False) -> Holder | None:
-    """Return who prevents the lock from being taken, or from being shared; None if it is free.
+    """Return the holder that prevents an exclusive lock, or a shared lock; None if the lease is
+    free.
 
-    A lock that cannot be checked counts as free: the kernel decides when it is taken.
+    A lease that cannot be checked is reported as free; the kernel decides when it is locked.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -86,7 +89,7 @@ def _keepers(handle: int) -> tuple[int, ...]:
 
 
 def _read(raw: bytes) -> Holder:
-    """Parse `PID AGENT MARKER`, written by the launcher; missing parts are unknown."""
+    """Parse `PID AGENT MARKER`, as written by the launcher; missing parts become unknown."""
     words = raw.decode("ascii", "replace").split()
     pid = int(words[0]) if words and words[0].isdecimal() else None
     agent, run = (words[place] if len(words) > place else None for place in (1, 2))

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 _LINUX_CREDENTIALS = struct.Struct("3i")
 """`struct ucred`: pid, uid, gid."""
 _SO_PEERPIDFD = 77
-"""Linux 6.5; Python's socket module has no name for it."""
+"""Since Linux 6.5; Python's socket module has no name for it."""
 _ENDED = {errno.ESRCH, errno.EINVAL}
-"""Errors of it for a process that has ended, before Linux 6.16."""
+"""Errors of `_SO_PEERPIDFD` for a process that has ended, before Linux 6.16."""
 
 _Found = TypeVar("_Found")
 
@@ -27,21 +27,22 @@ _MACOS_CREDENTIALS = struct.Struct("IIh16I")
 
 
 class Peer(NamedTuple):
-    """The process that connected, or that listens."""
+    """The process that connected or that is listening."""
 
     pid: int
-    """0 for a process of another pid namespace."""
+    """0 for a process in another pid namespace."""
     uid: int
 
 
 class SocketOptions(Protocol):
-    """The part of a socket that is asked."""
+    """The method of a socket that `macos_peer` needs."""
 
     def getsockopt(self, level: int, option: int, size: int = 0, /) -> Any: ...
 
 
 def peer_of(connected: socket.socket) -> Peer:
-    """Return the peer at the time of connecting; it may have ended since. Raises `OSError`."""
+    """Return the peer at the time of the connection, which may have ended since. Raises
+    `OSError`."""
     if sys.platform == "darwin":
         return macos_peer(connected)
     raw = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX_CREDENTIALS.size)
@@ -50,7 +51,8 @@ def peer_of(connected: socket.socket) -> Peer:
 
 
 def macos_peer(connected: SocketOptions) -> Peer:
-    """Return the peer as macOS tells it. Raises `OSError`, also for one that has hung up."""
+    """Return the peer that macOS reports. Raises `OSError`, including for a peer that has
+    disconnected."""
     raw = connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _MACOS_CREDENTIALS.size)
     _, uid, *_ = _MACOS_CREDENTIALS.unpack(raw)
     return Peer(connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID), uid)
@@ -59,10 +61,10 @@ def macos_peer(connected: SocketOptions) -> Peer:
 def while_alive(
     connected: socket.socket | SocketOptions, look: Callable[[], _Found]
 ) -> _Found | None:
-    """Return what `look` finds about the peer; None if the process that connected has ended.
+    """Return the result of `look` for the peer; None if the process that connected has ended.
 
-    A pid can belong to a later process. Linux 6.5 and newer has a handle of the very process that
-    connected; without it, this is what `look` finds.
+    The peer's pid may have been reused. Linux 6.5 and newer have a pidfd of the process that
+    connected; without it, the result may be that of another process.
     """
     if sys.platform != "linux":
         return look()

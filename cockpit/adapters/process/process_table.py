@@ -1,6 +1,6 @@
 """Read the machine's process table. Sends no signals.
 
-Reads /proc, which is exact and cheap; where `config/kernel.py` says so, uses psutil. Without /proc
+Reads /proc, which is exact and fast, or uses psutil, as `config/kernel.py` decides. Without /proc,
 some environments cannot be read: macOS hides those of its own programs, such as /bin/zsh.
 """
 
@@ -20,7 +20,7 @@ PSEUDO_TERMINALS = range(136, 144)
 """Major device numbers of /dev/pts."""
 CONSOLES = 4
 DELETED_SUFFIX = " (deleted)"
-"""Suffix of the kernel for the name of a deleted file."""
+"""The kernel's suffix for the name of a deleted file."""
 SYSCTL = "/usr/sbin/sysctl"
 
 _Found = TypeVar("_Found")
@@ -28,27 +28,27 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class ProcessEntry:
-    """One process at this moment."""
+    """A process, at the time when it was read."""
 
     pid: int
     parent: int
     started: int
-    """Clock ticks after boot; on macOS, hundredths of a second since 1970. Constant for a process,
-    whatever happens to the clock."""
+    """Clock ticks since boot; on macOS, hundredths of a second since the epoch. Constant for a
+    process, even if the clock is set."""
     ended: bool
-    """It is a zombie: it has ended, and its parent has not collected it yet."""
+    """Whether the process is a zombie: it has ended, but was not reaped by its parent yet."""
 
 
 def entry(pid: int) -> ProcessEntry | None:
-    """Return the process of that pid, or None."""
+    """Return the process with this pid, or None."""
     return _entry_of_proc(pid) if USES_LINUX else _entry_of_psutil(pid)
 
 
 def owner(pid: int) -> int | None:
     """Return the user id that the process runs as; None if there is no such process.
 
-    On Linux a process that may not be inspected, such as one that changed its user, belongs to
-    root.
+    On Linux, root is returned for a process that may not be inspected, such as one that changed its
+    user.
     """
     if USES_LINUX:
         found = _stat(f"/proc/{pid}")
@@ -57,7 +57,7 @@ def owner(pid: int) -> int | None:
 
 
 def started_at(pid: int) -> float | None:
-    """Return the unix time when the process started, by the present clock; None if unknown."""
+    """Return the Unix time of a process's start, by the current clock; None if unknown."""
     return _of_psutil(pid, lambda process: float(process.create_time()))
 
 
@@ -73,22 +73,22 @@ def pids() -> list[int]:
 
 
 def carries(pid: int, variable: bytes) -> bool | None:
-    """Return whether the process started with this `NAME=value`; False if that cannot be read.
+    """Return whether the process was started with this `NAME=value`; False if this cannot be read.
 
-    None for a process of this user that hides its environment, which only macOS lets it do.
+    None for a process of this user whose environment macOS hides.
     """
     if USES_LINUX:
         raw = _read(f"/proc/{pid}/environ")
         return raw is not None and variable in raw.split(b"\0")
     environment = _of_psutil(pid, lambda process: process.environ())
     if environment == {}:
-        return None  # a hidden one is empty; another user's is refused
+        return None  # a hidden environment is empty; another user's is refused
     name, _, value = os.fsdecode(variable).partition("=")
     return environment is not None and environment.get(name) == value
 
 
 def mentions(pid: int, text: bytes) -> bool:
-    """Return whether the environment that the process started with contains this text."""
+    """Return whether the process's initial environment contains this text."""
     if USES_LINUX:
         return text in (_read(f"/proc/{pid}/environ") or b"")
     held = _of_psutil(pid, lambda process: process.environ()) or {}
@@ -96,13 +96,14 @@ def mentions(pid: int, text: bytes) -> bool:
 
 
 def variable(pid: int, name: bytes) -> bytes | None:
-    """Return a variable's value when the process started; None if that cannot be read."""
+    """Return a variable's value in the process's initial environment; None if missing or
+    unreadable."""
     found = variables(pid, (os.fsdecode(name),))
     return next((os.fsencode(value) for value in found.values()), None)
 
 
 def variables(pid: int, names: Collection[str]) -> dict[str, str]:
-    """Return these variables as the process started with them; empty if they cannot be read."""
+    """Return these variables of the process's initial environment; empty if it cannot be read."""
     if USES_LINUX:
         held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
         pairs = (os.fsdecode(one).partition("=") for one in held)
@@ -145,7 +146,7 @@ def directory(pid: int) -> Path | None:
 
 
 def name(pid: int) -> str | None:
-    """Return the kernel's name of the program, on Linux at most 15 characters; untrusted text."""
+    """Return the kernel's name for the program, on Linux at most 15 characters. Untrusted text."""
     if not USES_LINUX:
         return _of_psutil(pid, lambda process: process.name())
     raw = _read(f"/proc/{pid}/comm")
@@ -155,8 +156,8 @@ def name(pid: int) -> str | None:
 def written_below(pid: int, top: Path) -> Path | None:
     """Return a file below a folder that the process has open for writing; None if there is none.
 
-    Also None for a process that may not be inspected, usually another user's. macOS does not tell
-    how a file is open: there any open file counts.
+    None, too, for a process that may not be inspected, usually another user's. On macOS, any open
+    file is returned, because the system does not report how a file is open.
     """
     if not USES_LINUX:
         files = _of_psutil(pid, lambda process: process.open_files()) or ()
@@ -213,9 +214,10 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot; where it has none, the second of the boot.
+    """Return the kernel's id of this boot; on a kernel without one, the time of the boot in
+    seconds.
 
-    On macOS that second would change whenever the clock is set.
+    macOS has an id; there, the time would change if the clock is set.
     """
     if USES_LINUX:
         try:
@@ -247,7 +249,7 @@ def _psutil() -> Any:
 
 
 def _of_psutil(pid: int, ask: Callable[[Any], _Found]) -> _Found | None:
-    """Return a process's answer; None if it has ended or may not be asked."""
+    """Return the result of `ask`; None if the process has ended or may not be inspected."""
     psutil = _psutil()
     try:
         return ask(psutil.Process(pid))
@@ -275,9 +277,10 @@ def _entry_of_proc(pid: int) -> ProcessEntry | None:
     raw = _read(f"/proc/{pid}/stat")
     if not raw:
         return None
-    # The name in parentheses may contain anything, parentheses and spaces too.
+    # The name in parentheses may contain any character, including parentheses and spaces.
     fields = raw[raw.rindex(b")") + 2 :].split()
-    # A leader that has ended while another thread runs looks like a zombie but is none.
+    # A process whose main thread has ended while another thread runs looks like a zombie, but is
+    # alive.
     ended = fields[0] in (b"X", b"x") or (fields[0] == b"Z" and int(fields[17]) <= 1)
     return ProcessEntry(pid, int(fields[1]), int(fields[19]), ended)
 
@@ -285,8 +288,8 @@ def _entry_of_proc(pid: int) -> ProcessEntry | None:
 def _entry_of_psutil(pid: int) -> ProcessEntry | None:
     def ask(process: Any) -> ProcessEntry:
         with process.oneshot():
-            # `create_time` changes with the clock, so psutil compares this time itself. On Linux
-            # it counts from the boot.
+            # `create_time` changes with the clock, so psutil itself compares this time. On Linux it
+            # is relative to the boot.
             started = process._ident[1]
             ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
             return ProcessEntry(pid, process.ppid(), round(started * 100), ended)

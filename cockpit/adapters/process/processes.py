@@ -1,8 +1,8 @@
 """Identify processes, wait for their end, and end them.
 
-A pid alone is never signalled: the identity is compared while a pidfd holds the process, so a
-reused pid is not signalled. On Linux the kernel reports the end of a process; elsewhere it is
-polled four times a second, and the identity is compared just before a signal.
+A reused pid is never signalled: the process's identity is compared while a pidfd refers to it. On
+Linux the kernel reports the end of a process. On other systems the process is polled four times a
+second, and its identity is compared just before a signal.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ END_SIGNALS: dict[EndSignal, signal.Signals] = {
     "HUP": signal.SIGHUP,
 }
 POLL = 0.25
-"""Seconds between two polls, where the kernel does not report ends."""
+"""Seconds between polls, if the kernel does not report the end of a process."""
 KILL_PATIENCE = 2.0
-"""Seconds after KILL; a process that still exists then hangs in the kernel."""
+"""Seconds to wait after KILL; a process that still exists afterwards hangs in the kernel."""
 ROUNDS = 5
-"""How often remaining processes are searched: a parent may start one while it is ended."""
+"""Maximum number of searches for remaining processes: a process may start another one while it is
+being ended."""
 
 
 class LocalProcesses:
-    """The processes of this machine that we may signal."""
+    """The processes of this machine that this user may signal."""
 
     def __init__(self) -> None:
         self._boot_id: str | None = None
@@ -46,13 +47,13 @@ class LocalProcesses:
 
     @property
     def _boot(self) -> str:
-        """The id of this boot; constant while this process runs."""
+        """The id of this boot, which is constant while this process runs."""
         if self._boot_id is None:
             self._boot_id = process_table.boot_id()
         return self._boot_id
 
     def identify(self, pid: int) -> ProcessId | None:
-        """Return the identity of a pid's process; None if there is none, or only a zombie."""
+        """Return the identity of a pid's process; None if there is no process, or only a zombie."""
         entry = process_table.entry(pid)
         if entry is None or entry.ended:
             return None
@@ -62,9 +63,9 @@ class LocalProcesses:
         return self.identify(process.pid) == process
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Return all processes with the marker except our own; none for an empty marker.
+        """Return all processes with the marker, except this process; none for an empty marker.
 
-        A process that hides its environment counts if one that it descends from has the marker.
+        Includes a process with a hidden environment if one of its ancestors has the marker.
         """
         if not marker:
             return []
@@ -72,7 +73,7 @@ class LocalProcesses:
         me = os.getpid()
         found, hidden = dict[int, ProcessId](), dict[int, ProcessId]()
         for pid in process_table.pids():
-            # Identity first: a pid that is reused after this is not signalled.
+            # The identity is read first, so that a pid that is reused after this is not signalled.
             identity = self.identify(pid) if pid != me else None
             carries = process_table.carries(pid, variable) if identity is not None else False
             if identity is not None and carries is not False:
@@ -87,7 +88,7 @@ class LocalProcesses:
         return process_table.carries(process.pid, variable)
 
     def _hidden_below(self, process: ProcessId) -> list[ProcessId]:
-        """Return the processes that descend from this one and hide their environment."""
+        """Return the descendants of a process that have a hidden environment."""
         if USES_LINUX or not self.alive(process):
             return []
         pids = (pid for pid in process_table.pids() if pid not in (process.pid, os.getpid()))
@@ -96,9 +97,10 @@ class LocalProcesses:
         return [identity for pid in below if (identity := self.identify(pid))]
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
-        """Return the processes that use each folder, by pid, except our own.
+        """Return the processes that use each folder, sorted by pid, except this process.
 
-        A process uses a folder if it works in it, or has a file below it open for writing.
+        A process uses a folder if its working directory is in the folder, or if it has a file below
+        the folder open for writing.
         """
         tops = {directory: Path(os.path.realpath(directory)) for directory in directories}
         found: dict[Path, list[Occupant]] = {directory: [] for directory in directories}
@@ -132,12 +134,12 @@ class LocalProcesses:
     def terminal(self, process: ProcessId) -> OpenTerminal | None:
         found = open_terminal(process_table.terminal(process.pid))
         if found is not None and not self.alive(process):
-            found.close()  # the name may have been another process's
+            found.close()  # the name may belong to another process's terminal
             return None
         return found
 
     def signal(self, process: ProcessId, number: int) -> bool:
-        """Signal exactly this process; False if it has ended or is not ours."""
+        """Signal exactly this process; return False if it has ended or belongs to another user."""
         with self._open_pidfd(process) as descriptor, suppress(ProcessLookupError, PermissionError):
             if descriptor is None:
                 return False
@@ -161,7 +163,8 @@ class LocalProcesses:
         return True
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
-        """For a process that has already ended, `call` runs in the next turn of the loop."""
+        """Call `call` when the process ends. If it has already ended, `call` runs in the next
+        iteration of the event loop."""
         loop = asyncio.get_running_loop()
         if not self._has_pidfd:
             return self._poll_exit(loop, process, call)
@@ -223,7 +226,7 @@ class LocalProcesses:
     async def _end_all(
         self, processes: list[ProcessId], patience: float, first: int
     ) -> tuple[bool, list[ProcessId]]:
-        """End all; return whether KILL was needed, and the processes that remain."""
+        """End all processes; return whether KILL was needed, and the processes that remain."""
         for process in processes:
             self.signal(process, first)
             # A stopped process receives only this signal until it continues.
@@ -246,9 +249,7 @@ class LocalProcesses:
 
     @contextmanager
     def _open_pidfd(self, process: ProcessId) -> Iterator[int | None]:
-        """Return a pidfd of exactly this process (-1 without pidfd support), or None if it has
-        ended.
-        """
+        """Yield a pidfd of this process, -1 without pidfd support, or None if it has ended."""
         if not self._has_pidfd:
             yield -1 if self.alive(process) else None
             return
@@ -266,7 +267,7 @@ class LocalProcesses:
         self, loop: asyncio.AbstractEventLoop, process: ProcessId, call: Callable[[], None]
     ) -> Callable[[], None]:
         async def watch() -> None:
-            while self.alive(process):  # noqa: ASYNC110  nothing here tells us otherwise
+            while self.alive(process):  # noqa: ASYNC110  the end of a process can only be polled here
                 await asyncio.sleep(POLL)
             call()
 

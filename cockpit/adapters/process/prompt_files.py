@@ -1,7 +1,7 @@
-"""First prompts in private files, in a folder per session or job.
+"""First prompts in private files, with a folder per session or job.
 
-The database holds prompts without secrets. The exact prompt is only here, until the CLI has read
-it. Launch orders write a session's files.
+The database contains prompts without secrets. The exact prompt is stored only in these files, until
+the CLI has read it. `launch_order` writes a session's files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.core.errors import Hindered
 
 PROMPTS = "prompts"
-"""The folder, below the state folder."""
+"""The name of the folder, below the state folder."""
 _OF_A_JOB = "job.md"
 _LONGEST = 4_000_000
 """Maximum bytes of a stored prompt."""
@@ -28,11 +28,11 @@ class KeptPrompts:
         self._folder = folder
 
     def folder_of(self, owner: str) -> Path:
-        """Return the folder of a session's run, or of a job. It may not exist."""
+        """Return the folder of a session's run or of a job, which may not exist."""
         return self._folder / owner
 
     def keep(self, job: str, prompt: str) -> None:
-        """Store the prompt of a job whose session has not started. Raises `Hindered`."""
+        """Store a job's prompt until its session starts. Raises `Hindered`."""
         try:
             make_private_folder(self.folder_of(job))
             write_private(self.folder_of(job) / _OF_A_JOB, prompt.encode("utf-8", "replace"))
@@ -44,14 +44,14 @@ class KeptPrompts:
             ) from refused
 
     def of_job(self, job: str) -> str | None:
-        """Return what `keep` stored; None if there is nothing."""
+        """Return the prompt that `keep` stored; None without one."""
         try:
             return read_text(self.folder_of(job) / _OF_A_JOB, _LONGEST)
         except OSError:
             return None
 
     def taken(self, owner: str, files: Iterable[str]) -> None:
-        """Remove those of the files that belong to this owner: its CLI has read them."""
+        """Remove those of the files that belong to this owner, after its CLI has read them."""
         folder = self.folder_of(owner)
         for file in map(Path, files):
             if file.parent == folder.absolute():
@@ -61,7 +61,7 @@ class KeptPrompts:
             folder.rmdir()
 
     def forget(self, owner: str | None) -> None:
-        """Remove every file of this owner."""
+        """Remove all files of this owner."""
         if owner:
             _remove(self.folder_of(owner))
 

@@ -1,6 +1,6 @@
-"""Write a line to a terminal in which a process of the user ran.
+"""Write a line to the terminal of a process that has ended.
 
-The terminal is opened while the process runs: its name may be given to another one later.
+The terminal is opened while the process is running, because its name may be reused later.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ _FLAGS = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLO
 
 
 class OpenTerminal:
-    """A terminal that is held open; the device goes when its last other user does."""
+    """An open terminal. The device is closed when its last other process closes it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     def write_line(self, text: str) -> None:
-        """Write below the existing output. Never waits; a closed or stopped terminal is ignored."""
+        """Write a line below the existing output. Never waits; has no effect if the terminal is
+        closed or stopped."""
         if self._descriptor is not None:
             with suppress(OSError):
                 os.write(self._descriptor, f"\r\n{text}\r\n".encode())
 
     def close(self) -> None:
-        """Idempotent."""
+        """Close the terminal. Idempotent."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def open_terminal(name: str) -> OpenTerminal | None:
-    """Open a terminal by its name, such as `pts/3`; None if it is none of the user's."""
+    """Open a terminal by its name, such as `pts/3`; None if it does not belong to the user."""
     if not _NAME.fullmatch(name):
         return None
     try:

@@ -9,23 +9,24 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 PATIENCE = 20.0
-"""Seconds for one command."""
+"""Time limit of one command, in seconds."""
 
 
 def run_all(commands: Sequence[Sequence[str]]) -> None:
-    """Run the commands one after another. Raises `Failed` at the first failure."""
+    """Run the commands in sequence. Raises `Failed` at the first failure."""
     for command in commands:
         done = answer_of(*command)
         if done.returncode != 0:
             raise Failed(
                 f"{' '.join(command)} failed",
                 words_of(done) or f"exit code {done.returncode}",
-                "Run it by hand, or check the state: cockpit service status",
+                "Run the command manually, or check the state: cockpit service status",
             )
 
 
 def answer_of(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command; one that cannot be run or does not end counts as failed, with the reason."""
+    """Run a command. If it cannot be run or does not end in time, the result is a failure with the
+    reason."""
     try:
         return subprocess.run(
             command,

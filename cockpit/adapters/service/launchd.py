@@ -24,7 +24,7 @@ class LaunchdAgent:
     command: tuple[str, ...]
     kept: Mapping[str, str]
     log: Path
-    """The supervisor's output before it opens its log."""
+    """The file for the supervisor's output before it opens its log."""
 
     kind = "launchd agent"
 
@@ -46,7 +46,8 @@ class LaunchdAgent:
                 # Restart after a crash, not after `cockpit down`.
                 "KeepAlive": {"SuccessfulExit": False},
                 "ThrottleInterval": 10,
-                # Agents live in a tmux server that the supervisor started; launchd must not end it.
+                # Agents run in a tmux server that the supervisor started; launchd must not end this
+                # server.
                 "AbandonProcessGroup": True,
                 "StandardOutPath": str(self.log),
                 "StandardErrorPath": str(self.log),
@@ -57,36 +58,36 @@ class LaunchdAgent:
         """Raise `ProgramMissing` or `NotNow` if launchd does not manage this user's desktop."""
         if shutil.which("launchctl") is None:
             raise ProgramMissing(
-                "launchctl is not on this machine", "", "Start the supervisor by hand: cockpit up"
+                "launchctl is not on this machine", "", "Start the supervisor manually: cockpit up"
             )
         done = answer_of("launchctl", "print", _domain())
         if done.returncode != 0:
             raise NotNow(
-                "launchd has no session of yours here",
+                "launchd has no session for you",
                 words_of(done),
-                "Log in at the screen of this machine, or use: cockpit up",
+                "Log in at this machine's screen, or use: cockpit up",
             )
 
     def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
-        """Return the commands that load the agent, which starts it; without `start`, the next
-        login does.
+        """Return the commands that load and start the agent; without `start`, the agent starts at
+        the next login.
         """
         return (("launchctl", "bootstrap", _domain(), str(self.path)),) if start else ()
 
     def before_removal(self) -> tuple[tuple[str, ...], ...]:
-        """Nothing: unloading the agent would end the supervisor."""
+        """Return no commands, because unloading the agent would end the supervisor."""
         return ()
 
     def after_removal(self) -> tuple[tuple[str, ...], ...]:
         return ()
 
     def state(self) -> dict[str, str]:
-        """Return whether launchd has loaded it."""
+        """Return whether launchd has loaded the agent."""
         done = answer_of("launchctl", "print", f"{_domain()}/{LABEL}")
         return {"loaded": "yes" if done.returncode == 0 else "no"}
 
     def hint(self) -> str | None:
-        return "It starts when you log in at this machine's screen."
+        return "The supervisor starts when you log in at this machine's screen."
 
 
 def _domain() -> str:

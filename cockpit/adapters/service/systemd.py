@@ -1,6 +1,6 @@
 """The supervisor as a systemd user service: its unit file and its state.
 
-`systemctl` and `loginctl` are run from PATH, never with `sudo`.
+Runs `systemctl` and `loginctl` from PATH, never with `sudo`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ NAME = "cockpit.service"
 
 @dataclass(frozen=True, slots=True)
 class SystemdUnit:
-    """One user's unit."""
+    """The systemd unit of one user."""
 
     folder: Path
     """Folder of the user's units: `~/.config/systemd/user`."""
     command: tuple[str, ...]
     """Argument vector of the supervisor in the foreground."""
     kept: Mapping[str, str]
-    """Variables of the supervisor in addition to systemd's."""
+    """The supervisor's variables in addition to systemd's."""
 
     kind = "systemd user unit"
 
@@ -34,15 +34,15 @@ class SystemdUnit:
         return self.folder / NAME
 
     def text(self) -> str:
-        """Return the unit file. Raises `BadUsage` for a value that a unit file cannot hold."""
+        """Return the unit file. Raises `BadUsage` for a value that a unit file cannot contain."""
         environment = "".join(
             f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.kept.items()
         )
         program, *rest = self.command
         if any(character in program for character in "\"'\\$*?["):
             raise BadUsage(
-                f"systemd cannot run a program of this name: {program!a}",
-                "It takes no quotes, backslashes, dollar signs or wildcards there.",
+                f"systemd cannot run a program with this path: {program!a}",
+                "Quotes, backslashes, dollar signs and wildcards are not allowed there.",
                 "Install cockpit in another folder.",
             )
         arguments = (_quoted(word).replace("$", "$$") for word in rest)
@@ -73,14 +73,14 @@ WantedBy=default.target
             raise ProgramMissing(
                 "systemctl is not on this machine",
                 "A service needs systemd (Linux) or launchd (macOS).",
-                "Start the supervisor by hand: cockpit up",
+                "Start the supervisor manually: cockpit up",
             )
         done = answer_of("systemctl", "--user", "show-environment")
         if done.returncode != 0:
             raise NotNow(
-                "systemd runs no user session here",
+                "systemd has no user session here",
                 words_of(done),
-                "Log in on the machine itself or by ssh (not su or sudo), or use: cockpit up",
+                "Log in at the machine or with ssh (not su or sudo), or use: cockpit up",
             )
 
     def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
@@ -90,23 +90,21 @@ WantedBy=default.target
         return (("systemctl", "--user", "daemon-reload"), enable, *begin)
 
     def before_removal(self) -> tuple[tuple[str, ...], ...]:
-        """Return the commands that `remove` runs before the file is deleted; nothing running is
-        stopped.
-        """
+        """Return the commands that `remove` runs before deleting the file; they stop no process."""
         return (("systemctl", "--user", "disable", NAME),)
 
     def after_removal(self) -> tuple[tuple[str, ...], ...]:
         return (("systemctl", "--user", "daemon-reload"),)
 
     def state(self) -> dict[str, str]:
-        """Return systemd's state of the unit, in its own words."""
+        """Return the unit's state in systemd's words."""
         return {
             "enabled": words_of(answer_of("systemctl", "--user", "is-enabled", NAME)) or "unknown",
             "active": words_of(answer_of("systemctl", "--user", "is-active", NAME)) or "unknown",
         }
 
     def hint(self) -> str | None:
-        """Return what is missing to start without a login; None if nothing is, or if it is
+        """Return how to start the service without a login; None if it already does, or if this is
         unknown.
         """
         if shutil.which("loginctl") is None:
@@ -116,15 +114,15 @@ WantedBy=default.target
             return None
         if answer.endswith("=no"):
             return (
-                "It starts when you log in, and ends when you log out. "
-                "To have it start with the machine and stay: loginctl enable-linger"
+                "The supervisor starts when you log in, and ends when you log out. "
+                "To start it with the machine and keep it running: loginctl enable-linger"
             )
         return None
 
 
 def _quoted(text: str) -> str:
-    """Quote one word of a unit file, so that it contains no specifier."""
+    """Quote one word of a unit file, so that systemd reads no specifier in it."""
     if not text.isprintable():
-        raise BadUsage(f"A unit file cannot hold {text!a}")
+        raise BadUsage(f"A unit file cannot contain {text!a}")
     inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{inner}"'

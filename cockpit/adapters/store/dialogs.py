@@ -1,7 +1,7 @@
 """The text of each agent's open dialog, in the supervisor's database.
 
-A CLI reports it once, by a hook, while the dialog may stay open for days. One row per agent with an
-open dialog.
+A CLI reports the text once, through a hook, but the dialog may stay open for days. One row per
+agent with an open dialog.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from cockpit.core.moments import DialogKind, DialogOpened
 
 
 class DialogTable:
-    """The table of one store."""
+    """The dialog table of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store._run
 
     def of(self, agent: str, session: str) -> tuple[DialogOpened, float] | None:
-        """Return what was asked in this session, and when it was reported, in steady seconds."""
+        """Return this session's open dialog, and the time of its report in steady seconds."""
         row = self._run(
             "select kind, detail, tool, command, at from dialogs where agent = ? and session = ?",
             agent,
@@ -44,5 +44,5 @@ class DialogTable:
         )
 
     def forget(self, agent: str) -> None:
-        """Remove the dialog. Idempotent."""
+        """Remove an agent's dialog. Idempotent."""
         self._run("delete from dialogs where agent = ?", agent)

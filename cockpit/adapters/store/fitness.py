@@ -9,8 +9,8 @@ from cockpit.adapters.store.migrations import cannot_search, make_searchable
 
 
 def check_sqlite(database: sqlite3.Connection | None = None) -> str:
-    """Return its version. Raises `Failed` with what is missing. `database` must be empty, and
-    is closed.
+    """Return SQLite's version. Raises `Failed` with the missing feature. `database` must be empty,
+    and is closed afterwards.
     """
     with closing(database or sqlite3.connect(":memory:")) as tried:
         try:

@@ -1,7 +1,7 @@
 """The database schema, as the list of its migrations.
 
-A released migration is never changed; a new schema is a new migration. `user_version` holds the
-number of migrations applied.
+A released migration is never changed; a new schema is a new migration. `user_version` is the number
+of applied migrations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Migration = Callable[[sqlite3.Connection], None]
 
 
 def m001_first(database: sqlite3.Connection) -> None:
-    """Agents, jobs, sessions, handoffs, latches and events."""
+    """Create agents, jobs, sessions, handoffs, latches and events."""
     for statement in (
         """create table seats (
              name text primary key, settings text not null, config_file text,
@@ -51,12 +51,12 @@ def m001_first(database: sqlite3.Connection) -> None:
 
 
 def m002_ended(database: sqlite3.Connection) -> None:
-    """When a session ended."""
+    """Add the time of a session's end."""
     database.execute("alter table sessions add column ended real")
 
 
 def m003_outgoing(database: sqlite3.Connection) -> None:
-    """Messages that were not sent yet."""
+    """Create the table of messages that were not sent yet."""
     database.execute(
         """create table outgoing (
              id text primary key, created real not null, agent text not null, kind text not null,
@@ -67,15 +67,12 @@ def m003_outgoing(database: sqlite3.Connection) -> None:
 
 
 def m004_ending(database: sqlite3.Connection) -> None:
-    """How an agent's last process ended."""
+    """Add the exit reason of an agent's last process."""
     database.execute("alter table seats add column ending text")
 
 
 def m005_search(database: sqlite3.Connection) -> None:
-    """Full-text index of documents; `indexed` records what is in it, by time of sealing.
-
-    It is filled from the files, after this and whenever a document is sealed.
-    """
+    """Create the full-text index of documents; `indexed` lists the indexed documents."""
     database.execute(
         """create table indexed (
              number integer primary key, handoff text not null unique,
@@ -85,13 +82,13 @@ def m005_search(database: sqlite3.Connection) -> None:
 
 
 def make_searchable(database: sqlite3.Connection) -> None:
-    """Create the full-text index. Raises `Failed` if this Python's SQLite has none."""
+    """Create the full-text index. Raises `Failed` if this Python's SQLite does not support it."""
     try:
         database.execute(
             "create virtual table document_words using fts5(text, tokenize = 'trigram')"
         )
     except sqlite3.OperationalError as missing:
-        # Not a damaged file, which would be moved aside: another Python can read it.
+        # Not reported as a damaged file, which would be moved aside: another Python can read it.
         raise cannot_search(missing) from missing
 
 
@@ -105,7 +102,7 @@ def cannot_search(missing: sqlite3.Error) -> Failed:
 
 
 def m006_threads(database: sqlite3.Connection) -> None:
-    """The chat thread of each job's messages."""
+    """Create the table of chat threads for each job's messages."""
     database.execute(
         """create table threads (
              place text not null, job text not null, thread text not null,
@@ -114,12 +111,12 @@ def m006_threads(database: sqlite3.Connection) -> None:
 
 
 def m007_gave_up(database: sqlite3.Connection) -> None:
-    """Why an agent is not restarted until the user acts."""
+    """Add the reason why an agent is not restarted until the user acts."""
     database.execute("alter table seats add column gave_up text")
 
 
 def m008_dialogs(database: sqlite3.Connection) -> None:
-    """The text of each agent's open dialog."""
+    """Create the table with the text of each agent's open dialog."""
     database.execute(
         """create table dialogs (
              agent text primary key, session text not null, at real not null, kind text not null,
@@ -128,7 +125,7 @@ def m008_dialogs(database: sqlite3.Connection) -> None:
 
 
 def m009_damaged(database: sqlite3.Connection) -> None:
-    """Unreadable values of other tables, with their location there."""
+    """Create the table for unreadable values of other tables, with their locations."""
     database.execute(
         """create table damaged (
              at integer not null, place text not null, id text not null, why text not null,
@@ -137,7 +134,7 @@ def m009_damaged(database: sqlite3.Connection) -> None:
 
 
 def m010_compaction_points(database: sqlite3.Connection) -> None:
-    """Where a CLI compacts automatically, as observed."""
+    """Create the table of token counts at which a CLI was observed to compact."""
     database.execute(
         """create table compaction_points (
              key text primary key, passed integer, compacted integer) strict"""
@@ -145,14 +142,13 @@ def m010_compaction_points(database: sqlite3.Connection) -> None:
 
 
 def m011_handoffs_by_time(database: sqlite3.Connection) -> None:
-    """An index for pages of the history, which start from the newest handoff."""
+    """Add an index for pages of the history, which begin with the newest handoff."""
     database.execute("create index handoffs_by_time on handoffs(created, id)")
 
 
 def m012_prompts(database: sqlite3.Connection) -> None:
-    """Prompts without secrets; earlier versions stored them unchanged.
-
-    The old text is overwritten in the file, not only unlinked.
+    """Remove secrets from prompts, which earlier versions stored unchanged. The old text is
+    overwritten in the file, not only unlinked.
     """
     redactor = Redactor()
     database.execute("pragma secure_delete = on")
@@ -165,7 +161,7 @@ def m012_prompts(database: sqlite3.Connection) -> None:
 
 
 def _without_secrets(redactor: Redactor, settings: object) -> str | None:
-    """Return an agent's settings with another prompt; None if they can stay unchanged."""
+    """Return an agent's settings with a cleaned prompt; None if nothing has to change."""
     try:
         held = json.loads(settings) if isinstance(settings, str) else None
     except ValueError:
@@ -179,14 +175,15 @@ def _without_secrets(redactor: Redactor, settings: object) -> str | None:
 
 
 def m013_compacted(database: sqlite3.Connection) -> None:
-    """Mark handoffs that a compaction cancelled; earlier versions recognised them by their text."""
+    """Mark handoffs that a compaction cancelled, which earlier versions recognised by their
+    text."""
     why = "the context was compacted"
     database.execute(
         "update handoffs set details = json_set(details, '$.compacted', json('true')) "
         "where why = ? and json_valid(details)",
         (why,),
     )
-    database.execute(  # ended, but its outcome was not saved yet
+    database.execute(  # ended, but the outcome was not saved yet
         "update handoffs set record = json_set(record, '$.state.compacted', json('true')) "
         "where ended is null and iif(json_valid(record), json_extract(record, '$.state.is') = "
         "'Ended' and json_extract(record, '$.state.why') = ?, false)",
@@ -195,12 +192,12 @@ def m013_compacted(database: sqlite3.Connection) -> None:
 
 
 def m014_cli_ids(database: sqlite3.Connection) -> None:
-    """The ids of sessions whose CLI chooses them."""
+    """Add the session ids that the CLI chooses."""
     database.execute("alter table sessions add column cli_id text")
 
 
 def m015_session_runtimes(database: sqlite3.Connection) -> None:
-    """The CLI and the model of each session: a handoff can change both."""
+    """Add the CLI and the model of each session, because a handoff can change both."""
     database.execute("alter table sessions add column runtime text not null default ''")
     database.execute("alter table sessions add column model text not null default ''")
 

@@ -1,7 +1,7 @@
 """Messages that were not sent yet, in the supervisor's database.
 
-A message is stored in the same transaction as its event, so neither exists without the other. Sends
-nothing, and does not decide about retries.
+A message is stored in the same transaction as its event, so neither is stored without the other.
+Sends nothing, and does not decide about retries.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from cockpit.adapters.store.store import Store
 from cockpit.ports.records import OutgoingRecord
 
 MOST = 1000
-"""Maximum stored messages; a further one replaces the oldest."""
+"""Maximum number of stored messages; another message replaces the oldest."""
 
 
 class OutgoingTable:
-    """The table of one store."""
+    """The message table of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store._run
 
     def add(self, message: OutgoingRecord) -> int:
-        """Store a message; return the number of old ones that were dropped. Idempotent."""
+        """Store a message; return the number of old messages that were dropped. Idempotent."""
         row = asdict(message)
         row |= {"hook": json.dumps(row["hook"]), "payload": json.dumps(row["payload"])}
         columns, marks = ", ".join(row), ", ".join("?" for _ in row)
@@ -42,14 +42,14 @@ class OutgoingTable:
         return dropped.rowcount
 
     def due(self, now: float) -> list[OutgoingRecord]:
-        """Return the messages that are due, oldest first."""
+        """Return the messages that are due at `now`, in Unix seconds, oldest first."""
         rows = self._run(
             "select * from outgoing where next_at <= ? order by created, rowid limit 200", now
         )
         return _messages(rows.fetchall())
 
     def next_after(self, now: float) -> float | None:
-        """Return when the next message becomes due, in unix seconds; None if there is none."""
+        """Return when the next message becomes due, in Unix seconds; None if there is none."""
         row = self._run("select min(next_at) from outgoing where next_at > ?", now).fetchone()
         return None if row[0] is None else float(row[0])
 
@@ -71,7 +71,7 @@ class OutgoingTable:
 
 
 def _messages(rows: Iterable[sqlite3.Row]) -> list[OutgoingRecord]:
-    """Return the readable messages; a damaged one is skipped."""
+    """Return the readable messages; skip damaged ones."""
     found = []
     for row in rows:
         with suppress(ValueError):

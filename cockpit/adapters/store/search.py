@@ -1,8 +1,8 @@
 """Full-text search over handoff documents.
 
-The index is stored beside the rows of the handoffs, and can be rebuilt from the files. SQLite's
-FTS5 splits text into trigrams, so any part of a word is found, in any script; words of fewer than
-three characters are matched against the results of the longer ones.
+The index is in the same database as the handoffs, and can be rebuilt from the files. SQLite's FTS5
+splits text into trigrams, so any part of a word is found, in any script. Words of fewer than three
+characters only filter the results of the longer words.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 from cockpit.adapters.store.store import Store
 
 SHORTEST = 3
-"""Characters of the shortest indexed word."""
+"""Minimum characters of an indexed word."""
 MOST = 200
-"""Maximum documents of one search, the newest first."""
+"""Maximum number of results of one search, the newest first."""
 
 
 class Stale(NamedTuple):
-    """A handoff whose document was sealed again after it was indexed, or never indexed."""
+    """A handoff whose document was never indexed, or was sealed again after it was indexed."""
 
     handoff: str
     agent: str
@@ -29,14 +29,14 @@ class Stale(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A document that contains all the words."""
+    """A document that contains all words of a search."""
 
     handoff: str
     text: str
 
 
 class SearchTable:
-    """The index of one store."""
+    """The full-text index of one store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -53,7 +53,7 @@ class SearchTable:
         return [Stale(*row) for row in rows.fetchall()]
 
     def put(self, handoff: str, sha256: str, text: str) -> None:
-        """Index a document's text, replacing an older one. Idempotent."""
+        """Index a document's text, replacing an older text. Idempotent."""
         with self._store.transaction():
             self._run(
                 "insert into indexed(handoff, sha256) values (?, ?) "
@@ -66,7 +66,8 @@ class SearchTable:
             self._run("insert into document_words(rowid, text) values (?, ?)", number, text)
 
     def clear(self, handoff: str) -> None:
-        """Remove a document's text; it is not read again. Idempotent."""
+        """Remove a document's text from the index; the document is not indexed again.
+        Idempotent."""
         number = self._number(handoff)
         if number is not None:
             self._run("delete from document_words where rowid = ?", number)
@@ -83,7 +84,7 @@ class SearchTable:
         for word in short:
             conditions.append("document_words.text like ? escape '\\'")
             values.append(f"%{_plain(word)}%")
-        # Conditions are ours; every value is bound.
+        # The conditions are constants; every value is bound.
         rows = self._run(
             "select handoffs.id, document_words.text from document_words "
             "join indexed on indexed.number = document_words.rowid "
@@ -99,11 +100,11 @@ class SearchTable:
 
 
 def _quoted(word: str) -> str:
-    """Quote a word, so that FTS5 takes it literally."""
+    """Quote a word, so that FTS5 matches it literally."""
     escaped = word.replace('"', '""')
     return f'"{escaped}"'
 
 
 def _plain(word: str) -> str:
-    """Escape the characters of a word that have a meaning in LIKE."""
+    """Escape the characters of a word that are special in LIKE."""
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

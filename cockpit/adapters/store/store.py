@@ -1,7 +1,8 @@
-"""One SQLite file, one connection, one process: every write is durable when the call returns.
+"""The database: one SQLite file with one connection, used by one process. Every write is durable
+when the call returns.
 
-WAL with `synchronous=FULL` costs a quarter of a millisecond per commit, so nothing is batched. A
-file that cannot be read is moved aside and reported, never overwritten; a file from a newer cockpit
+A commit takes a quarter of a millisecond (WAL with `synchronous=FULL`), so nothing is batched. A
+file that cannot be read is moved aside and reported, never overwritten. A file from a newer cockpit
 is refused.
 """
 
@@ -30,7 +31,7 @@ from cockpit.ports.records import (
 )
 
 KEPT_EVENTS = 20_000
-"""Events older than this many newer ones are deleted."""
+"""Number of newest events that are kept; older ones are deleted."""
 
 Record = TypeVar("Record", AgentRecord, JobRecord, SessionRecord, HandoffRecord)
 
@@ -38,7 +39,7 @@ _AS_JSON = {"settings", "record", "details", "data"}
 
 
 class Store:
-    """The supervisor's database, for one process and one thread. `open` comes first, `close`
+    """The supervisor's database, for one process and one thread. Call `open` first and `close`
     last.
     """
 
@@ -47,17 +48,16 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.put_aside: Path | None = None
-        """Where an unreadable file was moved, if there was one."""
+        """The new path of an unreadable database file; None if the file was readable."""
         self.refused: str | None = None
         """Why a write failed, until `try_to_write` succeeds."""
         self.rows_put_aside: list[DamagedRow] = []
-        """Rows that could not be read since this was opened: now in `damaged`, no longer in
-        their tables."""
+        """Unreadable rows that were moved to the table `damaged` since this store was opened."""
 
     def open(self) -> Self:
-        """Open or create the database; an unreadable file is moved aside first.
+        """Open or create the database, after moving an unreadable file aside.
 
-        Raises `Failed` for one of a newer version, and if nothing can be opened.
+        Raises `Failed` for a database of a newer version, and if no database can be opened.
         """
         try:
             self._database = _connect(self.path)
@@ -73,9 +73,9 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a transaction; may be nested, the outermost commits.
+        """Run a transaction. Can be nested; the outermost one commits.
 
-        Do not await inside it: what other tasks write meanwhile would be part of it.
+        Do not await in a transaction, because other tasks' writes would become part of it.
         """
         if self._database.in_transaction:
             yield
@@ -85,13 +85,13 @@ class Store:
             yield
             self._run("commit")
         except BaseException:
-            # SQLite may have rolled back by itself, on a full disk for example.
+            # SQLite may have rolled back by itself, for example on a full disk.
             if self._database.in_transaction:
                 self._database.execute("rollback")
             raise
 
     def try_to_write(self) -> None:
-        """Write an existing value, to test whether the disk accepts writes. Raises `Hindered`."""
+        """Write an existing value, to test whether the disk is writable. Raises `Hindered`."""
         with self.transaction():
             version = self._run("pragma user_version").fetchone()[0]
             self._run(f"pragma user_version = {int(version)}")
@@ -106,7 +106,7 @@ class Store:
         self._upsert("seats", "name", asdict(agent))
 
     def forget_agent(self, name: AgentName) -> None:
-        """Delete an agent and its jobs that never had a session; its history stays."""
+        """Delete an agent, and its jobs that never had a session. Its history stays."""
         with self.transaction():
             self._run("delete from seats where name = ?", name)
             self._run("delete from dialogs where agent = ?", name)
@@ -134,7 +134,8 @@ class Store:
         self._upsert("sessions", "id", asdict(session))
 
     def session(self, session: str) -> SessionRecord | None:
-        """Return the session with this id, or the newest with this id of its CLI."""
+        """Return the session with this id; otherwise the newest session with this CLI session
+        id."""
         return self._one(
             SessionRecord,
             "select * from sessions where id = ?1 or cli_id = ?1 "
@@ -143,12 +144,12 @@ class Store:
         )
 
     def has_run(self, run: str) -> bool:
-        """Return whether a session of ours ever had this marker."""
+        """Return whether any session of this cockpit had this marker."""
         found = self._run("select 1 from sessions where run = ? limit 1", run)
         return found.fetchone() is not None
 
     def session_of_run(self, run: str) -> SessionRecord | None:
-        """Return the newest session whose processes carry this marker."""
+        """Return the newest session whose processes have this marker."""
         return self._one(
             SessionRecord, "select * from sessions where run = ? order by created desc limit 1", run
         )
@@ -162,7 +163,7 @@ class Store:
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Return ended sessions that began after a time and have a transcript."""
+        """Return the ended sessions that began after `since` and have a transcript."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "
@@ -171,11 +172,12 @@ class Store:
         )
 
     def live_sessions(self) -> list[SessionRecord]:
-        """Return the sessions of all agents that are not known to have ended."""
+        """Return all agents' sessions that are not recorded as ended."""
         return self._all(SessionRecord, "select * from sessions where state = 'live'")
 
     def end_other_sessions(self, agent: AgentName, session: SessionId, at: float) -> None:
-        """Mark every other session of the agent as ended: an agent has one at a time."""
+        """Mark every other session of the agent as ended, because an agent has one session at a
+        time."""
         self._run(
             "update sessions set state = 'ended', ended = ? "
             "where agent = ? and id <> ? and state = 'live'",
@@ -194,7 +196,7 @@ class Store:
         return self._one(HandoffRecord, "select * from handoffs where id = ?", handoff)
 
     def handoffs_named(self, start: str) -> list[HandoffRecord]:
-        """Return handoffs whose id starts like this, or whose document or copy has exactly this
+        """Return the handoffs whose id begins with `start`, or whose document or copy has this
         path.
         """
         return self._all(
@@ -205,7 +207,7 @@ class Store:
         )
 
     def handoffs_with_copy(self) -> list[HandoffRecord]:
-        """Return handoffs with a copy of the document, oldest first."""
+        """Return the handoffs with a copy of the document, oldest first."""
         return self._all(
             HandoffRecord, "select * from handoffs where copy is not null order by created"
         )
@@ -218,8 +220,8 @@ class Store:
     def newest_handoffs(
         self, agent: str | None, limit: int, before: str | None = None
     ) -> list[HandoffRecord]:
-        """Return the handoffs of one agent or all that are older than `before`, newest first."""
-        # Two statements: SQLite does not use an index for a condition that may be null.
+        """Return handoffs older than `before`, newest first; with `agent`, only this agent's."""
+        # Two different statements, because SQLite uses no index for a condition that may be null.
         older = "and (created, id) < (select created, id from handoffs where id = ?2) "
         where = "(?1 is null or agent = ?1) " + (older if before is not None else "")
         return self._all(
@@ -235,7 +237,7 @@ class Store:
         return int(found.fetchone()[0])
 
     def handoffs_of(self, job: JobId, session: str) -> list[HandoffRecord]:
-        """Return the handoffs that one session started, oldest first."""
+        """Return the handoffs of one session, oldest first."""
         return self._all(
             HandoffRecord,
             "select * from handoffs where job = ? and old_session = ? order by created",
@@ -244,27 +246,25 @@ class Store:
         )
 
     def each_handoff(self, job: JobId) -> Iterator[HandoffRecord]:
-        """Like `handoffs`, decoded one by one: a job can have thousands."""
+        """Like `handoffs`, but decodes one row at a time, because a job can have thousands."""
         return self._each(
             HandoffRecord, "select * from handoffs where job = ? order by created", job
         )
 
     def each_session(self, job: JobId) -> Iterator[SessionRecord]:
-        """Like `chain`, decoded one by one."""
+        """Like `chain`, but decodes one row at a time."""
         return self._each(
             SessionRecord, "select * from sessions where job = ? order by number, created", job
         )
 
     def open_handoffs(self) -> list[HandoffRecord]:
-        """Return the handoffs that have not ended, oldest first; a restarted supervisor
-        continues them.
-        """
+        """Return the handoffs that have not ended, oldest first."""
         return self._all(
             HandoffRecord, "select * from handoffs where ended is null order by created"
         )
 
     def last_ended(self, session: SessionId) -> HandoffRecord | None:
-        """Return the last handoff of this session, if it has ended."""
+        """Return this session's last handoff if it has ended; None otherwise."""
         found = self._one(
             HandoffRecord,
             "select * from handoffs where old_session = ? order by created desc limit 1",
@@ -273,10 +273,11 @@ class Store:
         return found if found is not None and found.ended is not None else None
 
     def swaps(self, agent: AgentName, since: float, but: str = "") -> int:
-        """Count the agent's handoffs that ended a session after a time, without reason `but`.
+        """Count the agent's handoffs that ended a session after `since`, except those with the
+        reason `but`.
 
-        Includes those that reopened the same session because no new one would start. `since` is in
-        steady seconds, which a handoff stores as `closed` among its details.
+        Includes handoffs that reopened the same session because no new session started. `since` is
+        in steady seconds, like `closed` in a handoff's details.
         """
         row = self._run(
             "select count(*) from handoffs where agent = ? and outcome in ('done', 'revived') "
@@ -291,13 +292,13 @@ class Store:
     # Latches
 
     def compaction_point(self, key: str) -> SeenPoint:
-        """Return where a CLI was observed to compact."""
+        """Return the token counts at which a CLI was observed to compact."""
         found = self._run("select passed, compacted from compaction_points where key = ?", key)
         row = found.fetchone()
         return SeenPoint(row["passed"], row["compacted"]) if row is not None else SeenPoint()
 
     def save_compaction_point(self, key: str, seen: SeenPoint) -> None:
-        """Store it, replacing the old value."""
+        """Store an observed compaction point, replacing the old value."""
         self._run(
             "insert or replace into compaction_points(key, passed, compacted) values (?, ?, ?)",
             key,
@@ -306,16 +307,17 @@ class Store:
         )
 
     def latch(self, session: SessionId, name: str, at: float) -> bool:
-        """Set the latch; False if it was already set. Stored, so that nothing is reported twice."""
+        """Set a latch; return False if it was already set. Latches are stored, so that nothing is
+        reported twice."""
         if self.latched(session, name) is not None:
-            return False  # asked after every reading: an unchanged latch is not written again
+            return False  # called after every reading, so an unchanged latch is not written again
         done = self._run(
             "insert or ignore into latches(session, name, at) values (?, ?, ?)", session, name, at
         )
         return done.rowcount == 1
 
     def latched(self, session: SessionId, name: str) -> float | None:
-        """Return when it was set; None if it is not."""
+        """Return when the latch was set; None if it is not set."""
         row = self._run(
             "select at from latches where session = ? and name = ?", session, name
         ).fetchone()
@@ -326,7 +328,8 @@ class Store:
             self._run("delete from latches where session = ? and name = ?", session, name)
 
     def boot_epoch(self, boot: str, found: float) -> float:
-        """Return the stored start of this boot in unix seconds, as it was first determined."""
+        """Return the Unix time of this boot as it was first stored; store `found` if there is
+        none."""
         self.latch(SessionId(""), f"boot.{boot}", found)
         held = self.latched(SessionId(""), f"boot.{boot}")
         return found if held is None else held
@@ -350,7 +353,8 @@ class Store:
         return EventRecord(number, at, AgentName(agent) if agent else None, kind, text, data)
 
     def events(self, after: int, limit: int) -> list[EventRecord]:
-        """Return events, oldest first; `after=0` returns the newest `limit`."""
+        """Return at most `limit` events after the id `after`, oldest first; with `after=0`, the
+        newest ones."""
         if after:
             sql = "select * from events where id > ?1 order by id limit ?2"
         else:
@@ -358,31 +362,29 @@ class Store:
         rows = self._run(sql, after, limit).fetchall()
         found = []
         for row in rows:
-            with suppress(DamagedValue):  # it stays in its table, and is not returned
+            with suppress(DamagedValue):  # the row stays in its table, and is not returned
                 found.append(EventRecord(**_decoded(dict(row))))
         return found if after else found[::-1]
 
     def _run(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        """Execute a statement. Raises `Hindered` if the disk fails; then nothing of it is
-        written.
-        """
+        """Execute a statement. Raises `Hindered` if the disk fails; then nothing was written."""
         try:
             return self._database.execute(sql, values)
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
-                raise  # an invalid statement is a bug, not an error of the machine
+                raise  # an invalid statement is a bug, not a disk error
             self.refused = f"{self.path}: {error}"
             raise Hindered(
                 "Cannot write the database",
                 f"{self.path}: {error}.",
-                "Is the disk full? cockpit tries again automatically.",
+                "Is the disk full? cockpit retries automatically.",
             ) from error
 
     def _all(self, kind: type[Record], sql: str, *values: Any) -> list[Record]:
         return list(self._each(kind, sql, *values))
 
     def _each(self, kind: type[Record], sql: str, *values: Any) -> Iterator[Record]:
-        """Yield the rows, all fetched at the first step and decoded one by one."""
+        """Fetch all rows at the first step, and yield them decoded one at a time."""
         names = {each.name for each in fields(kind)}
         for row in self._run(sql, *values).fetchall():
             held = {key: value for key, value in dict(row).items() if key in names}
@@ -395,9 +397,9 @@ class Store:
             yield kind(**decoded)
 
     def _move_row_aside(self, kind: type[Record], row: dict[str, Any], wrong: DamagedValue) -> None:
-        """Move an unreadable row aside, so that other rows can be read; nothing of it is lost.
+        """Move an unreadable row with all its values aside, so that other rows can be read.
 
-        A job stays in its table and is skipped: its sessions refer to it.
+        A job stays in its table and is skipped, because sessions refer to it.
         """
         table, key = _TABLES[kind]
         agent = row.get("agent") or row.get("name") or ""
@@ -412,15 +414,14 @@ class Store:
                 *(table, damaged.id, damaged.why, json.dumps(content)),
             )
             if kind is not JobRecord:
-                # By its bytes: an undecodable value equals no text that could be bound.
+                # Compared as bytes: an undecodable value equals no text that could be bound.
                 identity = getattr(row[key], "raw", None) or str(row[key]).encode()
                 self._run(f"delete from {table} where cast({key} as blob) = ?", identity)
         self.rows_put_aside.append(damaged)
 
     def _without_damage(self, kind: type[Record], row: dict[str, Any]) -> dict[str, Any]:
-        """Return the row without damaged optional texts, which are stored in `damaged`.
-
-        Raises `DamagedValue` if a required one is damaged.
+        """Return the row without damaged optional texts, which are moved to `damaged`. Raises
+        `DamagedValue` if a required value is damaged.
         """
         optional = {each.name for each in fields(kind) if "None" in str(each.type)}
         bad = [name for name, value in row.items() if isinstance(value, Unreadable)]
@@ -452,7 +453,7 @@ class Store:
         columns = ", ".join(held)
         marks = ", ".join("?" for _ in held)
         changes = ", ".join(f"{name} = excluded.{name}" for name in held if name != key)
-        # Table and column names are ours; every value is bound.
+        # Table and column names are constants; every value is bound.
         self._run(
             f"insert into {table} ({columns}) values ({marks}) "
             f"on conflict ({key}) do update set {changes}",
@@ -467,7 +468,7 @@ class DamagedRow:
     table: str
     id: str
     agent: str
-    """Its agent, as far as that can be read."""
+    """The row's agent, if it can be read."""
     why: str
 
 
@@ -548,8 +549,8 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
     if taken > len(MIGRATIONS):
         raise Failed(
             f"{path} was written by a newer cockpit",
-            f"It has schema version {taken}; this version knows {len(MIGRATIONS)}.",
-            "Run the newer version, or move the file away to start fresh.",
+            f"It has schema version {taken}; this version supports {len(MIGRATIONS)}.",
+            "Run the newer version, or move the file away to start with an empty database.",
         )
     for number, migration in enumerate(MIGRATIONS[taken:], start=taken + 1):
         database.execute("begin immediate")
@@ -563,7 +564,7 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _put_aside(path: Path) -> Path | None:
-    """Rename a file that cannot be read, together with its journal."""
+    """Rename an unreadable file together with its journal; return the new path."""
     if not path.is_file() or path.is_symlink():
         return None
     number = 1

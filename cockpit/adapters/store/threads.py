@@ -1,6 +1,6 @@
 """The chat thread for each job's messages, in the supervisor's database.
 
-A chat is identified by a hash of its address, because the address may be a secret.
+A chat is identified by a hash of its URL, because the URL may be a secret.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from cockpit.adapters.store.store import Store
 
 MOST = 10_000
-"""Maximum stored threads; a further one replaces the oldest."""
+"""Maximum number of stored threads; another thread replaces the oldest."""
 
 
 class ThreadTable:
-    """The table of one store."""
+    """The thread table of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store._run
@@ -24,7 +24,7 @@ class ThreadTable:
         return None if row is None else str(row[0])
 
     def remember(self, place: str, job: str, thread: str) -> None:
-        """Store the thread, replacing an older one."""
+        """Store a job's thread, replacing an older thread."""
         self._run("insert or replace into threads values (?, ?, ?)", place, job, thread)
         self._run(
             "delete from threads where rowid in "
@@ -33,5 +33,5 @@ class ThreadTable:
         )
 
     def forget(self, place: str, job: str) -> None:
-        """Remove the thread."""
+        """Remove a job's thread."""
         self._run("delete from threads where place = ? and job = ?", place, job)

@@ -1,7 +1,7 @@
-"""Run commands on the private tmux server, and turn tmux's errors into ours.
+"""Run commands on the private tmux server, and convert tmux's errors to cockpit's.
 
-One call starts one `tmux` client, which runs a chain of commands and has a time limit. The server
-runs a chain as one step: no other client's command comes between its parts.
+One call starts one `tmux` client, which runs a sequence of commands and has a time limit. The
+server runs a sequence as one step: no other client's command runs in between.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
 
 LONGEST_SOCKET_PATH = 107
-"""Bytes that the kernel takes (103 on macOS); tmux itself only says "File name too long"."""
+"""Maximum length in bytes (103 on macOS). tmux's own error is only "File name too long"."""
 
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
 
@@ -30,11 +30,12 @@ INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tm
 
 
 class ServerGone(PanesSilent):
-    """Nothing listens on the socket. The server may still run: its pid tells whether it does."""
+    """No process is listening on the socket. The server may still be running; its pid shows whether
+    it is."""
 
 
 class NoSession(Failed):
-    """The server runs, and the session does not exist."""
+    """The server is running, but the session does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,14 @@ class TmuxCommand:
     socket: Path
     config: Path
     environment: Mapping[str, str]
-    """Clients, and a server that a client starts, get the variables in `NEEDED` from here."""
+    """The source of the variables in `NEEDED`, for clients and for a server that a client
+    starts."""
     program: str = "tmux"
     deadline: float = 5.0
-    """Seconds until a client that has not answered is killed."""
+    """Seconds after which a client that does not answer is killed."""
 
     def argv(self, *commands: Sequence[str], flags: Sequence[str] = ("-u",)) -> list[str]:
-        """The argument vector of a client that runs a chain of commands."""
+        """Return the argument vector of a client that runs these commands in sequence."""
         vector = [self.program, *flags, "-S", str(self.socket), "-f", str(self.config)]
         for number, command in enumerate(commands):
             if number:
@@ -61,19 +63,20 @@ class TmuxCommand:
     async def run(
         self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False
     ) -> list[str]:
-        """`call`, on a thread."""
+        """Run `call` on a thread."""
         return await asyncio.to_thread(self.call, *commands, stdin=stdin, start=start)
 
     def call(self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False) -> list[str]:
-        """Run a chain; the lines it printed. A chain ends at its first error.
+        """Run tmux commands in sequence; return the lines they print. Stops at the first error.
 
-        Only with `start` may the client start the server. Raises `PanesSilent` (its `ServerGone`
-        when nothing listens), `PaneGone`, `PaneOccupied`, `NoSession`, `Failed`, `ProgramMissing`.
+        The client may start the server only with `start`. Raises `PanesSilent` (`ServerGone` if no
+        process is listening), `PaneGone`, `PaneOccupied`, `NoSession`, `Failed` or
+        `ProgramMissing`.
         """
         check_socket_path(self.socket)
         argv = self.argv(*commands, flags=("-u",) if start else ("-u", "-N"))
         if start:
-            argv = with_given_limit(argv)  # the server hands its limit to every agent
+            argv = with_given_limit(argv)  # every agent inherits the server's limit
         try:
             answer = subprocess.run(
                 argv,
@@ -90,18 +93,19 @@ class TmuxCommand:
             raise PanesSilent(
                 "tmux does not answer",
                 f"No reply to {commands[0][0]} within {self.deadline:g} s.",
-                "The state of the panes is unknown; nothing is done to them until tmux answers.",
+                "The state of the panes is unknown; they are not changed until tmux answers.",
             ) from None
         except OSError as error:
             raise PanesSilent("Cannot run tmux", str(error.strerror)) from error
         if answer.returncode:
             raise self._error(answer.stderr.decode("utf-8", "replace").strip(), commands[0][0])
-        # Only the newline ends a line: str.splitlines would also split on what a pane may hold.
+        # Only a newline ends a line: str.splitlines would split at other characters that a pane may
+        # contain.
         text = answer.stdout.decode("utf-8", "replace")
         return text.removesuffix("\n").split("\n") if text else []
 
     def _error(self, message: str, command: str) -> Exception:
-        detail = safe_line(message) or f"{command} failed and printed no reason."
+        detail = safe_line(message) or f"{command} failed without a message."
         if "no server running" in message or (
             "error connecting to" in message
             and ("No such file" in message or "Connection refused" in message)
@@ -118,20 +122,20 @@ class TmuxCommand:
             or "can't find session" in message
             or "no sessions" in message
         ):
-            return NoSession("The tmux server holds no session of ours", detail)
+            return NoSession("The tmux server has no cockpit session", detail)
         return Failed("tmux refused", f"{command}: {detail}")
 
 
 def literal(word: str) -> str:
-    """Escape a semicolon at the end of a word: tmux would take it for the end of the command."""
+    """Escape a semicolon at the end of a word, which tmux would read as the end of the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
 def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of an environment that a client, and a server that it starts, needs.
+    """Return the variables that a client, and a server that it starts, needs.
 
-    No others: the server keeps its environment and gives it to every pane that the user opens by
-    hand. Agents get their environment from their launch.
+    Other variables are left out, because panes that the user opens inherit the server's
+    environment. Agents get their environment from their launch.
     """
     kept = {
         name: value
@@ -144,12 +148,12 @@ def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def missing(program: str) -> ProgramMissing:
     return ProgramMissing(
-        "tmux is not installed", f"There is no program {program!a} on the PATH.", INSTALL_HINT
+        "tmux is not installed", f"No program {program!a} on the PATH.", INSTALL_HINT
     )
 
 
 def check_socket_path(socket: Path) -> None:
-    """Refuse a path that no socket can have. Raises `Failed`."""
+    """Raise `Failed` if the path is too long for a socket."""
     length = len(os.fsencode(socket))
     if length > LONGEST_SOCKET_PATH:
         raise Failed(
@@ -160,7 +164,7 @@ def check_socket_path(socket: Path) -> None:
 
 
 def check_version(program: str, environment: Mapping[str, str]) -> str:
-    """The version of tmux. Raises `ProgramMissing` where it is too old or not installed."""
+    """Return tmux's version. Raises `ProgramMissing` if tmux is too old or not installed."""
     found = shutil.which(program, path=environment.get("PATH", os.defpath))
     if found is None:
         raise missing(program)
@@ -173,13 +177,15 @@ def check_version(program: str, environment: Mapping[str, str]) -> str:
     version = safe_line(answer.stdout.strip())
     if not new_enough(version):
         raise ProgramMissing(
-            "tmux is too old", f"This is {version or 'unknown'}; 3.3a is the oldest.", INSTALL_HINT
+            "tmux is too old",
+            f"This is {version or 'unknown'}; cockpit needs 3.3a or later.",
+            INSTALL_HINT,
         )
     return version
 
 
 def new_enough(version: str) -> bool:
-    """Whether `tmux -V` names 3.3 or later; builds of the master branch are new enough."""
+    """Return whether a version of `tmux -V` is 3.3 or later; builds of the master branch are."""
     if "master" in version or "openbsd" in version:
         return True
     match = re.search(r"(\d+)\.(\d+)", version)

@@ -1,7 +1,7 @@
 """Write the private tmux server's configuration.
 
-The user's own tmux.conf is neither read nor changed. No text here comes from an agent, a repository
-or a name, because a tmux format can run programs.
+The user's own tmux.conf is neither read nor changed. The configuration contains no text from agents
+or repositories and no names, because a tmux format can run programs.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.core.errors import Failed
 
 SESSION = "cockpit"
-"""The session that has every window. Each attached terminal has its own session in its group."""
+"""The session with all windows. Each attached terminal has its own session in the same group."""
 HOME_WINDOW = 0
 RETURN_KEY = "F12"
 OTHER_RETURN_KEY, OTHER_SPOKEN = "C-F12", "Ctrl-F12"
-"""Does the same, for a terminal inside a tmux of the user's that takes the first key itself."""
+"""The second return key, for a terminal inside the user's tmux, if that tmux uses the first key."""
 KEY_OPTION = "@cockpit_key"
-"""Option of a terminal's session: the return key, where it is not the first one."""
+"""Option of a terminal's session: the return key, if it is not the first one."""
 FAR_OPTION = "@cockpit_far"
 """Option of a window that shows an agent of another machine: the agent's label. The window is
-closed when no terminal shows it."""
+closed when no terminal shows it any more."""
 RETURN_OPTION = "@cockpit_return"
-"""Option of a terminal's session: the return key ends the session instead of going home."""
+"""Option of a terminal's session: the return key ends the session instead of showing the home
+window."""
 ASIDE, LEAVES = "aside", "leaves"
-"""Its values. Below the session there is a cockpit screen (`ASIDE`) or the user's shell."""
+"""The values of `RETURN_OPTION`: after the session, the terminal shows a cockpit screen (`ASIDE`)
+or the user's shell (`LEAVES`)."""
 OLDEST = (3, 3)
 """tmux 3.3a is the oldest version that was tested."""
 
@@ -38,7 +40,7 @@ if -F "#{{{RETURN_OPTION}}}" kill-session {{
 """
 
 _CLICKED = [f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick")]
-"""tmux names a click by the time since the last one, wherever that one was."""
+"""tmux's name for a click depends on the time since the previous click, even one elsewhere."""
 _BINDINGS = "".join(f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, *_CLICKED))
 
 TEXT = f"""\
@@ -109,16 +111,16 @@ bind -n DoubleClick1Pane if -F "#{{&&:#{{mouse_any_flag}},#{{==:#{{pane_in_mode}
   }}
 }}
 {_BINDINGS}"""
-"""`focus-events off`: tmux <= 3.4 crashes, and ends every agent, when a program that asked for
-focus events is killed while a terminal shows it. `status-interval 0`: an idle status line sends
-nothing. The mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by
-default a program that uses the mouse gets the second press twice, and waits for a release that
-never comes. `aggressive-resize`: a terminal resizes only the window that it shows, so two users do
-not resize each other's agents."""
+"""`focus-events off`: tmux <= 3.4 crashes, and ends every agent, if a program that uses focus
+events is killed while a terminal shows it. `status-interval 0`: an idle status line sends nothing.
+The mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by default, a
+program that uses the mouse gets the second press twice, and waits for a missing release.
+`aggressive-resize`: a terminal resizes only the window that it shows, so that two users do not
+resize each other's agents."""
 
 
 def write_configuration(path: Path) -> None:
-    """Write the file, 0600, replacing what was there. Raises `Failed`."""
+    """Write the file with mode 0600, replacing an existing file. Raises `Failed`."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(path, TEXT.encode())
@@ -130,7 +132,7 @@ def write_configuration(path: Path) -> None:
 
 
 def terminal_name() -> str:
-    """The `TERM` for panes: `tmux-256color` where this machine has it, else `screen-256color`."""
+    """Return `TERM` for panes: `tmux-256color` if this machine has it, else `screen-256color`."""
     roots = ("/usr/share/terminfo", "/lib/terminfo", "/etc/terminfo", "/usr/local/share/terminfo")
     for root in roots:
         for letter in ("t", "74"):

@@ -1,20 +1,21 @@
 """Create, restart and remove sessions, windows and panes on the private server, with libtmux.
 
 libtmux's objects call tmux through one method, `Server.cmd`. libtmux's own version has no time
-limit, finds tmux on the PATH of this process, gives it this process's environment, ends a command
-at a word that ends in `;`, and returns an empty answer for most errors. `PrivateServer.cmd` runs
-the same commands through `TmuxCommand`, which has none of these faults and raises our errors.
+limit, finds tmux on the PATH of this process, passes this process's environment to tmux, ends a
+command at a word that ends in `;`, and returns an empty answer for most errors. `PrivateServer.cmd`
+runs the same commands through `TmuxCommand`, which has none of these problems and raises cockpit's
+errors.
 
-Two kinds of libtmux's methods are not used here:
+Two kinds of libtmux's methods are not used:
 
-- Those that list or refresh: `sessions`, `windows`, `panes`, `from_pane_id`, `refresh`, and
+- Methods that list or refresh: `sessions`, `windows`, `panes`, `from_pane_id`, `refresh`, and
   `new_window`, `rename_window` and `resize`, which end with a listing. They do not go through
   `cmd`, and they separate a pane's fields with a character that a program can put into its title.
-- Those that take a program as one string: `new_session`, `new_window`, `respawn`. tmux gives such
+- Methods that pass a program as one string: `new_session`, `new_window`, `respawn`. tmux gives such
   a string to a shell.
 
-Loading libtmux takes longer than any step here, so this module is imported late
-(`TmuxServer.lifecycle`). Everything in it blocks and belongs on a thread.
+Loading libtmux takes longer than any of these operations, so this module is imported at its first
+use (`TmuxServer.lifecycle`). All its functions block, so call them on a thread.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ IN_OUR_GROUP = f"#{{==:#{{session_group}},{SESSION}}}"
 class Lifecycle:
     """Operations on one private server's sessions, windows and panes.
 
-    The commands `then` run in the same step of the server, so nobody sees the state between. All
-    methods raise as `TmuxCommand.call` does.
+    The server runs the commands `then` in the same step, so no other client sees the state in
+    between. All methods raise as `TmuxCommand.call` does.
     """
 
     def __init__(self, command: TmuxCommand) -> None:
@@ -46,9 +47,9 @@ class Lifecycle:
         self._session = libtmux.Session(server=self.server, session_name=SESSION)
 
     def new_window(self, name: str, argv: Command, *then: Command) -> list[str]:
-        """Run a program in a new window at the end; what `then` printed.
+        """Run a program in a new last window; return the output of `then`.
 
-        tmux expands `name` as a format: give only a name that was checked for that.
+        tmux expands `name` as a format, so the name must be checked before.
         """
         return self._session.cmd(
             "new-window", "-d", "-a", "-n", name, "--", *argv, *_chained(then),
@@ -56,17 +57,17 @@ class Lifecycle:
         ).stdout  # fmt: skip
 
     def respawn(self, pane: PaneId, argv: Command, *then: Command) -> list[str]:
-        """Run a program in a pane whose last program has ended; what `then` printed."""
+        """Run a program in a pane whose last program has ended; return the output of `then`."""
         return self._pane(pane).cmd("respawn-pane", "--", *argv, *_chained(then)).stdout
 
     def kill_pane(self, pane: PaneId) -> None:
         self._pane(pane).kill()
 
     def restore_session(self, *new: Command) -> None:
-        """Create the session again on a server that has lost it.
+        """Create the main session again, if the server has lost it.
 
-        It shares the windows of the terminals' own sessions where there are any. Where there are
-        none, the commands `new` create it.
+        If terminals have their own sessions, the new session shares their windows. Otherwise, the
+        commands `new` create the session.
         """
         try:
             beside = self.server.cmd("list-sessions", "-f", IN_OUR_GROUP, "-F", "#{session_id}")
@@ -81,16 +82,16 @@ class Lifecycle:
 
 
 class PrivateServer(libtmux.Server):
-    """A libtmux server whose objects reach tmux through `TmuxCommand`."""
+    """A libtmux server whose objects call tmux through `TmuxCommand`."""
 
     def __init__(self, command: TmuxCommand) -> None:
         super().__init__(socket_path=command.socket, config_file=str(command.config))
         self._command = command
 
     def cmd(self, cmd: str, *args: Any, target: str | int | None = None) -> tmux_cmd:
-        """Run a command, and after each `THEN` among the arguments another one.
+        """Run a command; `THEN` among the arguments separates further commands.
 
-        Raises as `TmuxCommand.call` does, so an answer that comes back is never an error.
+        Raises as `TmuxCommand.call` does, so a returned answer is never an error.
         """
         chain = [[cmd, *(["-t", str(target)] if target is not None else [])]]
         for word in args:
@@ -102,7 +103,8 @@ class PrivateServer(libtmux.Server):
 
 
 class _Answer(tmux_cmd):
-    """An answer in the form that libtmux's objects expect. libtmux's own constructor runs tmux."""
+    """An answer in the form that libtmux's objects expect, without libtmux's constructor, which
+    runs tmux."""
 
     def __init__(self, argv: list[str], lines: list[str]) -> None:
         self.cmd = argv
@@ -117,9 +119,9 @@ class _Then:
 
 
 THEN: Final = _Then()
-"""Between two commands of a chain. An object, because the word `;` may be an argument."""
+"""Separates two commands. An object, because the word `;` may be an argument."""
 
 
 def _chained(commands: Sequence[Command]) -> list[object]:
-    """The commands as further arguments of the one before them."""
+    """Return the commands as further arguments of the command before them."""
     return [word for command in commands for word in (THEN, *command)]

@@ -1,6 +1,7 @@
-"""The terminal that a tmux client of ours runs in: its name, and the user's own tmux around it.
+"""The terminal in which one of cockpit's tmux clients runs: its name, and the user's own tmux
+around it.
 
-The user's tmux is only asked for its keys; nothing in it is changed.
+Reads only the key bindings of the user's tmux, and changes nothing there.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from collections.abc import Mapping
 from functools import cache
 
 LIKE_MOST = ("xterm-256color", "screen-256color", "xterm")
-"""Names to use for a terminal that this machine has no description of."""
+"""Replacement names for a terminal without a terminfo entry on this machine."""
 PATIENCE = 1.0
-"""Seconds to wait for the answer of the user's own tmux."""
+"""Seconds to wait for an answer of the user's own tmux."""
 
 
 def client_terminal(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a tmux client of ours in this terminal, without `TMUX`.
+    """Return the environment for one of cockpit's tmux clients in this terminal, without `TMUX`.
 
-    A terminal name that this machine does not know, as is usual over ssh, is replaced by one that
-    it knows: tmux refuses unknown names, and such terminals understand xterm's sequences.
+    A terminal name that is unknown on this machine, as is common with ssh, is replaced with a known
+    name, because tmux refuses unknown names and most terminals support xterm's sequences.
     """
     kept = {name: value for name, value in environment.items() if not name.startswith("TMUX")}
     return {**kept, "TERM": _known_name(kept.get("TERM", ""))}
@@ -28,7 +29,7 @@ def client_terminal(environment: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _known_name(name: str) -> str:
-    # Cached: curses keeps the first terminal that it was set up with.
+    # Cached, because curses keeps the first terminal that it was set up with.
     for each in (name, *LIKE_MOST):
         try:
             curses.setupterm(each, 1)
@@ -39,7 +40,8 @@ def _known_name(name: str) -> str:
 
 
 def is_kept(key: str, environment: Mapping[str, str]) -> bool:
-    """Whether a tmux around this terminal takes a key itself, so that it does not reach us."""
+    """Return whether a tmux around this terminal has a binding for this key, so that cockpit does
+    not get it."""
     socket = environment.get("TMUX", "").rsplit(",", 2)[0]
     if not socket:
         return False

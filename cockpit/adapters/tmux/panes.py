@@ -1,8 +1,8 @@
-"""Panes on the private tmux server: `ports.panes.Panes` over real tmux.
+"""Implement `ports.panes.Panes` with the private tmux server.
 
-A pane is addressed by its id; its label is an option of the pane. Text for a process goes through a
-file or a buffer, never through an argument. Opening, reopening and closing go through libtmux
-(`lifecycle.py`); what is asked often, or has to happen in one step, is a chain of `TmuxCommand`.
+A pane is identified by its id; its label is an option of the pane. Text for a process is passed
+through a file or a buffer, never as an argument. Panes are opened, reopened and closed with libtmux
+(`lifecycle.py`). Frequent queries, and changes that must be one step, use `TmuxCommand`.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ LOOK = (
     f" #{{pane_width}} #{{pane_height}} #{{{LABEL}}} #{{pane_title}}"
 )
 SETTLE = 2.0
-"""Seconds that tmux has to notice that a process has ended."""
+"""Seconds within which tmux must notice that a process has ended."""
 POKES = 3
-"""How often the server is asked to look for an ended child before the status counts as unknown."""
+"""Number of times that the server is asked to reap an ended child before its status is reported as
+unknown."""
 
 
 class Tmux:
-    """The panes of one private server. Safe to use from many tasks at once."""
+    """Manages the panes of one private server. Safe to use from many tasks at once."""
 
     def __init__(
         self,
@@ -65,9 +66,8 @@ class Tmux:
         processes: LocalProcesses | None = None,
         deadline: float = 5.0,
     ) -> None:
-        """`environment` has the server's variables; `orders` is a private folder.
-
-        `config` is written at each start of the server.
+        """`environment` contains the server's variables; `orders` is a private folder for launch
+        files. `config` is written at each start of the server.
         """
         self.command = TmuxCommand(socket, config, environment, program, deadline)
         self.processes = processes or LocalProcesses()
@@ -78,7 +78,7 @@ class Tmux:
     async def start_server(self) -> int:
         pid, fresh = await self.server.start()
         if fresh:
-            # A younger order may be about to start in this server.
+            # A newer launch file may be about to be used.
             self.orders.sweep(older_than=60.0)
         self._server = pid
         return pid
@@ -91,7 +91,7 @@ class Tmux:
         return self._server
 
     async def home_pid(self) -> int | None:
-        """Also None where several panes are marked as the home window's."""
+        """None, too, if several panes are marked as the home window's."""
         try:
             lines = await self.server.ask(
                 ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", "#{pane_pid}"]
@@ -103,7 +103,8 @@ class Tmux:
         return int(found.pop()) if len(found) == 1 else None
 
     async def look(self) -> dict[PaneId, Pane]:
-        """A pane whose process has ended has its status, unless tmux has lost the status."""
+        """See `Panes.look`. A pane whose process has ended has an exit status, unless tmux has lost
+        it."""
         panes = await self._list()
         for _ in range(POKES):
             if not any(self._status_is_lost(pane) for pane in panes.values()):
@@ -114,16 +115,17 @@ class Tmux:
         return panes
 
     async def open(self, label: str, launch: Launch) -> Pane:
-        """Raises `BadUsage` for a label that is not letters, digits and `._:@/+-`."""
+        """See `Panes.open`. Raises `BadUsage` for a label with other characters than letters,
+        digits and `._:@/+-`."""
         if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(f"{label!a} is not a valid label of a pane")
-        # Off the loop: it writes files, and looks for secrets in a prompt of any size.
+            raise BadUsage(f"{label!a} is not a valid pane label")
+        # On a thread: writes files, and searches a prompt of any size for secrets.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))
         name = label if NAME_PATTERN.fullmatch(label) else "agent"
         last = f"={SESSION}:{{end}}"
 
         def open_window(lifecycle: Lifecycle) -> list[str]:
-            # In one step: a window without a label would belong to nobody.
+            # In one step, because a window without a label would not belong to an agent.
             return lifecycle.new_window(
                 name,
                 argv,
@@ -139,10 +141,11 @@ class Tmux:
         return parsed(lines[-1])
 
     async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
-        """The pane keeps its id, window and history, and gets the launch's directory."""
+        """See `Panes.reopen`. The pane keeps its id, window and history, and gets the launch's
+        directory."""
         check_pane(pane)
         await self._wait_until_free(pane)
-        # Off the loop: it writes files, and looks for secrets in a prompt of any size.
+        # On a thread: writes files, and searches a prompt of any size for secrets.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))
         look = ["list-panes", "-t", pane, "-f", f"#{{==:#{{pane_id}},{pane}}}", "-F", LOOK]
         lines = await self._act(lambda lifecycle: lifecycle.respawn(pane, argv, look))
@@ -164,8 +167,8 @@ class Tmux:
         )
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """Leaves the scroll-back first. Raises `PaneGone` for a dead pane: pasting into one crashes
-        tmux <= 3.4, and ends every agent.
+        """Paste a text, after leaving scroll-back. Raises `PaneGone` for a dead pane, because
+        pasting into it crashes tmux <= 3.4 and ends every agent.
         """
         check_pane(pane)
         buffer = f"cockpit-{secrets.token_hex(8)}"
@@ -178,27 +181,30 @@ class Tmux:
                 stdin=typeable(text).encode("utf-8", "replace"),
             )
             if any(output):
-                raise PaneGone("Nothing runs in the pane any more", "Its process has ended.")
+                raise PaneGone("No process is running in the pane", "Its process has ended.")
         except CockpitError:
             with suppress(CockpitError):
                 await self.command.run(["delete-buffer", "-b", buffer])
             raise
 
     async def press(self, pane: PaneId, key: str) -> None:
-        """Raises `BadUsage` for a word that names no key: tmux would type the word."""
+        """Press a key. Raises `BadUsage` for a word that is not a key name, because tmux would type
+        the word."""
         check_pane(pane)
         if not KEY_PATTERN.fullmatch(key):
-            raise BadUsage(f"{key!a} is not the name of a key")
+            raise BadUsage(f"{key!a} is not a key name")
         await self._ask(["copy-mode", "-q", "-t", pane], ["send-keys", "-t", pane, key])
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Our own keys (`F12`) keep working. The server itself ends the hold."""
+        """Ignore the user's keys in a pane. cockpit's own keys (`F12`) keep working. The tmux
+        server itself ends this after `seconds`."""
         check_pane(pane)
         again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]
         await self._ask(["select-pane", "-d", "-t", pane], again)
 
     async def close(self, pane: PaneId) -> None:
-        """Raises `PaneOccupied` while its process runs: closing would only hang it up."""
+        """Close a pane. Raises `PaneOccupied` while its process is running, which would only get a
+        hangup."""
         check_pane(pane)
         try:
             await self._wait_until_free(pane)
@@ -212,12 +218,12 @@ class Tmux:
         self._server = None
 
     async def _ask(self, *commands: list[str], stdin: bytes = b"") -> list[str]:
-        """Run a chain about one pane. Without server or session there is no such pane."""
+        """Run commands about one pane. Raises `PaneGone` without server or session."""
         with _about_a_pane():
             return await self.server.ask(*commands, stdin=stdin)
 
     async def _act(self, step: Callable[[Lifecycle], T]) -> T:
-        """Run a step of the lifecycle of one pane, as `_ask` runs a chain."""
+        """Run a `Lifecycle` operation on one pane. Raises as `_ask` does."""
         with _about_a_pane():
             return await self.server.act(step)
 
@@ -228,7 +234,7 @@ class Tmux:
             )
         except (ServerGone, NoSession):
             return {}
-        # A window is listed once for each session that shows it.
+        # tmux lists a window once per session that shows it.
         return {pane.id: pane for pane in map(parsed, filter(None, lines))}
 
     def _status_is_lost(self, pane: Pane) -> bool:
@@ -239,7 +245,8 @@ class Tmux:
         return entry is None or entry.ended
 
     async def _wait_until_free(self, pane: PaneId) -> None:
-        """Wait until the pane's process has ended and tmux knows it. Raises as `reopen` does."""
+        """Wait until the pane's process has ended and tmux has noticed this. Raises as `reopen`
+        does."""
         end = time.monotonic() + SETTLE
         while True:
             lines = await self._ask(
@@ -247,24 +254,25 @@ class Tmux:
             )
             line = next((line for line in lines if line.startswith(f"{pane} ")), None)
             if line is None:
-                raise PaneGone("The pane no longer exists", f"There is no pane {pane}.")
+                raise PaneGone("The pane no longer exists", f"No pane {pane}.")
             body, _, server = line.rpartition(" ")
             current = parsed(body)
             if self._holds(current.pid, int(server)):
                 raise PaneOccupied(
                     f"The pane {pane} is still in use",
-                    f"Process {current.pid} runs in it.",
-                    "End it first.",
+                    f"Process {current.pid} is running in it.",
+                    "End the process first.",
                 )
             if current.dead:
                 return
             if time.monotonic() > end:
-                raise PanesSilent(f"tmux does not release the pane {pane}")
+                raise PanesSilent(f"tmux has not released the pane {pane}")
             await self.server.collect(int(server))
             await asyncio.sleep(0.02)
 
     def _holds(self, pid: int, server: int) -> bool:
-        """Whether the pane's process runs, and not another process that got its pid."""
+        """Return whether the pane's process is running. A later process with the same pid is not
+        the pane's."""
         entry = process_table.entry(pid)
         return entry is not None and not entry.ended and entry.parent == server
 
@@ -278,14 +286,14 @@ def _about_a_pane() -> Iterator[None]:
 
 
 def prepared(launch: Launch) -> Launch:
-    """The launch with the variables that tell the program its terminal."""
+    """Return the launch with the variables that describe the terminal."""
     inside = {"TERM": terminal_name(), "COLORTERM": "truecolor"}
     kept = {n: v for n, v in launch.environment.items() if n not in ("TMUX", "TMUX_PANE")}
     return replace(launch, environment={**kept, **inside})
 
 
 def parsed(line: str) -> Pane:
-    """One line of `LOOK`. Raises `PanesSilent` for anything else."""
+    """Parse one line of `LOOK`. Raises `PanesSilent` for any other line."""
     try:
         identity, pid, dead, status, number, width, height, label, title = line.split(" ", 8)
         return Pane(
@@ -300,10 +308,10 @@ def parsed(line: str) -> Pane:
             title=title,
         )
     except ValueError:
-        raise PanesSilent("tmux did not answer with panes", f"{line!a:.200}") from None
+        raise PanesSilent("Unexpected answer of tmux", f"{line!a:.200}") from None
 
 
 def check_pane(pane: PaneId) -> None:
-    """Refuse a word that is no pane id, before tmux reads it as a target. Raises `PaneGone`."""
+    """Raise `PaneGone` for a text that is not a pane id, because tmux would read it as a target."""
     if not PANE_PATTERN.fullmatch(pane):
-        raise PaneGone("That is not a pane", f"{pane!a:.200}")
+        raise PaneGone("Not a pane id", f"{pane!a:.200}")

@@ -1,7 +1,7 @@
-"""Start the private tmux server, find it again, and end it.
+"""Start, find and end the private tmux server.
 
-Its pid and identity are in a file beside the socket, so a lost socket is not mistaken for a lost
-server: a server that still runs is asked to create its socket again.
+The server's pid and identity are in a file beside the socket. If the socket is lost while the
+server is running, the server is asked to create the socket again.
 """
 
 from __future__ import annotations
@@ -32,19 +32,21 @@ T = TypeVar("T")
 
 HOME_OPTION = "@cockpit_home"
 EMPTY, OPEN = "empty", "open"
-"""Whether a screen was ever started in the home window. The first process there is only a stand-in
-that ends at once, and until tmux notices that, the window looks as if a screen ran in it."""
+"""Whether a screen was ever started in the home window. The first process in the window is a
+placeholder that exits immediately. Until tmux notices this, the window looks as if a screen is
+running in it."""
 
 PID = ["display-message", "-p", "#{pid}"]
 NEW_SESSION = (
     ["new-session", "-d", "-s", SESSION, "-n", SESSION, "--", "true"],
     ["set-option", "-p", "-t", f"={SESSION}:{HOME_WINDOW}", HOME_OPTION, EMPTY],
 )
-"""The session with its home window, in which a process has ended until the screen is opened."""
+"""The commands that create the session with its home window, whose process has ended until the
+screen is opened."""
 
 
 class TmuxServer:
-    """One server on one socket."""
+    """The tmux server on one socket."""
 
     def __init__(self, command: TmuxCommand, processes: LocalProcesses) -> None:
         self.command = command
@@ -55,7 +57,8 @@ class TmuxServer:
         self._lifecycle: Lifecycle | None = None
 
     async def start(self) -> tuple[int, bool]:
-        """Make sure that server and session exist; the server's pid, and whether it is new."""
+        """Start the server and create the session if they do not exist. Return the server's pid,
+        and whether it is new."""
         async with self._starting:
             known = await self.pid()
             if known is not None:
@@ -64,7 +67,7 @@ class TmuxServer:
             return await self._start(), True
 
     async def pid(self) -> int | None:
-        """The server's pid; None if the server has ended. Raises `PanesSilent`."""
+        """Return the server's pid; None if the server has ended. Raises `PanesSilent`."""
         try:
             lines = await self.ask(PID)
         except ServerGone:
@@ -72,22 +75,23 @@ class TmuxServer:
         return int(lines[0])
 
     async def ask(self, *commands: list[str], stdin: bytes = b"") -> list[str]:
-        """Run a chain. A server that runs without its socket creates a new one first.
+        """Run commands in sequence. If the server is running without its socket, the server creates
+        a new socket first.
 
-        Raises `ServerGone` only when nothing listens and the recorded process has ended too.
+        Raises `ServerGone` only if no process is listening and the recorded process has ended.
         """
         return await self._with_socket(lambda: self.command.run(*commands, stdin=stdin))
 
     async def act(self, step: Callable[[Lifecycle], T]) -> T:
-        """Run a step of the lifecycle on a thread. Raises as `ask` and `lifecycle` do."""
+        """Run a `Lifecycle` operation on a thread. Raises as `ask` and `lifecycle` do."""
         lifecycle = await self.lifecycle()
         return await self._with_socket(lambda: asyncio.to_thread(step, lifecycle))
 
     async def lifecycle(self) -> Lifecycle:
-        """The lifecycle of this server's windows and panes, loaded at the first call.
+        """Return the `Lifecycle` of this server; loads it at the first call.
 
-        Raises `Hindered` if it cannot be loaded, as after cockpit was removed or exchanged under a
-        supervisor that runs.
+        Raises `Hindered` if it cannot be loaded, for example after cockpit was removed or updated
+        while the supervisor is running.
         """
         async with self._loading:
             if self._lifecycle is None:
@@ -97,7 +101,7 @@ class TmuxServer:
     def _load(self) -> Lifecycle:
         try:
             from cockpit.adapters.tmux.lifecycle import Lifecycle
-        except Exception as error:  # an installation that is being exchanged fails in many ways
+        except Exception as error:  # an installation that is being updated fails in many ways
             raise Hindered(
                 "Cannot load libtmux",
                 safe_line(str(error), 300),
@@ -114,7 +118,7 @@ class TmuxServer:
         return await call()
 
     async def collect(self, server: int | None = None) -> None:
-        """Have the server look for children that have ended: tmux up to 3.5 misses up to 65 %."""
+        """Make the server reap ended children: tmux up to 3.5 misses up to 65 % of them."""
         identity = self._recorded()
         if identity is None and server is not None:
             identity = self.processes.identify(server)
@@ -122,7 +126,7 @@ class TmuxServer:
             self.processes.signal(identity, signal.SIGCHLD)
 
     async def stop(self, patience: float = 3.0) -> None:
-        """End the server, wait until its process has ended, remove its socket. Idempotent."""
+        """End the server, wait for the end of its process, and remove its socket. Idempotent."""
         identity = self._recorded()
         if identity is None:
             with suppress(PanesSilent):
@@ -133,7 +137,9 @@ class TmuxServer:
         if identity is not None and not await self.processes.gone(identity, patience):
             ending = await self.processes.end(identity, "", patience=patience)
             if not ending.gone:
-                raise Failed("The tmux server did not end", f"Process {identity.pid} still runs.")
+                raise Failed(
+                    "The tmux server did not end", f"Process {identity.pid} is still running."
+                )
         for path in (self.command.socket, self.record, self._lock()):
             with suppress(FileNotFoundError):
                 path.unlink()
@@ -163,7 +169,7 @@ class TmuxServer:
         try:
             await self.act(lambda lifecycle: lifecycle.restore_session(*NEW_SESSION))
         except Failed as error:
-            # Another process restored it at the same moment.
+            # Another process restored the session at the same moment.
             if "duplicate session" not in error.detail:
                 raise
 
@@ -173,13 +179,13 @@ class TmuxServer:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             entry = folder.lstat()
         except OSError as error:
-            raise Failed(f"Cannot make {folder}", str(error.strerror)) from error
+            raise Failed(f"Cannot create {folder}", str(error.strerror)) from error
         if entry.st_uid != os.geteuid():
-            raise Failed(f"{folder} belongs to another user", "They could replace the socket.")
+            raise Failed(f"{folder} belongs to another user", "That user could replace the socket.")
         write_configuration(self.command.config)
 
     async def _revived(self) -> bool:
-        """Whether the recorded server runs and has a socket again."""
+        """Make the recorded server create its socket again; return whether it has a socket now."""
         identity = self._recorded()
         if identity is None or not self.processes.alive(identity):
             return False
@@ -193,7 +199,7 @@ class TmuxServer:
             if time.monotonic() > end:
                 raise PanesSilent(
                     "The tmux server has lost its socket",
-                    f"Process {identity.pid} runs and does not create a new one.",
+                    f"Process {identity.pid} is running, but does not create a new socket.",
                 )
         return False
 

@@ -1,15 +1,15 @@
 """Show the private tmux server's windows in the user's terminals.
 
-Each attached terminal has its own session in the main session's group: the same windows, its own
-current window. The first window has the cockpit's screen; `F12` goes back to it. Works without a
-supervisor, and opens no agent's pane.
+Each attached terminal has its own session in the main session's group, with the same windows but
+its own current window. The first window, the home window, has cockpit's screen; `F12` shows it
+again. Works without a supervisor, and opens no agent's pane.
 
-A session without a terminal is removed at the next attach, not by tmux's `destroy-unattached`: with
-that option a detach usually crashes tmux 3.3a, and ends every agent. For the same reason a terminal
-is detached by ending its session.
+A session without a terminal is removed at the next attach. tmux's `destroy-unattached` is not used,
+because with it a detach usually crashes tmux 3.3a and ends every agent. For the same reason, a
+terminal is detached by ending its session.
 
-Every call is a chain of `TmuxCommand`: these run in processes that the user waits for, and loading
-libtmux takes longer than any of them.
+Every call is one `TmuxCommand` call, because the user waits for these processes and loading libtmux
+would take longer than any of them.
 """
 
 from __future__ import annotations
@@ -43,21 +43,23 @@ from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
 HOME_ORDER = "home"
 HOME = f"#{{pane_id}} #{{pane_dead}} #{{{HOME_OPTION}}}"
 SHOWN_OPTION = "@cockpit_shown"
-"""Option of the home window's pane: what the terminal can show that the screen was opened for."""
+"""Option of the home window's pane: the capabilities of the terminal for which the screen was
+opened."""
 WISHES_OPTION = "@cockpit_wishes"
-"""Option of the home window's pane: what that terminal asked for."""
+"""Option of the home window's pane: cockpit's display settings in this terminal's environment."""
 FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 
 
 class TmuxViews:
-    """The home window, and the terminals that are attached."""
+    """Controls the home window and the attached terminals."""
 
     def __init__(self, tmux: Tmux) -> None:
         self.tmux = tmux
 
     async def home(self) -> tuple[PaneId, bool]:
-        """The home window's pane, and whether its screen runs. Raises `PaneGone` without one."""
+        """Return the home window's pane, and whether its screen is running. Raises `PaneGone`
+        without a home window."""
         try:
             lines = await self.tmux.server.ask(
                 ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", HOME]
@@ -70,9 +72,9 @@ class TmuxViews:
         return PaneId(identity), dead == "0" and state == OPEN
 
     async def open_home(self, launch: Launch) -> PaneId:
-        """Start the screen in the home window, unless it runs.
+        """Start the screen in the home window, unless it is already running.
 
-        The launch is kept: the return key starts a screen again that has ended.
+        The launch file is kept, so that the return key can start an ended screen again.
         """
         await self.tmux.start_server()
         argv = self.tmux.orders.command(prepared(launch), kept_as=HOME_ORDER)
@@ -90,7 +92,7 @@ class TmuxViews:
                 )
                 break
             except PaneOccupied:
-                # tmux has not noticed the end of the last process, or another terminal was first.
+                # tmux has not noticed the end of the last process, or another client was first.
                 if time.monotonic() > end:
                     raise
                 await asyncio.sleep(0.01)
@@ -98,10 +100,10 @@ class TmuxViews:
         return pane
 
     async def needs_own_screen(self, environment: Mapping[str, str]) -> bool:
-        """Whether a terminal with this environment needs its own screen.
+        """Return whether a terminal with this environment needs its own screen.
 
-        That is so where it cannot show what the screen draws, or asks for another look. tmux is not
-        asked for a terminal that can show everything and asks for nothing.
+        It does if it cannot display the shared screen, or if its environment has other display
+        settings. Does not call tmux for a terminal with all capabilities and without such settings.
         """
         if not (shows_less(environment, MOST) or asks_for_another(environment, "")):
             return False
@@ -124,16 +126,15 @@ class TmuxViews:
             )
 
     async def allow_passthrough(self) -> None:
-        """Let the screen in the home window send the terminals sequences that tmux does not know.
-
-        No agent's pane may do that. Raises `PaneGone`.
+        """Allow the screen in the home window to send sequences that tmux does not know to the
+        terminals. Agents' panes are not allowed to. Raises `PaneGone`.
         """
         home, _ = await self.home()
         option = ["set-option", "-p", "-t", home, "allow-passthrough"]
         try:
             await self.tmux.server.ask([*option, "all"])
         except Failed:
-            # tmux 3.3 has no `all`: only a window that a terminal shows may send.
+            # tmux 3.3 has no `all`: only a window that a terminal shows may send sequences.
             await self.tmux.server.ask([*option, "on"])
 
     async def attach_command(
@@ -143,14 +144,15 @@ class TmuxViews:
         *,
         aside: bool = False,
     ) -> list[str]:
-        """The argument vector that shows the home window, or a pane, in the caller's terminal.
+        """Return the argument vector that shows the home window, or a pane, in the caller's
+        terminal.
 
-        Removes sessions without a terminal first. Run the vector with that terminal as standard
-        input and output, and without `TMUX` in the environment. `environment` is the terminal's
-        own: COLORTERM says whether it has true colour, the language whether it shows more than
-        ASCII, and `TMUX` whether a tmux of the user's takes the return key. With `aside` the return
-        key ends the client, because a screen of ours waits for the terminal; it also does where no
-        screen was ever opened in the home window. Raises `PaneGone`.
+        Removes sessions without a terminal first. Run the vector with this terminal as stdin and
+        stdout, and without `TMUX` in the environment. `environment` is the terminal's environment,
+        which determines true colour (COLORTERM), characters beyond ASCII (the language), and
+        whether the user's own tmux uses the return key (`TMUX`). With `aside`, the return key ends
+        the client, because one of cockpit's screens waits for the terminal. The return key also
+        ends the client if no screen was ever opened in the home window. Raises `PaneGone`.
         """
         await self._sweep()
         window = f":{HOME_WINDOW}" if pane is None else f":{await self._window(pane)}"
@@ -169,9 +171,10 @@ class TmuxViews:
         )
 
     async def show(self, pane: PaneId) -> None:
-        """Show a pane in the terminal at the home window that was typed in last.
+        """Show a pane in the terminal that shows the home window; of several, in the last active
+        one.
 
-        Other terminals stay as they are. Raises `PaneGone`, and `NotNow` without such a terminal.
+        Other terminals are not changed. Raises `PaneGone`, and `NotNow` without such a terminal.
         """
         window = await self._window(pane)
         session, client = await self._terminal_at_home()
@@ -179,22 +182,23 @@ class TmuxViews:
 
     async def _select_window(self, client: str, target: str) -> None:
         await self.tmux.server.ask(
-            # This makes it the terminal's current window, whose size it takes...
+            # This makes it the current window, which gets the terminal's size...
             ["switch-client", "-c", client, "-t", target],
-            # ...once tmux works sizes out again, which this makes it do.
+            # ...after tmux has computed sizes again, which this triggers.
             ["select-window", "-t", target],
         )
 
     async def show_remote(self, label: str, launch: Launch) -> None:
-        """Show a window in that terminal in which this runs: a pane on another machine.
+        """Show a window with this program in the terminal that `show` would use, for a pane on
+        another machine.
 
-        There is one window for each label. The return key closes it when no other terminal shows
-        it, which hangs up the program; a program that ends with status 0 closes it too. Raises as
-        `show` does, and `BadUsage` for an invalid label.
+        There is one window per label. The return key closes the window if no other terminal shows
+        it; the program then gets a hangup. The window is closed too when its program exits with 0.
+        Raises as `show` does, and `BadUsage` for an invalid label.
         """
         session, client = await self._terminal_at_home()
         if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(f"{label!a} is not a valid label of a window")
+            raise BadUsage(f"{label!a} is not a valid window label")
         window = await self._remote_window(label) or await self._new_remote_window(label, launch)
         await self._select_window(client, f"{session}:{window}")
 
@@ -204,14 +208,14 @@ class TmuxViews:
         await self.tmux.server.ask(["kill-session", "-t", session])
 
     async def attached(self) -> int:
-        """The number of attached terminals."""
+        """Return the number of attached terminals."""
         try:
             return len(await self.tmux.server.ask(["list-clients", "-F", "#{client_pid}"]))
         except (ServerGone, NoSession):
             return 0
 
     async def _has_screen(self) -> bool:
-        """Whether a screen was ever opened in the home window, even if it has ended."""
+        """Return whether a screen was ever opened in the home window, even if it has ended."""
         lines = await self.tmux.server.ask(
             ["list-panes", "-a", "-f", f"#{{==:#{{{HOME_OPTION}}},{OPEN}}}", "-F", "#{pane_id}"]
         )
@@ -231,7 +235,7 @@ class TmuxViews:
                 await self.tmux.server.ask(["kill-session", "-t", session])
 
     async def _terminal_at_home(self) -> tuple[str, str]:
-        """Session and name of the terminal at the home window that was active last."""
+        """Return session and name of the last active terminal that shows the home window."""
         fields = "#{client_activity} #{window_index} #{session_id} #{client_name}"
         home, _ = await self.home()
         latest, *lines = await self.tmux.server.ask(
@@ -241,9 +245,9 @@ class TmuxViews:
         here = [line.split(" ", 3) for line in lines if line]
         at_home = [fields for fields in here if fields[1] == str(HOME_WINDOW)]
         if not at_home:
-            raise NotNow("No terminal shows the cockpit", hint="Attach one: cockpit")
-        # Activity is given in whole seconds. For a pane that all sessions have, tmux names the
-        # session that was typed in last, which it knows to the microsecond.
+            raise NotNow("No terminal shows cockpit's screen", hint="To open it: cockpit")
+        # Activity is in whole seconds. For a pane that all sessions have, tmux reports the last
+        # active session, which it knows to the microsecond.
         _, _, session, client = max(
             at_home, key=lambda fields: (fields[2] == latest, int(fields[0]))
         )
@@ -258,7 +262,7 @@ class TmuxViews:
         return lines[0]
 
     async def _remote_window(self, label: str) -> str | None:
-        """The window of that label. Closes one whose program has ended."""
+        """Return the window with this label. Closes the window if its program has ended."""
         lines = await self.tmux.server.ask(
             ["list-panes", "-a", "-f", f"#{{==:#{{{FAR_OPTION}}},{label}}}", "-F", FAR]
         )
@@ -293,7 +297,8 @@ class TmuxViews:
 
 
 def _screen_options(home: str, launch: Launch) -> list[list[str]]:
-    """Commands that keep what the terminal can show that a screen is opened for."""
+    """Return the commands that store the capabilities of the terminal for which a screen is
+    opened."""
     asked = launch.environment
     kept = {SHOWN_OPTION: shows(asked), WISHES_OPTION: wishes(asked)}
     return [["set-option", "-p", "-t", home, name, value] for name, value in kept.items()]

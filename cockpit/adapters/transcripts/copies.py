@@ -1,7 +1,7 @@
-"""Compressed copies of the transcripts of ended sessions: the CLI deletes its own.
+"""Compressed copies of ended sessions' transcripts, because CLIs delete their own files.
 
-Mode 0600, without known secrets. They document a chain; a CLI cannot resume from them. For a
-transcript that is too large, the caller supplies its facts instead.
+The copies have mode 0600 and contain no known secrets. They are a record of the chain; a CLI cannot
+resume from them. For a transcript that is too large, the caller supplies its facts instead.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.core.ids import SESSION_PATTERN
 
 LARGEST = 20_000_000
-"""Maximum bytes of a transcript that is kept whole; compression makes it ten times smaller."""
+"""Maximum bytes of a transcript that is copied as a whole; its copy is about ten times smaller."""
 RECORD, FACTS = ".jsonl.gz", ".facts.json"
 
 _GZIP = zlib.MAX_WBITS | 16
 
 
 class KeptRecords:
-    """A folder of copies; every call blocks on the disk."""
+    """The folder of copies; every call blocks on the disk."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is created on first use."""
+        """`folder` is created on first use."""
         self._folder = folder
 
     def path(self, session: str) -> Path | None:
-        """Return the path of what is kept of a session; None if nothing is."""
+        """Return the path of a session's copy or facts; None if there is neither."""
         return next((path for path in self._paths(session) if path.is_file()), None)
 
     def lines(self, kept: Path) -> Iterator[bytes]:
-        """Yield the lines of a kept transcript; none if only its facts were kept.
+        """Yield the lines of a copied transcript; none if only its facts were stored.
 
-        Raises `OSError`, also for an incomplete file.
+        Raises `OSError`, including for an incomplete file.
         """
         if kept.name.endswith(RECORD):
             try:
@@ -48,7 +48,8 @@ class KeptRecords:
                 raise OSError(0, f"it is damaged: {error}") from error
 
     def is_current(self, session: str, transcript: Path) -> bool:
-        """Return whether the copy matches the transcript, or the transcript no longer exists."""
+        """Return whether the copy matches the transcript, or whether the transcript no longer
+        exists."""
         try:
             written = transcript.stat().st_mtime_ns
         except OSError:
@@ -57,9 +58,10 @@ class KeptRecords:
         return kept is not None and kept.stat().st_mtime_ns == written
 
     def keep(self, session: str, transcript: Path, clean: Callable[[str], str]) -> bool:
-        """Keep a transcript, each line passed through `clean`; False if it is too large.
+        """Copy a transcript, passing each line through `clean`; return False if the transcript is
+        too large.
 
-        Raises `OSError`; leaves no partial copy.
+        Raises `OSError`. Leaves no partial copy.
         """
         found = transcript.stat()
         if found.st_size > LARGEST:
@@ -71,17 +73,17 @@ class KeptRecords:
         return True
 
     def keep_facts(self, session: str, transcript: Path, facts: str) -> None:
-        """Keep the facts of a transcript instead of the transcript. Raises `OSError`."""
+        """Store a transcript's facts instead of a copy. Raises `OSError`."""
         self._put(session, FACTS, facts.encode("utf-8", "replace"), transcript.stat())
 
     def forget(self, session: str) -> None:
-        """Remove what is kept of a session. Idempotent."""
+        """Remove a session's copy or facts. Idempotent."""
         for path in self._paths(session):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 
     def sessions(self) -> list[str]:
-        """Return the sessions of which something is kept."""
+        """Return the sessions that have a copy or facts."""
         names = (path.name for path in self._folder.glob("*") if not path.name.startswith("."))
         return sorted({name.partition(".")[0] for name in names})
 
@@ -97,7 +99,7 @@ class KeptRecords:
 
 
 def _cleaned(line: bytes, clean: Callable[[str], str]) -> bytes:
-    """Return the line cleaned; bytes that are not UTF-8 pass unchanged."""
+    """Return the cleaned line; bytes that are not UTF-8 are not changed."""
     return clean(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 

@@ -1,8 +1,9 @@
-"""Limit the transcript lines that are parsed, and report what a skipped line may have contained.
+"""Limit the size of parsed transcript lines, and report whether a skipped line may have had a token
+count.
 
 An agent can write anything into its own transcript. `json.loads` holds the interpreter's lock until
-the whole line is parsed, and creates an object for every value. So the size of a line and its
-number of values are limited; a line above a limit becomes `Skipped`.
+the whole line is parsed, and creates an object for every value. So a line's size and number of
+values are limited; a line above a limit becomes `Skipped`.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from cockpit.core.session import SessionEvent, Skipped
 Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
 
 LONGEST_LINE = 8 * 1024 * 1024
-"""Maximum bytes of a line that is parsed.
+"""Maximum bytes of a parsed line.
 
-A reply is under 1 MB (128k tokens at most). Longer real lines are results with images, of up to 12
-MB, and contain no token count."""
+A reply has less than 1 MB (at most 128k tokens). Longer lines in real transcripts are results with
+images, of up to 12 MB, without a token count.
+"""
 MOST_VALUES = 50_000
-"""Maximum strings, numbers, lists and objects of a line; real lines have some thousands."""
+"""Maximum number of strings, numbers, lists and objects in a line; real lines have some
+thousands."""
 _WEIGHED_FROM = 64 * 1024
-"""Bytes below which a line cannot contain too many values."""
+"""A line with fewer bytes cannot contain too many values."""
 _STEP = 256 * 1024
-"""Bytes per call; other threads run between calls."""
+"""Bytes processed per call; other threads can run between calls."""
 _NEEDLES = (
     b'"assistant"', b'"compact_boundary"',
     b'"token_usage_record"', b'"compacted"',
@@ -32,11 +35,11 @@ _NEEDLES = (
     b'"usage": {"', b'"usage":{"input":', b'"usage":{"cache_', b'"usage":{"output":',
 )  # fmt: skip
 LOOK_BACK = max(map(len, _NEEDLES)) - 1
-"""Bytes before a piece of a line, in which a match across the boundary may begin."""
+"""Number of bytes before a piece of a line in which a match across the boundary may begin."""
 
 
 def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Parse a line, or skip one with too many values."""
+    """Parse a line, or skip it if it has too many values."""
     if len(line) >= _WEIGHED_FROM and _has_too_many_values(line):
         return Skipped("too-many-values", reading=may_hold_reading(line))
     return parse(line)
@@ -45,7 +48,7 @@ def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent] | Skipped
 def may_hold_reading(piece: bytes) -> bool:
     """Return whether the bytes of a line can be a reply or a compaction.
 
-    Quotes inside a JSON string are escaped, so text that quotes a record does not count.
+    Text that quotes a record does not match, because quotes inside a JSON string are escaped.
     """
     return any(needle in piece for needle in _NEEDLES)
 

@@ -21,7 +21,7 @@ from cockpit.adapters.transcripts.tail import LARGEST_FILE
 from cockpit.core.session import SessionEvent, Skipped
 
 BLOCK = 256 * 1024
-"""Fits a core's cache: larger blocks are a third slower."""
+"""Bytes per read. Fits into a core's cache; larger blocks are a third slower."""
 
 
 def read_all(
@@ -35,8 +35,8 @@ def read_all(
 ) -> None:
     """Pass every event of a transcript to `feed`, in order.
 
-    `any_owner` is for a file that the user named. A last line without newline is read too: an ended
-    session has none, and one that is being written at worst gives a torn record. Raises `OSError`.
+    `any_owner`: allow other users' files, for a file that the user chose. The last line is read
+    even without a newline; if it is still being written, it becomes `Skipped`. Raises `OSError`.
     """
     with opened(path, any_owner=any_owner, most=LARGEST_FILE) as file:
         for line in _lines(file.fileno(), block, longest_line):
@@ -49,7 +49,7 @@ def read_all(
 
 
 def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skipped]:
-    """Yield every line without its newline; `Skipped` for one that is too long."""
+    """Yield every line without its newline, and `Skipped` for a line that is too long."""
     long = _LongLine(longest)
     while data := os.read(descriptor, block):
         lines = data.split(b"\n")
@@ -68,7 +68,8 @@ def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skippe
 
 
 class _LongLine:
-    """A line in pieces; once it is too long, only whether it may contain a token count is kept."""
+    """Collects a line from pieces. Of a line that is too long, only whether it may contain a token
+    count is kept."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest

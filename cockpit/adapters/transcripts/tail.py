@@ -1,9 +1,9 @@
-"""Follow one growing transcript by its offset.
+"""Follow one growing transcript.
 
-Splits bytes into lines and passes each to a runtime's parser. `fetch` reads and parses, and may run
-on any thread; `take` only stores how far it came. Each fetch is limited in bytes and time, so that
-one agent's transcript does not delay the others. No file stays open between fetches. Only a line
-feed ends a line: other Unicode separators are text.
+Splits bytes into lines and passes each line to a runtime's parser. `fetch` reads and parses, and
+may run on any thread; `take` only stores the new position. Each fetch is limited in bytes and time,
+so that one agent's transcript does not delay the others. No file stays open between fetches. Only a
+line feed ends a line; other Unicode separators are text.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from cockpit.adapters.transcripts.lines import (
 from cockpit.core.session import SessionEvent, Skipped
 
 POLL_BYTES = 256 * 1024
-"""Bytes read per fetch: its events are taken in one step of the event loop."""
+"""Maximum bytes read per fetch, whose events are processed in one iteration of the event loop."""
 LOOK_SECONDS = 0.1
-"""Seconds of parsing per fetch; the rest is left for the next one."""
+"""Maximum seconds of parsing per fetch; the rest is left for the next fetch."""
 LARGEST_FILE = 4 * 1024**3
-"""A larger file is not a transcript: the largest real ones have some hundred MB."""
+"""Maximum bytes of a transcript; the largest real transcripts have some hundred MB."""
 _HEAD_BYTES = 64
 _PIECES = 64
-"""Maximum pieces of one line before they are joined."""
+"""Number of pieces of one line after which they are joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,14 @@ class _Place:
 
     read: int = 0
     partial: tuple[bytes, ...] = ()
-    """The beginning of a line whose end was not written yet."""
+    """The beginning of an incomplete line, in pieces."""
     held: int = 0
     """Bytes in `partial`."""
     skipping: bool = False
-    """Inside a line that is too long: `partial` is only the end of what was dropped."""
+    """Whether the current line is too long; then `partial` is only the last piece of the dropped
+    text."""
     reading: bool = False
-    """The skipped line may be a reply or a compaction."""
+    """Whether the skipped line may be a reply or a compaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +57,27 @@ class Fetched:
     found: os.stat_result
     head: bytes
     start: int
-    """Offset in the file where the fetch began."""
+    """The offset in the file at which the fetch began."""
     another: bool
-    """The file is not the one of the last fetch, so reading began at its start."""
+    """Whether the file differs from that of the last fetch, so that reading began at its start."""
     place: _Place
-    """How far it is read after this fetch."""
+    """The position after this fetch."""
     events: tuple[SessionEvent | Skipped, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The reason that the path cannot be read; a missing file is not an error."""
+    """The reason why the path cannot be read; a missing file is not an error."""
 
     why: str
 
 
 class Tail:
-    """One transcript, read from where the last fetch ended.
+    """One transcript; each fetch continues at the end of the last fetch.
 
     A missing file gives no events and no error. If the file was truncated or replaced, reading
-    starts again at its beginning and `restarts` grows by one: the caller must then start counting
-    again.
+    begins at its start again and `restarts` increases by one; then the caller must reset its
+    counts.
     """
 
     def __init__(
@@ -90,11 +91,13 @@ class Tail:
     ) -> None:
         self.path = path
         self.restarts = 0
-        """How often the file was truncated or replaced; compare before and after `poll`."""
+        """The number of times that the file was truncated or replaced; compare it before and after
+        `poll`."""
         self.behind = 0
-        """Bytes that existed at the last fetch and are still to be read."""
+        """The number of bytes that existed at the last fetch and were not read yet."""
         self.unreadable: str | None = None
-        """Why the path is not read, as a clause after its name; None if it is read, or missing."""
+        """Why the path cannot be read, as a clause that follows its name; None if it can be read or
+        is missing."""
         self._parse = parse
         self._longest_line = longest_line
         self._look_seconds = look_seconds
@@ -105,19 +108,20 @@ class Tail:
 
     @property
     def offset(self) -> int:
-        """Byte offset of the next complete line: a later `Tail` can continue from here."""
+        """The byte offset of the next complete line, from which a later `Tail` can continue."""
         return self._place.read - self._place.held
 
     def poll(self, limit_bytes: int = POLL_BYTES) -> list[SessionEvent | Skipped]:
-        """Return what was added since the last fetch, at most `limit_bytes` of it (see `behind`).
+        """Return the events added since the last fetch, from at most `limit_bytes` (see `behind`).
 
-        A last line without newline is held back until the newline arrives. Never raises because of
-        the file; one that cannot be read gives nothing.
+        A last line without a newline is not returned until the newline arrives. Never raises
+        because of the file; an unreadable file gives no events.
         """
         return self.take(self.fetch(limit_bytes))
 
     def fetch(self, limit_bytes: int = POLL_BYTES) -> Fetched | Unreadable | None:
-        """Read and parse what was added; None if nothing was. Changes nothing here; may block."""
+        """Read and parse added lines; return None if there are none. Does not change this object.
+        May block."""
         try:
             found = self.path.stat()
             if self._seen == _stamp(found) and not self.behind:
@@ -139,7 +143,7 @@ class Tail:
     def _fetch_from(self, descriptor: int, limit_bytes: int) -> Fetched | Unreadable:
         found = os.fstat(descriptor)
         if found.st_size > LARGEST_FILE:
-            return Unreadable(f"has {found.st_size >> 30} GiB, too much for a transcript")
+            return Unreadable(f"is too large for a transcript ({found.st_size >> 30} GiB)")
         head = os.pread(descriptor, _HEAD_BYTES, 0)
         place = self._place
         another = self._is_another(found, head, place.read)
@@ -151,7 +155,8 @@ class Tail:
         return Fetched(found, head, place.read, another, after, tuple(events))
 
     def take(self, fetched: Fetched | Unreadable | None) -> list[SessionEvent | Skipped]:
-        """Return the events of a fetch. Idempotent: a fetch taken before gives nothing."""
+        """Store the position after a fetch, and return its events. Idempotent: a fetch that was
+        already taken gives no events."""
         if fetched is None:
             return []
         if isinstance(fetched, Unreadable):
@@ -162,7 +167,7 @@ class Tail:
         read = self._place.read
         if fetched.another:
             if same and fetched.head == self._head and read and found.st_size >= read:
-                return []  # two fetches saw the same change
+                return []  # two fetches found the same change
             self.restarts += 1
         elif fetched.start != read:
             return []
@@ -182,7 +187,7 @@ class Tail:
     def _parse_lines(
         self, place: _Place, data: bytes
     ) -> tuple[_Place, list[SessionEvent | Skipped]]:
-        """Return the events of the lines that end in `data`, and the new place after `place`."""
+        """Return the position after `data`, and the events of the lines that end in `data`."""
         events: list[SessionEvent | Skipped] = []
         until, begin = time.monotonic() + self._look_seconds, 0
         while (end := data.find(b"\n", begin)) >= 0:
@@ -195,7 +200,8 @@ class Tail:
         return self._extend(place, data[begin:], events), events
 
     def _extend(self, place: _Place, piece: bytes, events: list[SessionEvent | Skipped]) -> _Place:
-        """Return the place after more of the same line; a line that is too long is dropped."""
+        """Return the position after another piece of the same line; drop a line that is too
+        long."""
         if not piece:
             return place
         read, held = place.read + len(piece), place.held + len(piece)

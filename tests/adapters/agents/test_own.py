@@ -268,7 +268,7 @@ def test_a_package_brings_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("1 +", "SyntaxError"),
         ("def make(state): raise ValueError('broken')", "ValueError: broken"),
         ("def make(state): return object()", "it has no name, capabilities"),
-        (WHOLE.replace('"brought"', '"other"'), "it calls itself 'other'"),
+        (WHOLE.replace('"brought"', '"other"'), "its name is 'other'"),
         (WHOLE.replace('"brought"\n', f'"brought"\n{RAISES}'), "RuntimeError: a property"),
         ("other = 1", "make"),
     ],
@@ -279,5 +279,5 @@ def test_one_that_fails_says_whose_it_is_and_ends_nothing(
     installed(tmp_path, monkeypatch, module)
     found = runtime("brought", tmp_path)
     assert says in str(found.lacks(AgentName("api")))
-    with pytest.raises(CockpitError, match=r"Cannot load .* of brought 1\.2"):
+    with pytest.raises(CockpitError, match=r"Cannot load .* from brought 1\.2"):
         found.program({})

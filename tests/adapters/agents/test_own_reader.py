@@ -195,8 +195,8 @@ def test_a_named_pipe_is_no_record(beside: Callable[..., Beside]) -> None:
 @pytest.mark.parametrize(
     ("reader", "says"),
     [
-        ("import sys; sys.stdin.readline(); sys.exit(3)", "ended with exit code 3"),
-        ("import os, sys; sys.stdin.readline(); os.kill(os.getpid(), 9)", "ended by signal 9"),
+        ("import sys; sys.stdin.readline(); sys.exit(3)", "exited with code 3"),
+        ("import os, sys; sys.stdin.readline(); os.kill(os.getpid(), 9)", "killed by signal 9"),
         ("import sys\nfor l in sys.stdin: print('x' * 2_000_000, flush=True)", "a line of more"),
     ],
 )
@@ -214,8 +214,8 @@ def test_a_reader_without_manners_is_ended_and_the_agent_is_not(
 @pytest.mark.parametrize(
     ("limit", "value", "reader", "says"),
     [
-        ("PATIENCE", 0.3, "import time; time.sleep(600)", "took nothing"),
-        ("MOST_ANSWERED", 9, ECHO, "answered more than"),
+        ("PATIENCE", 0.3, "import time; time.sleep(600)", "did not read"),
+        ("MOST_ANSWERED", 9, ECHO, "printed more than"),
         pytest.param(
             *("MOST_MEMORY", 1000, ECHO, "of memory"),
             marks=pytest.mark.skipif(not USES_LINUX, reason="no other system says it"),
@@ -264,7 +264,7 @@ def test_one_that_is_behind_at_the_end_of_its_agent_is_ended(beside: Callable[..
     assert one.agent is not None
     one.agent.kill()
     one.agent.wait()
-    assert "was behind 0.5 s after" in one.fault()
+    assert "had unread input 0.5 s after" in one.fault()
     assert follows.wait(PATIENCE) == 0
     until(lambda: not one.others(), "its reader goes on")
 
@@ -275,7 +275,7 @@ def test_one_that_does_not_end_is_ended(beside: Callable[..., Beside]) -> None:
     until(lambda: len(one.others()) == 2, "no follower and reader")
     agent.send_signal(signal.SIGKILL)
     agent.wait()
-    assert f"did not end within {follower.END_PATIENCE} s" in one.fault()
+    assert f"did not exit within {follower.END_PATIENCE} s" in one.fault()
     until(lambda: not one.others(), "its reader goes on")
 
 

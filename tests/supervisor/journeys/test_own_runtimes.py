@@ -152,7 +152,7 @@ async def test_a_reader_that_ends_is_told_and_its_agent_goes_on(cockpit: Cockpit
     async with cockpit.flying(table(cockpit, LOG_AGENT, runtime="reader.toml")):
         await cockpit.start("log")
         row = await cockpit.until(lambda row: row.note, "log", within=SLOW)
-        assert "the reader ended with exit code 7" in str(row.note)
+        assert "the reader exited with code 7" in str(row.note)
         assert row.pid
         refused = await cockpit.refused(Send(name="log", text="x"))
         assert "does not accept prompts in its pane" in refused.title

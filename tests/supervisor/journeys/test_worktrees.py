@@ -495,11 +495,11 @@ async def test_what_is_not_published_is_told_with_the_command(
     async with cockpit.flying(cockpit.agent(more=run + more)):
         row = await cockpit.start()
         told = (await cockpit.event("worktree.not_published")).text
-        push = f"By hand: git -C {row.worktree} push"
+        push = f"To do it manually: git -C {row.worktree} push"
         words = {
             "diverged": ["rejected", f"{push} origin agent/api && cd {row.worktree} && gh pr"],
             "program": ["remote.origin.receivepack", f"{push} origin agent/api && cd"],
-            "no remote": ["Remotes: none. By hand", f"{push} REMOTE agent/api && cd"],
+            "no remote": ["Remotes: none. To do it manually", f"{push} REMOTE agent/api && cd"],
             "no gh": ["was pushed to origin", "gh is not installed", "gh pr create --head"],
         }[trouble]
         for each in words:
@@ -532,7 +532,7 @@ async def test_a_request_proposes_the_commits_of_the_branch_or_nothing(
             assert words[words.index("--body") + 1] == "- mine"
         else:
             told = (await cockpit.event("worktree.not_published")).text
-            assert "agent/api has no commits of its own: there is nothing to propose." in told
+            assert "agent/api has no commits of its own." in told
             assert "gh pr create" not in told
             assert not asked.exists()
         assert git(remote, "rev-parse", "agent/api")

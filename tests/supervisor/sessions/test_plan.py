@@ -90,7 +90,7 @@ async def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
             git(*words, at=place)
             empty = await cockpit.refused(Plan(name="x", directory=str(place), worktree=True))
             assert (empty.detail, empty.hint) == (
-                "The repository has no commit yet.", "Make a first commit."
+                "The repository has no commit yet.", "Create a first commit."
             )  # fmt: skip
         odd = cockpit.home / 'sp ace\'s "q"\n\u202eünï'
         git("clone", "-q", here, str(odd))

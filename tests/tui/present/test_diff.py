@@ -58,7 +58,7 @@ def test_what_is_cut_unknown_or_the_same_is_said() -> None:
     assert "No uncommitted changes" in plain(diff_lines(WorktreeDiff(directory="/w"), 80)[0])
     cut = diff_lines(DIFF.model_copy(update={"cut": True}), 80)
     assert "Cut off here" in plain(cut[-1])
-    why = WorktreeDiff(directory="/w", unknown="It is not in a git worktree.")
+    why = WorktreeDiff(directory="/w", unknown="The directory is not in a git worktree.")
     assert "not in a git worktree" in plain(diff_lines(why, 80)[0])
     job = DIFF.model_copy(update={"of_job": True})
     assert "since the job began at 9f1c2d3e" in plain(diff_lines(job, 80)[0])

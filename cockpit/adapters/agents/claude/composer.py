@@ -1,7 +1,7 @@
 """Read from the screen whether Claude Code's prompt box is empty.
 
-Hooks, transcript and session files do not contain this. Nothing here decides whether the agent is
-busy.
+Hooks, transcripts and session files do not report this. This module does not determine whether the
+agent is busy.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from cockpit.ports.panes import Screen
 
 PROMPT_SIGN = "❯"
-"""The prompt box starts with this sign; another sign means another kind of input, such as a shell
-line."""
+"""The prompt box begins with this sign. Other signs mean other kinds of input, such as a shell
+command."""
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _RULE = re.compile(r"─{8,}")
@@ -20,10 +20,9 @@ _PADDING = " \xa0"
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the box holds at most a suggestion; None if the screen shows no prompt box.
+    """Return whether the prompt box is empty or has a suggestion; None without a prompt box.
 
-    The box is between the last two rules on the screen. While a dialog is open, the dialog is there
-    instead.
+    The box is between the last two horizontal rules on the screen. An open dialog replaces the box.
     """
     plain = [_SGR.sub("", line).rstrip() for line in screen.lines]
     rules = [row for row, line in enumerate(plain) if _RULE.match(line)]
@@ -36,9 +35,9 @@ def composer_empty(screen: Screen) -> bool | None:
 
 
 def _typed_text(line: str) -> str:
-    """Return what the user typed of a line.
+    """Return the part of a line that the user typed.
 
-    A suggestion is faint, except for its letter at the cursor.
+    A suggestion is faint, except for the letter at the cursor.
     """
     strong = at_cursor = faint = ""
     style: set[str] = set()
@@ -56,7 +55,7 @@ def _typed_text(line: str) -> str:
 
 
 def _apply_sgr(style: set[str], parameters: str) -> set[str]:
-    """Return the two styles that matter after one SGR sequence; colour parameters are skipped."""
+    """Return the two relevant styles after one SGR sequence; colour parameters are skipped."""
     style = set(style)
     numbers = iter(parameters.split(";"))
     for number in numbers:

@@ -1,7 +1,7 @@
 """Predict Claude Code's first-run dialogs from its own state file.
 
 No hook runs until the user has answered these dialogs, so `cockpit doctor` reports them in advance.
-The file is never written: the answers are the user's to give.
+The file is never written: only the user may answer these dialogs.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _LARGEST_BYTES = 50_000_000
 
 
 def state_file(environment: Mapping[str, str]) -> Path:
-    """Return the file in which the CLI keeps onboarding and folder trust."""
+    """Return the file in which the CLI stores onboarding and folder trust."""
     folder = environment.get("CLAUDE_CONFIG_DIR") or environment.get("HOME") or str(Path.home())
     return Path(folder) / ".claude.json"
 
 
 def open_questions(environment: Mapping[str, str], repository: Path | None) -> list[str]:
-    """Return the dialogs that a new pane would show: `onboarding`, `trust`.
+    """Return the dialogs that a new session would show: `onboarding`, `trust`.
 
-    `repository` is the root of the main checkout, for which the CLI stores trust; a trusted parent
-    covers it. None skips the check for trust.
+    `repository` is the root of the main checkout, for which the CLI stores trust. A repository in a
+    trusted folder is trusted too. With None, trust is not checked.
     """
     state = _state(state_file(environment))
     questions = [] if state.get("hasCompletedOnboarding") is True else ["onboarding"]

@@ -1,11 +1,11 @@
 """Ask a copy of a session to write its handoff document; the session itself is not changed.
 
-The SDK forks the session. The copy gets one question and no tools, and its answer is the draft. The
+The SDK forks the session. The copy gets one question and no tools; its answer is the draft. The
 original transcript is only read.
 
 Only this file imports claude-agent-sdk. The import takes two seconds and 68 MB, so a separate
-process does the work: `python -m cockpit.adapters.agents.claude.fork`, with a JSON order on
-standard input.
+process does the work: `python -m cockpit.adapters.agents.claude.fork`, with a `ForkOrder` as JSON
+on stdin.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside
 
 TURNS = 2
-"""One turn for the answer, and one if the model begins with something else."""
+"""Maximum turns: one for the answer, and one more if the model does something else first."""
 BUDGET_USD = 2.0
-"""Enough to read a large model's full context once, uncached, and to write a long answer."""
+"""Maximum cost: enough to read a large model's full context once, uncached, and to write a long
+answer."""
 LARGEST_ANSWER = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ForkOrder:
-    """One question to a copy of a session."""
+    """A question for a copy of a session."""
 
     session: str
     directory: str
@@ -48,7 +49,8 @@ class ForkOrder:
 
 
 async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
-    """Return the answer of a copy of the session. Raises `Failed`; leaves no process behind."""
+    """Return the answer of a copy of the session, after its processes have ended. Raises
+    `Failed`."""
     process = await asyncio.create_subprocess_exec(
         *with_given_limit([sys.executable, "-P", "-m", __name__]),
         cwd=order.directory,
@@ -63,7 +65,7 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
             output, errors = await process.communicate(json.dumps(asdict(order)).encode())
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
         ) from None
     finally:
         await _end(process)
@@ -83,12 +85,12 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
 
 
 def _own(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the agent's environment, extended so that Python finds this package."""
+    """Return the agent's environment with a path on which Python finds this package."""
     return {**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the process group of the child process and the CLI that it started."""
+    """End the process group, which contains the child process and its CLI."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, 9)
     await process.wait()
@@ -115,7 +117,7 @@ async def _answer(order: ForkOrder) -> Aside:
         # The repository's own settings would start its hooks and servers.
         setting_sources=[],
         strict_mcp_config=True,
-        # Nobody resumes the copy, so it is not saved.
+        # The copy is never resumed, so it is not saved.
         extra_args={"no-session-persistence": None},
         env=order.environment,
     )
@@ -128,17 +130,18 @@ async def _answer(order: ForkOrder) -> Aside:
         elif isinstance(message, ResultMessage):
             cost = message.total_cost_usd
             if message.is_error:
-                problem = f"the CLI ended with {message.subtype}"
+                problem = f"the CLI failed: {message.subtype}"
                 break
     return Aside("" if problem else "\n".join(parts), cost, problem)
 
 
 def main() -> None:
-    """Read an order and print the answer as JSON; print any failure as one line and return 1."""
+    """Read a `ForkOrder` from stdin and print the answer as JSON. Print an error as one line to
+    stderr and exit with 1."""
     raw: dict[str, Any] = json.load(sys.stdin)
     try:
         answer = asyncio.run(_answer(ForkOrder(**raw)))
-    except Exception as wrong:  # noqa: BLE001 - the SDK's own family is not ours to list
+    except Exception as wrong:  # noqa: BLE001 - the SDK can raise any exception
         sys.stderr.write(f"{type(wrong).__name__}: {wrong}".replace("\n", " ") + "\n")
         raise SystemExit(1) from None
     json.dump(asdict(answer), sys.stdout)

@@ -1,9 +1,9 @@
 """Parse Claude Code's hooks into hook events of a session.
 
-As of CLI 2.1.330: `Stop` ends a turn of the main agent, `StopFailure` a turn that an API error
-broke. `PermissionRequest` comes as soon as a dialog opens, the `permission_prompt` notification
-about six seconds later. Hooks from inside a subagent carry an `agent_id`; except for its start and
-end, they say nothing about the main thread.
+As of CLI 2.1.330: `Stop` reports the end of a turn of the main agent, `StopFailure` the end of a
+turn by an API error. `PermissionRequest` comes as soon as a dialog opens, the `permission_prompt`
+notification about six seconds later. Hooks of a subagent have an `agent_id`; only those for its
+start and its end concern the main thread.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Payload = Mapping[str, Any]
 
 MOST_TASKS = 100
 LONGEST_COMMAND = 8000
-"""Characters to keep of a tool's input."""
+"""Maximum characters kept of a tool's input."""
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    """Return the events in a hook report; empty for hooks without relevant information."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -72,7 +72,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return nothing if the CLI cannot have made the session id or the transcript's name."""
+    """Return no event if the session id or the transcript's name cannot be the CLI's."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()
@@ -81,7 +81,7 @@ def _session_start(payload: Payload) -> Sequence[Moment]:
 
 def _notification(payload: Payload) -> Sequence[Moment]:
     kind = _text(payload, "notification_type")
-    message = _line(payload, "message") or "the agent waits for you"
+    message = _line(payload, "message") or "the agent is waiting for you"
     if kind == "permission_prompt":
         return (DialogOpened("permission", message),)
     if kind in {"elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"}:
@@ -131,7 +131,8 @@ def _broken(payload: Payload) -> Sequence[Moment]:
 
 
 def reset_in(detail: str) -> tuple[str, float | None]:
-    """Return when a usage limit resets; a notice may end in `|` and that time."""
+    """Split a notice into its text and the time of the limit's reset, if the notice ends in `|` and
+    a time."""
     words, bar, at = detail.rpartition("|")
     if bar and at.strip().isascii() and at.strip().isdigit() and len(at.strip()) == 10:
         return words.strip(), float(at)

@@ -1,8 +1,8 @@
 """Read the status files of Claude Code's live processes: `<config>/sessions/<pid>.json`.
 
 Only these files report an interrupt or an open dialog without a hook. They are read and never
-written. A file counts only for the process that wrote it, because the pid may belong to another
-process now.
+written. A file is used only if the process that wrote it is alive, because the pid may belong to
+another process now.
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ _ACTIVITIES = {
 }
 
 _SHELLS = {"shell": True, "idle": False}
-"""States as of 2.1.330: `shell` is `idle` with a shell in the background; subagents make it `busy`.
-"""
+"""Whether a state means that a shell is in the background. As of 2.1.330, `shell` is `idle` with
+such a shell; a session with running subagents is `busy`."""
 
 _NOTE_BYTES = 65_536
 
 _CLOCK_SLACK = 1.0
-"""Seconds: some systems report the time of a start without fractions."""
+"""Tolerance in seconds: some systems report the start of a process in whole seconds."""
 
 
 def presence(config: Path, pid: int) -> Presence | None:
-    """Return the status of process `pid`, or of a process that it started (the CLI of a wrapper
-    script).
+    """Return the status of process `pid`, or of a descendant if `pid` is a wrapper script.
 
-    None without a status file, or if another process wrote it.
+    None without a status file, or if another process wrote the file.
     """
     note = _live_note(config / "sessions" / f"{pid}.json")
     if note is None:
@@ -82,7 +81,7 @@ def _session_id(note: Mapping[str, Any]) -> SessionId | None:
 
 
 def notes(config: Path) -> Iterator[dict[str, Any]]:
-    """Yield the status files of all live processes; only the `pid` in them is certain."""
+    """Yield the contents of the status files of all live processes; only `pid` is validated."""
     try:
         paths = sorted((config / "sessions").glob("[0-9]*.json"))
     except OSError:
@@ -109,9 +108,8 @@ def _number(text: str) -> int | None:
 def _is_writer(pid: int, note: Mapping[str, Any]) -> bool:
     """Return whether the live process with this pid wrote the status file.
 
-    On Linux the file has the start time in the format of `/proc`. Elsewhere it has the output of
-    `ps`, so the times are compared: a process with this pid that started before the file's
-    `startedAt` is the one that ran then.
+    On Linux the file has the start time as in `/proc`. On other systems it has the output of `ps`;
+    there, the process is the writer if it started before the file's `startedAt`.
     """
     process = entry(pid)
     if process is None or process.ended:

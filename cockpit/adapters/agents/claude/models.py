@@ -1,7 +1,7 @@
-"""Look up a Claude model's context window, and where the CLI compacts.
+"""Look up a Claude model's context window, and the token count at which the CLI compacts.
 
-The values are those of CLI 2.1.330, from model names and environment. They apply only if neither
-status line nor transcript reports any: an account's own catalogue may differ.
+The values are those of CLI 2.1.330, by model name and environment. They are used only if neither
+the status line nor the transcript reports a value, because an account may have other models.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ _ON_COMPACTION = (
 )
 
 OUTPUT_RESERVE = 20_000
-"""Tokens of the window that the CLI reserves for its own summary; fewer if replies are shorter."""
+"""Tokens that the CLI reserves for its summary; fewer if the maximum reply is shorter."""
 COMPACTION_MARGIN = 13_000
 
 
 def window(model: str | None, environment: Mapping[str, str]) -> Window:
     """Return a model's window from its name and the CLI's environment.
 
-    `[1m]` anywhere in the name selects the large window. A model that is not in the table is
-    `ASSUMED` to have the small one, although the CLI assumes the large one: nothing is automated on
-    an assumption.
+    `[1m]` anywhere in the name selects the large window. For an unknown model, returns the small
+    window as `ASSUMED`, although the CLI assumes the large one. cockpit starts no automatic handoff
+    with an assumed window.
     """
     name = (model or "").lower()
     configured = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))
     known = _known(name)
     if configured is not None and (known is None or _is_set(environment, "DISABLE_COMPACT")):
-        # The CLI uses this variable only for a window it does not know, or if it may not compact.
+        # The CLI uses this variable only for an unknown window, or if compaction is off.
         return Window(configured, Confidence.DERIVED)
     if known is None:
         return Window(DEFAULT_WINDOW, Confidence.ASSUMED)
@@ -80,9 +80,9 @@ def window(model: str | None, environment: Mapping[str, str]) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the tokens at which the CLI compacts automatically; None if that is switched off.
+    """Return the token count at which the CLI compacts automatically; None if that is off.
 
-    Does not read the switch in the CLI's own settings files.
+    The CLI's own settings files, which can switch it off too, are not read.
     """
     if _is_set(environment, "DISABLE_COMPACT") or _is_set(environment, "DISABLE_AUTO_COMPACT"):
         return None
@@ -98,7 +98,7 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
 
 
 def compaction_settings(environment: Mapping[str, str]) -> str:
-    """Return the environment's compaction settings as one comparable line."""
+    """Return the compaction settings in the environment as one line, to compare them."""
     settings = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
     return " ".join(settings)[:500]
 

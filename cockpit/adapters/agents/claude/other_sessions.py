@@ -1,7 +1,7 @@
-"""All live sessions of Claude Code, whoever started them.
+"""All live sessions of Claude Code, including those that cockpit did not start.
 
-`claude agents --json` lists the same from the same files, but is a process that takes seconds.
-Implements `ports.live_sessions.LiveSessions`.
+`claude agents --json` reads the same files, but takes seconds. Implements
+`ports.live_sessions.LiveSessions`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from cockpit.ports.live_sessions import LiveSession
 LONGEST_WORD = 80
 LONGEST_PATH = 4096
 MOST = 200
-"""Maximum number of sessions. A user never has more live processes."""
+"""Maximum number of sessions."""
 
 
 class ClaudeSessions:
-    """The sessions whose status files are in the configuration folder of this environment."""
+    """Finds sessions by their status files, in the configuration folder of an environment."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -70,7 +70,7 @@ def _session(note: Mapping[str, Any]) -> LiveSession | None:
     if process is None or process.ended or owner(pid) != os.geteuid():
         return None
     if USES_LINUX and str(process.started) != str(note.get("procStart")):
-        return None  # its pid was given to another process just now
+        return None  # the process ended, and its pid was reused
     return LiveSession(
         id=SessionId(ident),
         runtime="claude",
@@ -102,5 +102,5 @@ def _word(value: object) -> str | None:
 
 
 def _seconds(value: object) -> float | None:
-    """Return the milliseconds of a status file as seconds, if they can be a date."""
+    """Convert a status file's time from milliseconds to seconds; None if it is not a valid time."""
     return unix_milliseconds(value) or None

@@ -1,4 +1,4 @@
-"""Permission modes of Claude Code (2.1.330). The names of cockpit's configuration are its own."""
+"""Permission modes of Claude Code (2.1.330). cockpit's configuration uses the same names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MODES: Modes = {
     "default": ASKS_FIRST,
     "manual": ASKS_FIRST,
     "acceptEdits": Rights(_EDITS),
-    # Refuses what the user's rules do not allow.
+    # Refuses everything that the user's rules do not allow.
     "dontAsk": Rights(asks=Asks.NOTHING),
     "auto": Rights(_EDITS | {Right.JUDGED}),
     "bypassPermissions": EVERYTHING,

@@ -1,13 +1,13 @@
 """Install the plugins that an agent's Claude Code loads.
 
-One has `/cockpit:handoff` and a second command. It is copied into the state folder, so that running
-agents keep it when the package moves. A `cockpit` script for this installation is added; the CLI
-puts it on the PATH of its shells. The plugin has no hooks: the settings have them, and they would
-run twice.
+The first plugin has `/cockpit:handoff` and one more command. It is copied into the state folder, so
+that running agents keep it when the package moves. It includes a `cockpit` script for this
+installation; the CLI puts the script on the PATH of its shells. The plugin has no hooks, because
+the settings already have them.
 
-The other one has cockpit's tools, and is left out for an agent with `mcp = false`. `--mcp-config`
-is not used for them: with an MCP configuration of the user's organisation the CLI then refuses to
-start, while it only leaves out a plugin's server.
+The second plugin has cockpit's tools; agents with `mcp = false` do not get it. `--mcp-config` is
+not an alternative: if the user's organisation has an MCP configuration, the CLI refuses to start
+with this option, but only skips the server of a plugin.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from cockpit.adapters.files.private_file import write_private
 
 SOURCE = Path(__file__).parents[3] / "plugin"
 OUR_OWN = "bin/cockpit"
-"""The only file that is generated instead of copied."""
+"""The only file of the first plugin that is generated instead of copied."""
 TOOLS = "cockpit-tools"
-"""The plugin with the tools."""
+"""The name of the second plugin."""
 TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
-"""The permission rule for all of these tools; also the beginning of their names."""
+"""The permission rule for all of these tools, and the prefix of their full names."""
 
 
 def install_plugin(state: Path) -> Path:
-    """Install the plugin where running agents find it; return its folder. Writes only changes."""
+    """Install the first plugin in the state folder; return its folder. Writes only changes."""
     return _install(state, "plugin", _files())
 
 

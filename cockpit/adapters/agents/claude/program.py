@@ -19,7 +19,7 @@ INSTALL = "Install Claude Code and put `claude` on PATH, or reinstall cockpit, w
 
 
 def bundled_path() -> Path | None:
-    """Return the CLI inside claude-agent-sdk, without importing the SDK; None if it has none."""
+    """Return the CLI inside claude-agent-sdk, without importing the SDK; None if it is missing."""
     spec = importlib.util.find_spec("claude_agent_sdk")
     if spec is None or spec.origin is None:
         return None
@@ -30,9 +30,9 @@ def bundled_path() -> Path | None:
 def find_program(
     environment: Mapping[str, str], *, path: Path | None = None, bundled_only: bool = False
 ) -> Program:
-    """Return the first of: `path`, the PATH of `environment`, the bundled program; probed.
+    """Return the first of `path`, `claude` on the PATH of `environment`, and the bundled program.
 
-    A `claude` on PATH that does not answer is an error; no other program is tried. Raises
+    The program is probed. If it does not answer, no other program is tried. Raises
     `ProgramMissing`.
     """
     if path is not None:

@@ -1,7 +1,7 @@
 """Parse a line of a Claude Code transcript into session events.
 
-Knows the CLI's format (2.1.330, and older forms), and nothing about files. Lines without relevant
-data are skipped by their first bytes: some hold 40 KB of system prompt.
+Knows the CLI's format (2.1.330, and older forms), and nothing about files. Irrelevant lines are
+recognised by their first bytes and skipped, because some contain 40 KB of system prompt.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _is_irrelevant(line: bytes) -> bool:
 
 
 def _fault(line: bytes) -> Any:
-    """Return `torn` for a record that is cut off, `not-json` for anything else."""
+    """Return the reason to skip a line: `torn` for a truncated record, else `not-json`."""
     return "torn" if line.lstrip().startswith(b"{") and not line.endswith(b"}") else "not-json"
 
 
@@ -146,8 +146,8 @@ def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
 
 
 def _context(usage: Record) -> Usage:
-    """Return the tokens that filled the window. With several `iterations`, the top-level numbers
-    are sums.
+    """Return the tokens in the window. With several `iterations`, the last one is used, because the
+    top-level numbers are sums.
     """
     iterations = usage.get("iterations")
     if isinstance(iterations, list):
@@ -167,7 +167,7 @@ def _usage(usage: Record) -> Usage:
 
 
 def _count(value: object) -> int:
-    """Return a number of tokens; 0 for an invalid one."""
+    """Return a number of tokens; 0 for an invalid value."""
     sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
     return value if sound and isinstance(value, int) else 0
 
@@ -200,7 +200,7 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
         model = (attachment.get("identity") or {}).get("modelId")
         return (_identified(record, model if isinstance(model, str) else None),)
     if kind == "queued_command":
-        # The CLI writes no user record for a notice that arrives during a turn.
+        # For a notice that arrives during a turn, the CLI writes no user record.
         text = attachment.get("prompt")
         at = moment(record.get("timestamp"))
         return notice(text, at) if isinstance(text, str) and text.startswith(NOTICE) else ()

@@ -1,7 +1,8 @@
 """The runtime `claude`: start Claude Code, find its transcript, read its reports and answer its
 hooks.
 
-Combines the modules beside it. It does not use panes, and never writes into the CLI's own files.
+Combines the other modules of this package. Does not use panes, and never writes to the CLI's own
+files.
 """
 
 from __future__ import annotations
@@ -67,11 +68,11 @@ SCRUBBED = frozenset(
         "CLAUDE_PROJECT_DIR",
     }
 )
-"""Variables that a Claude Code session sets for its children; with them the agent would run as a
-child session."""
+"""Variables that a Claude Code session sets for its child processes. With them, the agent would run
+as a child session."""
 
 STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
-"""Events after which the session continues, and which can add context."""
+"""Events after which the session continues, and whose hooks can add context."""
 
 RESERVED_ARGUMENTS = {
     "--session-id": "cockpit sets the session's id",
@@ -85,14 +86,14 @@ RESERVED_ARGUMENTS = {
     "-p": "an agent needs its screen",
     "--background": "an agent needs its pane",
     "--bg": "an agent needs its pane",
-    "--bare": "it switches off the hooks that cockpit needs",
-    "--safe-mode": "it switches off the hooks that cockpit needs",
+    "--bare": "it disables the hooks that cockpit needs",
+    "--safe-mode": "it disables the hooks that cockpit needs",
 }
-"""Arguments that cockpit has to set itself, each with the reason."""
+"""Arguments that are not allowed, each with the reason."""
 
 
 class Claude:
-    """The runtime `claude`. Its files are below `state`, by agent name."""
+    """The runtime `claude`. Stores its files below `state`, by agent name."""
 
     name = "claude"
     capabilities = CAPABILITIES
@@ -109,14 +110,15 @@ class Claude:
         self._bundled_only = bundled_only
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`; blocks for the probe, a fraction of a second."""
+        """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
         return find_program(environment, path=self._program, bundled_only=self._bundled_only)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """Return the launch of the CLI for a new or resumed session, with cockpit's hooks and
+        """Return how to launch the CLI for a new or resumed session, with cockpit's hooks and
         status line.
 
-        Creates the agent's spool and settings. Raises `BadUsage` for arguments that cockpit sets.
+        Creates the agent's spool and settings. Raises `BadUsage` for arguments that are not
+        allowed.
         """
         check_arguments(order.arguments)
         settings = self._settings(order)
@@ -207,10 +209,10 @@ class Claude:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model: it arrives after the next tool call, or at the end of the
-        turn.
+        """Queue a text for the model. The text arrives after the next tool call, or at the end of
+        the turn; there it makes the turn continue.
 
-        At the end of a turn the text keeps the turn going. Subagents do not receive it.
+        Subagents do not get the text.
         """
         context = {
             event: additional_context(event, mid_turn)
@@ -245,7 +247,7 @@ class Claude:
         return self.responses.withdraw_ask(agent)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See `Runtime.supplement`; a prompt or a tool call counts as a step."""
+        """See `Runtime.supplement`. A step is a prompt or a tool call."""
         events = ("SessionStart",) if at_start else STEPS
         answers = {event: additional_context(event, text) for event in events}
         self.responses.ask(agent, answers, group=FACTS)
@@ -272,7 +274,7 @@ class Claude:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    """Raise `BadUsage` for a user's argument that is not allowed."""
     for argument in arguments:
         reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if reason:
@@ -284,7 +286,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the variables of a surrounding Claude Code session or tmux."""
+    """Return the environment without the variables of a surrounding Claude Code session or tmux."""
     return {
         name: value
         for name, value in environment.items()
@@ -310,7 +312,7 @@ def status_report(payload: Mapping[str, Any]) -> Report:
 
 
 def _limit_resets(limits: Mapping[str, Any]) -> float | None:
-    """Return when the last of the exhausted limits resets."""
+    """Return when the last of the exhausted limits resets, as seconds since the epoch."""
     used_up = [
         resets
         for each in map(_mapping, limits.values())

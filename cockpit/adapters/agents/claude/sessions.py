@@ -1,7 +1,7 @@
 """Find the transcript of a Claude Code session, and check whether the session can be resumed.
 
-The folder's name is a lossy encoding of the directory, so a transcript's own `cwd` decides which
-directory it belongs to. The conversation is not read.
+The name of a transcript's folder is a lossy encoding of the directory, so the `cwd` in the
+transcript decides which directory it belongs to. The conversation is not read.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 FOLDER_NAME_LIMIT = 200
-"""UTF-16 units of an encoded directory; the CLI cuts longer ones and appends a hash."""
+"""Maximum UTF-16 units of an encoded directory; the CLI truncates longer ones and appends a
+hash."""
 
 _SESSION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LOOK_BYTES = 1_048_576
 
 
 def encode_directory(directory: Path) -> str:
-    """Return the CLI's name for a directory: every unit outside of a-z, A-Z, 0-9 becomes a dash."""
+    """Encode a directory as the CLI does: every unit outside a-z, A-Z and 0-9 becomes a dash."""
     return "".join(
         ("-" if unit < 0x10000 else "--") if not re.match(r"[a-zA-Z0-9]", chr(unit)) else chr(unit)
         for unit in map(ord, os.path.realpath(directory))
@@ -49,12 +50,12 @@ def record_path(
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
+    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
     return _SESSION_ID.fullmatch(text) is not None
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript that a report names, if its name is `SESSION_ID.jsonl`.
+    """Return the transcript in a report, if its file name is `SESSION_ID.jsonl`.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """
@@ -68,8 +69,8 @@ def reported_transcript(path: str | None, session_id: str | None) -> Path | None
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
     """Return the transcript of a session that can be resumed in `directory`.
 
-    Raises `BadUsage` if there is none or if it belongs to another directory, and `NotNow` while a
-    live process has it open.
+    Raises `BadUsage` if there is no such session or if it belongs to another directory, and
+    `NotNow` while a live process has the session open.
     """
     path = find_transcript(session_id, directory, environment)
     pid = live_sessions(config_folder(environment)).get(session_id)
@@ -77,7 +78,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
         raise NotNow(
             f"Session {session_id} is already open",
             f"Process {pid} has it open; two processes would write to one transcript.",
-            "End that process first.",
+            "End this process first.",
         )
     _check_directory(path, directory)
     return path
@@ -86,20 +87,20 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 def check_reopenable(
     session_id: SessionId, directory: Path, environment: Mapping[str, str]
 ) -> None:
-    """Raise `BadUsage` as `check_resumable` does; the session may still be open."""
+    """Raise `BadUsage` as `check_resumable` does, but allow a session that is still open."""
     _check_directory(find_transcript(session_id, directory, environment), directory)
 
 
 def find_transcript(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """Return the transcript of a session. Raises `BadUsage` if there is none."""
+    """Return a session's transcript. Raises `BadUsage` if there is no such session."""
     if not is_session_id(session_id):
         raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
     path = record_path(session_id, directory, environment)
     if path is None or not is_file(path):
         raise BadUsage(
             f"There is no session {session_id}",
-            f"No transcript of it below {config_folder(environment) / 'projects'}.",
-            "See the sessions of an agent with: cockpit history",
+            f"It has no transcript below {config_folder(environment) / 'projects'}.",
+            "To list an agent's sessions: cockpit history",
         )
     return path
 
@@ -109,13 +110,13 @@ def _check_directory(path: Path, directory: Path) -> None:
     if not any(same_path(cwd, directory) for cwd in seen):
         raise BadUsage(
             f"Session {path.stem} belongs to another directory",
-            f"It was in {seen[0]!a}." if seen else "Its transcript names no directory.",
+            f"Its directory is {seen[0]!a}." if seen else "Its transcript has no directory.",
             "Start the agent there.",
         )
 
 
 def _directories(path: Path) -> Iterator[str]:
-    """Return the directories named at the beginning and the end of a transcript."""
+    """Yield the directories at the beginning and at the end of a transcript."""
     with opened(path) as file:
         start = file.read(_LOOK_BYTES)
         size = file.seek(0, os.SEEK_END)
@@ -141,7 +142,7 @@ def _directory(line: bytes) -> str | None:
 
 
 def _find_moved(projects: Path, file: str) -> Path | None:
-    """Return the transcript of a session that changed its directory; the newest of several."""
+    """Return the newest transcript of a session that changed its directory."""
     found = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
     return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 

@@ -1,12 +1,12 @@
 """Write the settings for one agent's Claude Code: cockpit's hooks and status line.
 
-They are passed with `--settings`, for this process only. Hooks are added to the user's own. The
-status line replaces the user's, so ours looks up and calls the user's command. The user's files are
-read and never written.
+The settings are passed with `--settings`, for this process only. Hooks are added to the user's own.
+cockpit's status line replaces the user's, so it calls the user's command. The user's files are read
+and never written.
 
-Hooks use the exec form, with the reporter itself as the command. A CLI too old to know `args` then
-runs the reporter without arguments, which does nothing; a shell as the command would run the report
-as a script.
+Hooks use the exec form, with the reporter as the command. A CLI that is too old for `args` runs the
+reporter without arguments, which does nothing. With a shell as the command, such a CLI would run
+the report as a script.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ HOOK_EVENTS = (
     "SubagentStop",
     "SessionEnd",
 )
-"""`PreToolUse` is left out: it would start a process before every tool call and add nothing to
+"""Without `PreToolUse`, which would start a process before every tool call and report no more than
 `PostToolUse`."""
 
 DRAFTS = "//**/draft-*.md"
-"""Before a tool writes such a file, the reporter checks whether it is the document."""
+"""Files that can be a document's draft. Before a tool writes one, the reporter checks its path."""
 WRITERS = ("Write", "Edit")
 
 HOOK_TIMEOUT = 5
 """Seconds after which the CLI continues without the reporter."""
 
 COMPACTION_TIMEOUT = 15
-"""Timeout of the hook that waits until the session's facts are on disk: at most eight seconds."""
+"""Timeout in seconds of the hook that waits until the session's facts are saved (at most 8 s)."""
 
 _LARGEST_SETTINGS = 8_000_000
 
@@ -68,9 +68,9 @@ def session_settings(
     user_line: Mapping[str, Any] | None,
     allowed: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the settings for one agent whose reporter is in `state`.
+    """Return one agent's settings; its reporter is in `state`.
 
-    `allowed` are permission rules for tools that the CLI does not ask about.
+    `allowed`: permission rules for tools that need no approval.
     """
     reporter = str(state / REPORTER)
     hooks: dict[str, list[dict[str, Any]]] = {
@@ -88,9 +88,8 @@ def session_settings(
         ]
         for event in HOOK_EVENTS
     }
-    # The permitted file is named only while a handoff asks for it: a rule here would allow it
-    # always, and is read once, before the file's name is known. Plan mode only asks
-    # PermissionRequest.
+    # A permission rule cannot allow the draft: it would always apply, and the CLI reads rules once,
+    # before the draft's name is known. In plan mode, only PermissionRequest hooks run.
     hooks["PreToolUse"] = [
         {
             "matcher": tool,
@@ -118,11 +117,10 @@ def session_settings(
 def user_status_line(
     directory: Path, environment: Mapping[str, str], state: Path
 ) -> dict[str, Any] | None:
-    """Return the status line that Claude Code would show in `directory` without cockpit, if it is a
-    command.
+    """Return the user's own status line for `directory`, if it is a command.
 
-    The first of local, project and user settings that has one counts; cockpit's own counts as none.
-    As seen on CLI 2.1.330: local settings at the root of the main checkout come before those of the
+    The first of local, project and user settings that has one is used; cockpit's own is ignored. As
+    of CLI 2.1.330, local settings at the root of the main checkout come before those of the
     directory, and project settings are only those of the directory.
     """
     for path in _settings_files(directory, environment):
@@ -133,7 +131,7 @@ def user_status_line(
 
 
 def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
-    """Write a settings file, atomically, readable only by the user."""
+    """Write a settings file atomically, with access for the user only."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(path, json.dumps(settings, indent=1).encode(), 0o600)
 

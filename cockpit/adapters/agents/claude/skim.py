@@ -1,8 +1,8 @@
 """Parse whole Claude transcripts quickly, for totals or facts only.
 
 Each function returns the same events as `record.parse` for the records it needs, and skips other
-lines by their first bytes. Lines of an unusual form go to `parse`, so they cost time but lose no
-token.
+lines by their first bytes. Lines of an unusual form are parsed by `parse`: slower, but with the
+same result.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
 
 
 def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Like `parse`, for counting tokens: replies have no text, tools or time."""
+    """Parse a line for its token counts: like `parse`, but replies have no text, tools or time."""
     if line[-1:] != b"}":
         return parse(line)
     reply = _REPLY.match(line)
@@ -46,7 +46,8 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Like `parse`, without the tool results that contribute no fact; replies have no time."""
+    """Parse a line for facts: like `parse`, but without irrelevant tool results and without the
+    times of replies."""
     if line[-1:] != b"}":
         return parse(line)
     reply = _REPLY.match(line)
@@ -63,10 +64,10 @@ def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 def _usage_of(line: bytes) -> re.Match[bytes] | None:
-    """Return the usage at the end of a reply's line; None if only a full parse can tell.
+    """Return the usage at the end of a reply's line; None if a full parse is needed.
 
-    Text that quotes a record has its quotes escaped, and a tool's input is inside the content: what
-    follows the content's end belongs to the record itself.
+    The usage after the end of the content is the record's own: quotes in a text are escaped, and a
+    tool's input is part of the content.
     """
     usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
     if usage is None:
@@ -99,7 +100,7 @@ def _may_hold_fact(result: bytes) -> bool:
     """Return whether a result may contain a commit, a new task, a subagent, a background task or a
     failure.
 
-    The CLI writes a tool's output twice: for the model, and as `toolUseResult` for itself.
+    The CLI writes a tool's output twice: for the model, and as `toolUseResult` for its own use.
     """
     middle = result.rfind(b'"toolUseResult":')
     end = middle if middle >= 0 else len(result)

@@ -1,6 +1,6 @@
 """Parse user records of a Claude Code transcript: prompts, tool results, interrupts and notices.
 
-The CLI writes all four as `user`; this module tells them apart.
+The CLI writes all four as `user` records.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cockpit.core.session import Interrupted, SessionEvent, ToolFinished, UserSa
 Record = dict[str, Any]
 
 BLOCKS_KEPT = 1_000
-"""Maximum blocks of one record's content that are read; the CLI writes one or few."""
+"""Maximum blocks read from one record's content; the CLI writes one or a few."""
 RESULT_KEPT = 2_000
 """Maximum characters of a tool's result in an event."""
 _INTERRUPTED = "[Request interrupted by user"
@@ -40,9 +40,9 @@ _LOG = re.compile(r"Output is being written to: (/\S+?\.output)(?=[.\s]|$)")
 _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
-"""The CLI's markers around pasted lines (2.1.330)."""
+"""Pasted lines, with the CLI's markers around them (2.1.330)."""
 _OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
-"""The same words written by the user, escaped with a backslash."""
+"""A marker that the user wrote; the CLI escapes it with a backslash."""
 
 
 def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent]:
@@ -127,7 +127,7 @@ def _result(record: Record, block: Record, sidechain: bool, at: datetime | None)
 
 
 def _texts(content: object) -> Iterator[str]:
-    """Yield the texts of a result, each truncated: a result can be megabytes."""
+    """Yield the texts of a result, each truncated, because a result can have megabytes."""
     if isinstance(content, str):
         yield content[:RESULT_KEPT]
     elif isinstance(content, list):
@@ -137,7 +137,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the event for the end of a background task or a subagent."""
+    """Return the event in a notice that a background task or a subagent has ended."""
     fields = dict(reversed(_NOTICED.findall(text)))
     tool, status = fields.get("tool-use-id"), fields.get("status")
     if not tool or not status:

@@ -1,7 +1,7 @@
 """Read from the screen whether Codex's prompt box is empty.
 
-The box is the last line that begins with a bold sign. A suggestion in it is faint. While a dialog
-is open, there is no such line, or it is a choice of the dialog.
+The box is the last line that begins with a bold sign. A suggestion in the box is faint. While a
+dialog is open, there is no such line, or the line is one of the dialog's choices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CHOICE = re.compile(r"\s*\d+\. ")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the box holds at most a suggestion; None if the screen shows no prompt box."""
+    """Return whether the prompt box is empty or has a suggestion; None without a prompt box."""
     for line in reversed(screen.lines):
         plain = _SGR.sub("", line)
         if plain.startswith(PROMPT_SIGN):

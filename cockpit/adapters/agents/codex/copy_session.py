@@ -1,8 +1,8 @@
 """Ask a copy of a Codex session to write its handoff document; the session itself is not changed.
 
-`codex exec fork --ephemeral` answers one question from a copy that is recorded nowhere (0.169.0).
-The copy may only read, has no shell and none of our hooks. The order's directory is not the
-agent's.
+`codex exec fork --ephemeral` answers one question from a copy that is not saved (0.169.0). The copy
+may only read; it has no shell and none of cockpit's hooks. It does not run in the agent's
+directory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _WITHOUT = ("shell_tool", "unified_exec", "multi_agent", "goals")
 async def ask_copy(
     program: Path, order: SessionOrder, question: str, environment: dict[str, str], deadline: float
 ) -> Aside:
-    """Return the answer of a copy. Raises `Failed`; leaves no process and no file behind."""
+    """Return a copy's answer, after its process has ended and its files are removed. Raises
+    `Failed`."""
     with tempfile.TemporaryDirectory(prefix="cockpit-copy-") as folder:
         answer = Path(folder) / "answer.md"
         process = await asyncio.create_subprocess_exec(
@@ -43,7 +44,7 @@ async def ask_copy(
                 _, errors = await process.communicate(question.encode())
         except TimeoutError:
             raise Failed(
-                "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+                "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
             ) from None
         finally:
             with suppress(ProcessLookupError):
@@ -55,8 +56,8 @@ async def ask_copy(
         try:
             text = read_text(answer, LARGEST_ANSWER)
         except OSError as error:
-            return Aside("", problem=f"Codex left no answer: {error.strerror}")
-        return Aside(text, problem="" if text.strip() else "Codex gave an empty answer")
+            return Aside("", problem=f"Cannot read Codex's answer: {error.strerror}")
+        return Aside(text, problem="" if text.strip() else "Codex's answer is empty")
 
 
 def _arguments(program: Path, order: SessionOrder, answer: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Recognise the dialogs of Codex that come before a session: trust, login, hooks.
 
-No hook has run at that point, so the screen is the only source. It is only read; nothing is typed.
-The texts are those of 0.169.0.
+No hook has run at that point, so the screen is the only source. Nothing is typed there. The texts
+are those of 0.169.0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return what the dialog asks, with the next step; None if no dialog is recognised."""
+    """Return the dialog's question and the next step; None if no dialog is recognised."""
     text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
     for pattern, words in _DIALOGS:
         if pattern.search(text):

@@ -1,8 +1,7 @@
 """Parse Codex's hooks into hook events of a session.
 
-As of 0.169.0 the format follows Claude Code's. Hooks from inside a subagent carry an `agent_id`.
-No hook reports an error of the API, or a dialog before the session; see `record` and
-`first_dialogs`.
+As of 0.169.0 the format follows Claude Code's. Hooks of a subagent have an `agent_id`. No hook
+reports an API error or a dialog before the session; see `record` and `first_dialogs`.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 LONGEST_COMMAND = 8000
-"""Characters to keep of a tool's input."""
+"""Maximum characters kept of a tool's input."""
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    """Return the events in a hook report; empty for hooks without relevant information."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -67,7 +66,7 @@ def _tool_line(payload: Payload) -> str:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return nothing if Codex cannot have made the session id or the transcript's name."""
+    """Return no event if the session id or the transcript's name cannot be Codex's."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()

@@ -1,9 +1,9 @@
-"""Build the argument that gives Codex our hooks for one run, each with its trust hash.
+"""Build the argument that adds cockpit's hooks to Codex for one run, each with its trust hash.
 
-Hooks in `-c` are added to the user's own and written nowhere. Codex asks about hooks that nobody
-trusted; a hook whose hash is in the same argument is trusted, and no other is. As of 0.169.0 the
-hash is the SHA-256 of the hook as JSON with sorted keys and without spaces. A version that hashes
-differently shows its dialog ("Hooks need review"), which the row reports.
+Hooks in `-c` are added to the user's own and not saved. Codex asks about every hook that is not
+trusted; the argument's hashes make only these hooks trusted. As of 0.169.0 the hash is the SHA-256
+of the hook as JSON with sorted keys and without spaces. A version with another hash shows its
+dialog ("Hooks need review"), which the row reports.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ HOOK_EVENTS = (
     "SubagentStop",
     "SessionEnd",
 )
-"""`PreToolUse` is left out: it would start a process before every tool call and add nothing."""
+"""Without `PreToolUse`, which would start a process before every tool call and report no more."""
 
 TIMEOUT = 3
-"""Seconds after which Codex continues without the reporter; it allows no more at `SessionEnd`."""
+"""Seconds after which Codex continues without the reporter; Codex's maximum for `SessionEnd`."""
 
 SOURCE = "/<session-flags>/config.toml"
-"""How Codex names the file of hooks that came as an argument."""
+"""Codex's file name for hooks from an argument."""
 
 
 def hook_flags(reporter: Path, state: Path, agent: AgentName) -> list[str]:
@@ -51,7 +51,7 @@ def hook_flags(reporter: Path, state: Path, agent: AgentName) -> list[str]:
 
 
 def trust_hash(event: str, command: str) -> str:
-    """Return the hash by which Codex recognises a hook that the user trusts, in hex."""
+    """Return the hash by which Codex recognises a trusted hook, in hex."""
     hook = {
         "event_name": snake_case(event),
         "hooks": [{"async": False, "command": command, "timeout": TIMEOUT, "type": "command"}],

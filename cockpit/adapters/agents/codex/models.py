@@ -1,7 +1,7 @@
 """Context windows of Codex's models, and the point at which Codex compacts.
 
-Every turn in a transcript names the window, so these values only count before the first turn. The
-window that Codex names is 95 % of the model's; it compacts at 90 % of the model's (0.169.0).
+Every turn in a transcript reports the window, so these values are used only before the first turn.
+The reported window is 95 % of the model's; Codex compacts at 90 % of the model's (0.169.0).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from cockpit.core.reading import Confidence, Window
 NAMED_SHARE = 0.95
 COMPACTION_SHARE = 0.9
 MODEL_WINDOW = 272_000
-"""Also what Codex assumes for a model that it does not know."""
+"""In tokens. Codex assumes the same window for an unknown model."""
 LARGE = {"gpt-6.1-terra": 500_000}
 _KNOWN_PREFIXES = ("gpt-5", "gpt-6")
 
 
 def window(model: str | None) -> Window:
-    """Return the window that Codex will name for a model; `ASSUMED` for an unknown one."""
+    """Return the window that Codex will report for a model; `ASSUMED` for an unknown model."""
     name = (model or "").lower()
     tokens = round(LARGE.get(name, MODEL_WINDOW) * NAMED_SHARE)
     known = name.startswith(_KNOWN_PREFIXES)
@@ -25,8 +25,8 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int) -> int:
-    """Return the tokens at which Codex compacts automatically.
+    """Return the token count at which Codex compacts automatically.
 
-    `model_auto_compact_token_limit` in the user's configuration can lower it; that is not read.
+    `model_auto_compact_token_limit` in the user's configuration can lower it, but is not read.
     """
     return round(window_tokens / NAMED_SHARE * COMPACTION_SHARE)

@@ -1,8 +1,8 @@
 """Permission modes, as arguments for Codex and as Codex records them.
 
-The names are those of cockpit's configuration. Codex has two settings, a sandbox and an approval
-policy; every mode is one pair of them. Codex never asks before a command that stays in the sandbox
-(0.169.0 no longer has the policy `untrusted`, and a hook cannot make it ask). So `default` equals
+The names are those of cockpit's configuration. Every mode is a pair of two Codex settings: a
+sandbox and an approval policy. Codex never asks before a command that stays in the sandbox (0.169.0
+no longer has the policy `untrusted`, and a hook cannot make Codex ask). So `default` equals
 `acceptEdits`, and both are wider than Claude Code's.
 """
 
@@ -35,16 +35,15 @@ MODES: Modes = {
 
 
 def permission_arguments(mode: str) -> tuple[str, ...]:
-    """Return the arguments for a mode; none for an empty one, which leaves it to the user's
-    configuration.
+    """Return the arguments for a mode; none for "", so that the user's configuration applies.
 
-    Raises `BadUsage` for a mode that Codex does not have.
+    Raises `BadUsage` for an unknown mode.
     """
     if mode not in ARGUMENTS:
         known = ", ".join(name for name in ARGUMENTS if name)
         raise BadUsage(
             f"Codex has no permission mode {mode!a}",
-            "It was not started, because another mode could allow more.",
+            "The agent was not started, because another mode could allow more.",
             f"Set permission_mode to one of: {known}.",
         )
     return ARGUMENTS[mode]
@@ -53,7 +52,7 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
 def recorded_mode(turn_context: Mapping[str, Any]) -> str | None:
     """Return the mode of a turn, from its line in the transcript; None if the line has none.
 
-    A pair of settings that no mode has is reported as the next wider mode.
+    A pair of settings that is not one of the modes is reported as the next wider mode.
     """
     policy = turn_context.get("sandbox_policy")
     sandbox = policy.get("type") if isinstance(policy, Mapping) else None

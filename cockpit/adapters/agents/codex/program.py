@@ -15,10 +15,13 @@ INSTALL = "Install it with: npm install -g @openai/codex"
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `codex` on the PATH of `environment`; probed. Raises `ProgramMissing`."""
+    """Return `path`, or `codex` on the PATH of `environment`, and probe it.
+
+    Raises `ProgramMissing`.
+    """
     if path is None:
         found = shutil.which("codex", path=environment.get("PATH", os.defpath))
         if found is None:
-            raise ProgramMissing("Codex is not installed", "There is no codex on PATH.", INSTALL)
+            raise ProgramMissing("Codex is not installed", "No codex on PATH.", INSTALL)
         path = Path(found)
     return Program(path, probed_version(path, environment, INSTALL))

@@ -1,8 +1,8 @@
 """Parse a line of a Codex transcript ("rollout") into session events.
 
-As of 0.169.0. `token_usage_record` has the token count: it is written once per reply, before the
-reply's tools run. `token_count` repeats its numbers later, and around a compaction its numbers are
-not those of the context, so it is ignored. The agent's texts and tool calls are items of their own,
+As of 0.169.0. `token_usage_record` has the token count. Codex writes it once per reply, before the
+reply's tools run. `token_count` is ignored: it repeats the numbers later, and around a compaction
+its numbers are not those of the context. The agent's texts and tool calls are separate items,
 without usage.
 """
 
@@ -41,7 +41,7 @@ Payload = Mapping[str, Any]
 
 RESULT_KEPT = 2_000
 PROMPT_KEPT = 1_000_000
-"""Characters of a first prompt that a command printed."""
+"""Maximum characters of a first prompt that a command printed."""
 _BARE = re.compile(rb'\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"([a-z_]+)"')
 _WANTED = frozenset(
     {b"compacted", b"event_msg", b"response_item", b"session_meta", b"token_usage_record"}
@@ -49,7 +49,7 @@ _WANTED = frozenset(
 )
 _NOT_JSON = (ValueError, RecursionError)
 USED_UP = "usage_limit_exceeded"
-"""Codex's name of an exhausted usage limit; it has no HTTP status then."""
+"""Codex's error code for an exhausted usage limit; this error has no HTTP status."""
 _HOOK_CONTEXT = "hooks.additional_context"
 
 
@@ -109,7 +109,7 @@ def _usage_record(payload: Payload, at: datetime | None) -> Sequence[SessionEven
         AssistantReplied(
             message_id=str(payload.get("response_id") or payload.get("turn_id")),
             model="",
-            # Codex counts the reply as context: it compacts by the total.
+            # Codex includes the reply in the context: it compacts by the total.
             context=Usage(fresh + output, written, cached),
             billed=Usage(fresh, written, cached, output),
             at=at,
@@ -153,7 +153,8 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
 
 
 def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return a hook's context from a `developer` message; all other items also come as events."""
+    """Return the context that a hook added, from a `developer` message. All other items are
+    ignored, because they are repeated as events."""
     if payload.get("role") != "developer":
         return ()
     about = payload.get("internal_chat_message_metadata_passthrough")
@@ -181,7 +182,7 @@ def _hook_prompt(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _command(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the call and the result of a command, and a first prompt that it printed."""
+    """Return a command's call and result, and the first prompt if the command printed one."""
     ident, command = str(item.get("id", "")), _shell_line(item.get("command"))
     output = item.get("aggregated_output")
     output = output if isinstance(output, str) else ""
@@ -195,7 +196,7 @@ def _command(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _shell_line(command: object) -> str:
-    """Return the model's command: the script of `bash -lc SCRIPT`, else all words."""
+    """Return the command line that the model wrote: SCRIPT of `bash -lc SCRIPT`, else all words."""
     if isinstance(command, str):
         return command
     words = [str(word) for word in command] if isinstance(command, list) else []
@@ -219,7 +220,7 @@ def _file_change(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 def _said(
     item: Payload, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
 ) -> AssistantReplied:
-    """Return a part of a reply; its usage is in another line."""
+    """Return a part of a reply, without usage, which is in another line."""
     return AssistantReplied(
         message_id=str(item.get("id", "")),
         model="",

@@ -1,7 +1,7 @@
 """The runtime `codex`: start Codex, find its transcript, and answer its hooks.
 
-Combines the modules beside it. It does not use panes, and writes nothing into Codex's own files:
-hooks and their trust are arguments of one run.
+Combines the other modules of this package. Does not use panes, and never writes to Codex's own
+files: hooks and their trust are arguments of one run.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
 STEPS = ("UserPromptSubmit", "PostToolUse")
-"""Events after which the session continues, and which can add context."""
+"""Events after which the session continues, and whose hooks can add context."""
 
 RESERVED_ARGUMENTS = {
-    "--daemon": "the agent would live outside of its pane",
-    "--remote": "the agent would live outside of its pane",
+    "--daemon": "it would run the agent outside its pane",
+    "--remote": "it would run the agent outside its pane",
     "--full-auto": "cockpit sets the permission mode; use permission_mode",
     "--sandbox": "cockpit sets the permission mode; use permission_mode",
     "-s": "cockpit sets the permission mode; use permission_mode",
@@ -57,7 +57,7 @@ RESERVED_ARGUMENTS = {
     "--cd": "cockpit sets the directory",
     "-C": "cockpit sets the directory",
 }
-"""Arguments that cockpit has to set itself, each with the reason."""
+"""Arguments that are not allowed, each with the reason."""
 CODEX_TOOLS = ToolNames(
     cli="Codex",
     read="a command such as `cat`",
@@ -68,7 +68,7 @@ COMMANDS = frozenset({"exec", "resume", "fork", "review", "agents", "mcp", "clou
 
 
 class Codex:
-    """The runtime `codex`. Its files are below `state`, by agent name."""
+    """The runtime `codex`. Stores its files below `state`, by agent name."""
 
     name = "codex"
     capabilities = CAPABILITIES
@@ -82,15 +82,15 @@ class Codex:
         self._program = program
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`; blocks for the probe, a fraction of a second."""
+        """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """Return the launch of Codex for a new or resumed session, with cockpit's hooks.
+        """Return how to launch Codex for a new or resumed session, with cockpit's hooks.
 
-        Installs the reporter and creates the agent's spool. `--no-daemon`: otherwise the agent
-        would run in a process of its own that outlives the pane. Raises `BadUsage` for arguments
-        and modes that Codex does not accept.
+        Installs the reporter and creates the agent's spool. Without `--no-daemon`, the agent would
+        run in a daemon that outlives the pane. Raises `BadUsage` for arguments that are not allowed
+        and for modes that Codex does not have.
         """
         check_arguments(order.arguments)
         self.spool.prepare(order.agent)
@@ -121,7 +121,7 @@ class Codex:
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """The transcript of a session that exists; a new one is named by its first hook."""
+        """Return an existing session's transcript. A new session's first hook reports its path."""
         return record_path(order.session_id, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -140,8 +140,8 @@ class Codex:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: Codex writes no status file. Its transcript shows when a turn begins and
-        ends."""
+        """Return None: Codex writes no status file. Its transcript shows when turns begin and
+        end."""
         return None
 
     def presence_in(self, title: str) -> Presence | None:
@@ -157,7 +157,8 @@ class Codex:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: hooks report only whether Codex asks; the transcript has the exact mode."""
+        """Return None: hooks report only whether Codex asks. The transcript contains the exact
+        mode."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
@@ -173,8 +174,8 @@ class Codex:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model: it arrives after the next tool call, or at the end of the
-        turn, which it keeps going."""
+        """Queue a text for the model. The text arrives after the next tool call, or at the end of
+        the turn; there it makes the turn continue."""
         answers = {"PostToolUse": additional_context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
@@ -194,15 +195,15 @@ class Codex:
         return self.responses.withdraw_ask(agent, FACTS)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Return False: Codex has no such permission. Its sandbox allows edits in the directory,
-        except in `plan`."""
+        """Return False: Codex has no permission for one file. Its sandbox allows edits in the
+        directory, except in `plan`."""
         return False
 
     def forbid_writing(self, agent: AgentName) -> None:
         return
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Return False: a Codex hook cannot hold a compaction, only end the turn."""
+        """Return False: a Codex hook cannot delay a compaction, only end the turn."""
         return False
 
     def release_compaction(self, agent: AgentName) -> bool:
@@ -213,13 +214,13 @@ class Codex:
     ) -> Aside:
         """See `copy_session.ask_copy`."""
         order = replace(order, directory=copies_folder(self.state))
-        # What the copy starts has the rights of the agent only.
+        # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    """Raise `BadUsage` for a user's argument that is not allowed."""
     for argument in arguments:
         reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if argument in COMMANDS:
@@ -233,5 +234,5 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which Codex does not believe to be in the user's own tmux."""
+    """Return the environment without the variables by which Codex detects the user's own tmux."""
     return {name: value for name, value in environment.items() if not name.startswith("TMUX")}

@@ -1,6 +1,6 @@
 """Find the transcript of a Codex session, and check whether the session can be resumed.
 
-Codex names a session itself; the transcript's file name ends with its id.
+Codex chooses the session's id; the transcript's file name ends with the id.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
+    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
     return _SESSION_ID.fullmatch(text) is not None
 
 
 def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
-    """Return the transcript of a session; None if there is none."""
+    """Return a session's transcript; None if it does not exist."""
     if not is_session_id(session_id):
         return None
     found = config_folder(environment).glob(f"sessions/*/*/*/rollout-*-{session_id}.jsonl")
@@ -42,7 +42,7 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript that a report names, if its name ends with the session's id.
+    """Return the transcript in a report, if its file name ends with the session's id.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """
@@ -57,8 +57,8 @@ def reported_transcript(path: str | None, session_id: str | None) -> Path | None
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
     """Return the transcript of a session that can be resumed in `directory`.
 
-    Raises `BadUsage` if there is none, or if it belongs to another directory. A session that
-    another process has open is refused by Codex itself, on its screen.
+    Raises `BadUsage` if there is no such session, or if it belongs to another directory. If another
+    process has the session open, Codex itself refuses, on its screen.
     """
     if not is_session_id(session_id):
         raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
@@ -66,14 +66,14 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if path is None:
         raise BadUsage(
             f"There is no session {session_id}",
-            f"No transcript of it below {config_folder(environment) / 'sessions'}.",
-            "See the sessions of an agent with: cockpit history",
+            f"It has no transcript below {config_folder(environment) / 'sessions'}.",
+            "To list an agent's sessions: cockpit history",
         )
     was = _directory(path)
     if was is None or os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"It was in {was!a}." if was else "Its transcript names no directory.",
+            f"Its directory is {was!a}." if was else "Its transcript has no directory.",
             "Start the agent there.",
         )
     return path

@@ -1,4 +1,4 @@
-"""Build the argument that offers cockpit's tools to Codex for one run; nothing is written."""
+"""Build the argument that offers cockpit's tools to Codex for one run, without writing a file."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import json
 from cockpit.adapters.agents.own_command import SERVER, tool_server
 
 VARIABLES = ("COCKPIT_AGENT", "COCKPIT_HOME", "COCKPIT_RUN", "COCKPIT_SOCKET", "COCKPIT_STATE")
-"""Codex gives its servers few of its variables. By these the server is found and ended with the
-agent."""
+"""Variables that Codex passes to the tool server. The server needs them to find the supervisor;
+cockpit needs them to end the server with the agent."""
 STARTUP = 60
-"""Seconds that the server may take to start; Codex's own default is short for a busy machine."""
+"""Seconds within which the server must start; Codex's default is too short for a busy machine."""
 
 
 def tool_flags() -> list[str]:
-    """Return the two arguments. Codex does not ask before these tools are called: the supervisor
-    decides what they may do."""
+    """Return the two arguments. Codex does not ask before it calls these tools, because the
+    supervisor decides which calls are allowed."""
     command, *arguments = tool_server()
     settings = {
         "command": command,
@@ -24,7 +24,7 @@ def tool_flags() -> list[str]:
         "startup_timeout_sec": STARTUP,
         "default_tools_approval_mode": "approve",
     }
-    # JSON's strings, numbers and lists are TOML's.
+    # Strings, numbers and lists have the same form in JSON and TOML.
     values = ",".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in settings.items()
     )

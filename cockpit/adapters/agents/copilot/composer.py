@@ -1,7 +1,7 @@
 """Read from the screen whether Copilot's prompt box is empty.
 
-The box stands between two lines of `─` and begins with a sign. While a dialog is open, there is no
-such box.
+The box is between two lines of `─` and begins with `❯`. While a dialog is open, there is no such
+box.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether nothing is typed in the box; None if the screen shows no prompt box."""
+    """Return whether the prompt box is empty; None without a prompt box."""
     lines = [_SGR.sub("", line).strip() for line in screen.lines]
     rules = [place for place, line in enumerate(lines) if _RULE.fullmatch(line)]
     if len(rules) < 2:

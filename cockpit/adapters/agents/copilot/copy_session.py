@@ -1,7 +1,8 @@
 """Ask a copy of a Copilot session to write its handoff document; the session is not changed.
 
-Copilot has no fork, but a copy of a session's folder with another id is one (1.0.102). The copy has
-no tools and none of our hooks, and is removed afterwards. The order's directory is not the agent's.
+Copilot cannot fork a session, but it accepts a copy of a session's folder with another id
+(1.0.102). The copy has no tools and none of cockpit's hooks, does not run in the agent's directory,
+and is removed afterwards.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from cockpit.ports.runtimes import Aside, SessionOrder
 
 LARGEST_ANSWER = 256 * 1024
 COPIED = (TRANSCRIPT, "checkpoints")
-"""Not `workspace.yaml`, which would lead the copy into the agent's directory."""
+"""Without `workspace.yaml`, with which the copy would use the agent's directory."""
 _NO_TOOLS = ("--available-tools=none", "--no-auto-update", "--disable-builtin-mcps")
 
 
@@ -35,10 +36,11 @@ async def ask_copy(
     environment: Mapping[str, str],
     deadline: float,
 ) -> Aside:
-    """Return the answer of a copy. Raises `Failed`; leaves no process and no copy behind."""
+    """Return a copy's answer, after its process has ended and the copy is removed. Raises `Failed`
+    without an answer, and `NotNow` without a transcript."""
     original = session_folder(order.session_id, environment)
     if original is None or not original.is_dir():
-        raise NotNow("The session has no transcript that could be copied")
+        raise NotNow("The session has no transcript to copy")
     ident = str(uuid.uuid4())
     copy = original.parent / ident
     words = [str(program), f"--resume={ident}", "-C", str(order.directory), "--silent", *_NO_TOOLS]
@@ -50,21 +52,21 @@ async def ask_copy(
             code, answer, errors = await _run(words, order.directory, environment, question)
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
         ) from None
     finally:
         await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
     if code != 0:
         words_of_it = safe_line(errors.strip().rpartition("\n")[2], 300)
         raise Failed("The copy of the session wrote no document", words_of_it)
-    return Aside(answer, problem="" if answer.strip() else "Copilot gave an empty answer")
+    return Aside(answer, problem="" if answer.strip() else "Copilot's answer is empty")
 
 
 def _copy(original: Path, copy: Path, files: BoundedCopy) -> None:
-    """Copy what a session consists of, with the new id in its transcript."""
+    """Copy a session's files, and replace the id in its transcript."""
     try:
         files.parts(original, COPIED, copy, (original.name.encode(), copy.name.encode()))
-    except Failed:  # also where nobody waits any more
+    except Failed:  # even if nobody is waiting any more
         shutil.rmtree(copy, ignore_errors=True)
         raise
 

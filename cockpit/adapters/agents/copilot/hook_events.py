@@ -1,8 +1,8 @@
 """Parse Copilot's hooks into hook events of a session.
 
-As of 1.0.102 most have Claude Code's fields. `PermissionRequest` comes before every tool call, also
-where nobody is asked; `Notification` comes with a dialog. Hooks from inside a subagent carry an
-`agent_id`. Errors of the API and interrupts are in the transcript.
+As of 1.0.102 most hooks have Claude Code's fields. `PermissionRequest` comes before every tool
+call, even without a dialog; `Notification` comes with a dialog. Hooks of a subagent have an
+`agent_id`. API errors and interrupts are in the transcript.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 LONGEST_COMMAND = 8000
-"""Characters to keep of what a tool is to do."""
+"""Maximum characters kept of a tool's input."""
 _ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
-"""The first words of a permission's notification, and the tool."""
+"""The tool for the first words of a permission notification."""
 _SOURCES = {"new": "clear"}
-"""Copilot says `new` for every new session: also for one after `/clear`."""
+"""Copilot reports `new` for every new session, including one after `/clear`."""
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    """Return the events in a hook report; empty for hooks without relevant information."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -56,7 +56,7 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return nothing if Copilot cannot have made the session id or the transcript's name."""
+    """Return no event if the session id or the transcript's name cannot be Copilot's."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()
@@ -76,7 +76,7 @@ def _notification(payload: Payload) -> Sequence[Moment]:
         asked, _, about = message.partition(": ")
         tool = _ASKS.get(asked, "")
         command = about[:LONGEST_COMMAND] if tool else ""
-        words = _line(payload, "message") or "the agent waits for you"
+        words = _line(payload, "message") or "the agent is waiting for you"
         return (DialogOpened("permission", words, tool, command),)
     if kind.startswith("elicitation"):
         return (DialogOpened("question", _line(payload, "message") or "a question"),)

@@ -1,7 +1,8 @@
 """Context windows of Copilot's models, and the point at which Copilot compacts.
 
-Every reply in a transcript names the window, so the table only counts before the first one. Copilot
-begins a compaction at 80 % of it in the background, and continues to work (1.0.102).
+Every reply in a transcript reports the window, so these values are used only before the first
+reply. At 80 % of the window, Copilot begins a compaction in the background and continues to work
+(1.0.102).
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ COMPACTION_SHARE = 0.8
 
 
 def window(model: str | None) -> Window:
-    """Return an assumed window: the real one depends on the user's subscription or provider."""
+    """Return an assumed window: the real window depends on the user's subscription or provider."""
     return Window(ASSUMED_WINDOW, Confidence.ASSUMED)
 
 
 def compacts_at(window_tokens: int) -> int:
-    """Return the tokens at which Copilot begins to compact automatically."""
+    """Return the token count at which Copilot begins to compact automatically."""
     return round(window_tokens * COMPACTION_SHARE)

@@ -1,7 +1,7 @@
 """Permission modes, as arguments for Copilot and as Copilot records them.
 
 The names are those of cockpit's configuration. Without a mode, and in `default`, the user's
-settings count (`defaultPermissionMode`); Copilot's own default asks for commands and edits.
+settings apply (`defaultPermissionMode`); Copilot's own default asks for commands and edits.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ MODES: Modes = {
     "bypassPermissions": EVERYTHING,
 }
 SURE_MODES: Modes = {name: MODES[name] for name in ("plan", "bypassPermissions")}
-"""In the modes between these two, the user's `defaultPermissionMode` can allow more."""
+"""The modes whose rights are certain. In the other modes, the user's `defaultPermissionMode` can
+allow more."""
 
 
 def permission_arguments(mode: str) -> tuple[str, ...]:
-    """Return the arguments for a mode. Raises `BadUsage` for one that Copilot does not have."""
+    """Return the arguments for a mode. Raises `BadUsage` for an unknown mode."""
     if mode not in ARGUMENTS:
         known = ", ".join(name for name in ARGUMENTS if name)
         raise BadUsage(
             f"Copilot has no permission mode {mode!a}",
-            "It was not started, because another mode could allow more.",
+            "The agent was not started, because another mode could allow more.",
             f"Set permission_mode to one of: {known}.",
         )
     return ARGUMENTS[mode]

@@ -1,7 +1,7 @@
-"""Write the plugin that gives Copilot cockpit's hooks for one run.
+"""Write the plugin that adds cockpit's hooks to Copilot for one run.
 
-`--plugin-dir` loads it for this process only; the user's own hooks run too. Event names in Claude
-Code's spelling make Copilot report with Claude Code's fields (1.0.102).
+`--plugin-dir` loads the plugin for this process only; the user's own hooks run too. With event
+names in Claude Code's spelling, Copilot's reports have Claude Code's fields (1.0.102).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.core.ids import AgentName
 
 FOLDER = "copilot"
-"""The folder of all plugins, below the state folder; one per agent."""
+"""The folder of the plugins, below the state folder; one plugin per agent."""
 HOOK_EVENTS = (
     "SessionStart",
     "UserPromptSubmit",
@@ -28,16 +28,16 @@ HOOK_EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
-"""`PreToolUse` is left out: it would start a process before every tool call and add nothing."""
+"""Without `PreToolUse`, which would start a process before every tool call and report no more."""
 
 TIMEOUT = 12
-"""Seconds after which Copilot continues without the reporter, which can hold a compaction 8 s."""
+"""Seconds after which Copilot continues without the reporter, which delays a compaction up to 8."""
 
 
 def install_plugin(state: Path, agent: AgentName, *, tools: bool) -> Path:
     """Write the agent's plugin and the reporter; return the plugin's folder. Idempotent.
 
-    With `tools`, cockpit's tool server is in the plugin.
+    With `tools`, the plugin includes cockpit's tool server.
     """
     reporter = install_reporter(state).absolute()
     folder = state.absolute() / FOLDER / agent
@@ -47,7 +47,7 @@ def install_plugin(state: Path, agent: AgentName, *, tools: bool) -> Path:
     about: dict[str, object] = {
         "name": f"cockpit-{agent}",
         "version": "1.0.0",
-        "description": "Tells cockpit what this session does",
+        "description": "Reports this session's activity to cockpit",
         "hooks": "hooks.json",
     }
     if tools:

@@ -15,12 +15,13 @@ INSTALL = "Install it with: npm install -g @github/copilot"
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `copilot` on the PATH of `environment`; probed. Raises `ProgramMissing`."""
+    """Return `path`, or `copilot` on the PATH of `environment`, and probe it.
+
+    Raises `ProgramMissing`.
+    """
     if path is None:
         found = shutil.which("copilot", path=environment.get("PATH", os.defpath))
         if found is None:
-            raise ProgramMissing(
-                "Copilot CLI is not installed", "There is no copilot on PATH.", INSTALL
-            )
+            raise ProgramMissing("Copilot CLI is not installed", "No copilot on PATH.", INSTALL)
         path = Path(found)
     return Program(path, probed_version(path, environment, INSTALL).rstrip("."))

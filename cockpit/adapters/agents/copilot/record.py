@@ -1,7 +1,8 @@
 """Parse a line of a Copilot transcript (`events.jsonl`) into session events.
 
-As of 1.0.102. `session.usage_record` has the token count: one per reply, before the reply's tools
-run. Lines of a subagent carry an `agentId`. Hooks and their answers are lines too.
+As of 1.0.102. `session.usage_record` has the token count. Copilot writes it once per reply, before
+the reply's tools run. Lines of a subagent have an `agentId`. The transcript includes hooks and
+their answers.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _HOOKS = {
     "userPromptSubmitted": "UserPromptSubmit",
 }
 _MAIN = "conversation-agent"
-"""The kind of a request of the main agent."""
+"""The `interactionType` of the main agent's requests."""
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -107,7 +108,7 @@ def _usage_record(data: Data, line: _Line) -> Sequence[SessionEvent]:
     replied = AssistantReplied(
         message_id=str(usage.get("apiCallId") or line.at),
         model=model,
-        # Copilot counts the reply as context: it compacts by the sum.
+        # Copilot includes the reply in the context: it compacts by the sum.
         context=Usage(fresh + output, written, cached),
         billed=Usage(fresh, written, cached, output),
         sidechain=sidechain,
@@ -164,7 +165,7 @@ def _user_message(data: Data, line: _Line) -> Sequence[SessionEvent]:
 
 
 def _hook_start(data: Data, line: _Line) -> Sequence[SessionEvent]:
-    """Return the end of a turn: Copilot records it only by the hook that it runs then."""
+    """Return the end of a turn, which Copilot records only as the start of a hook."""
     if line.sidechain or data.get("hookType") != "agentStop":
         return ()
     return (TurnEnded(line.at), TurnRecorded(working=False, at=line.at))

@@ -1,7 +1,7 @@
 """The runtime `copilot`: start GitHub Copilot CLI, find its transcript, and answer its hooks.
 
-Combines the modules beside it. It does not use panes. Hooks are a plugin for one run; the user's
-own files stay as they are.
+Combines the other modules of this package. Does not use panes. Hooks are a plugin for one run; the
+user's own files are not changed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
 STEPS = ("UserPromptSubmit", "PostToolUse")
-"""Events after which the session continues, and which can add context."""
+"""Events after which the session continues, and whose hooks can add context."""
 COPILOT_TOOLS = ToolNames(
     cli="GitHub Copilot CLI",
     read="your view tool",
@@ -72,12 +72,12 @@ RESERVED_ARGUMENTS = {
     "--yolo": "cockpit sets the permission mode; use permission_mode",
     "-C": "cockpit sets the directory",
 }
-"""Arguments that cockpit has to set itself, each with the reason."""
+"""Arguments that are not allowed, each with the reason."""
 COMMANDS = frozenset({"app", "config", "init", "login", "mcp", "plugin", "sessions", "update"})
 
 
 class Copilot:
-    """The runtime `copilot`. Its files are below `state`, by agent name."""
+    """The runtime `copilot`. Stores its files below `state`, by agent name."""
 
     name = "copilot"
     capabilities = CAPABILITIES
@@ -91,15 +91,16 @@ class Copilot:
         self._program = program
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`; blocks for the probe, a fraction of a second."""
+        """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """Return the launch of Copilot for a new or resumed session, with cockpit's hooks.
+        """Return how to launch Copilot for a new or resumed session, with cockpit's hooks.
 
-        Installs the plugin and the reporter, and creates the agent's spool. The first prompt is in
-        a private file that the argument names: `!` or `/` at its beginning would be a command.
-        Raises `BadUsage` for arguments and modes that Copilot does not accept.
+        Installs the plugin and the reporter, and creates the agent's spool. The first prompt is
+        written to a private file, and the argument contains the file's path, because Copilot would
+        read `!` or `/` at the beginning of a prompt as a command. Raises `BadUsage` for arguments
+        that are not allowed and for modes that Copilot does not have.
         """
         check_arguments(order.arguments)
         self.spool.prepare(order.agent)
@@ -108,7 +109,7 @@ class Copilot:
         plugin = install_plugin(self.state, order.agent, tools=order.offers_tools)
         argv += ["--plugin-dir", str(plugin)]
         if order.offers_tools:
-            argv += [f"--allow-tool={SERVER}"]  # the supervisor decides what its tools may do
+            argv += [f"--allow-tool={SERVER}"]  # the supervisor decides which calls are allowed
         argv += permission_arguments(order.permission_mode)
         if order.model:
             argv += ["--model", order.model]
@@ -153,8 +154,8 @@ class Copilot:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: Copilot writes no status file. Its transcript shows when a turn begins and
-        ends."""
+        """Return None: Copilot writes no status file. Its transcript shows when turns begin and
+        end."""
         return None
 
     def presence_in(self, title: str) -> Presence | None:
@@ -170,7 +171,7 @@ class Copilot:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: the transcript shows when the user allowed everything."""
+        """Return None: Copilot's transcript reports the mode instead."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
@@ -186,8 +187,8 @@ class Copilot:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model: it arrives with the next tool's result, or at the end of the
-        turn, which it keeps going."""
+        """Queue a text for the model. The text arrives with the next tool's result, or at the end
+        of the turn; there it makes the turn continue."""
         answers = {"PostToolUse": {"additionalContext": bounded(mid_turn)}}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
@@ -198,7 +199,7 @@ class Copilot:
         return self.responses.withdraw_ask(agent)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See the port. After a compaction no session starts: the facts then come with a later
+        """See `Runtime.supplement`. A compaction starts no session, so the facts come with a later
         step."""
         events = ("SessionStart",) if at_start else STEPS
         answers = {event: {"additionalContext": bounded(text)} for event in events}
@@ -227,13 +228,13 @@ class Copilot:
     ) -> Aside:
         """See `copy_session.ask_copy`."""
         order = replace(order, directory=copies_folder(self.state))
-        # What the copy starts has the rights of the agent only.
+        # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    """Raise `BadUsage` for a user's argument that is not allowed."""
     for argument in arguments:
         reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if argument in COMMANDS:
@@ -247,5 +248,5 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which Copilot does not believe to be in the user's own tmux."""
+    """Return the environment without the variables by which Copilot detects the user's own tmux."""
     return {name: value for name, value in environment.items() if not name.startswith("TMUX")}

@@ -1,6 +1,6 @@
 """Find the transcript of a Copilot session, and check whether the session can be resumed.
 
-A session is a folder `session-state/ID`; its transcript is `events.jsonl` there.
+A session is a folder `session-state/ID`; its transcript is `events.jsonl` in this folder.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
+    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
     return _SESSION_ID.fullmatch(text) is not None
 
 
 def session_folder(session_id: str, environment: Mapping[str, str]) -> Path | None:
-    """Return where Copilot keeps a session; None if it is no session id."""
+    """Return the folder of a session; None for a text that is not a session id."""
     if not is_session_id(session_id):
         return None
     return config_folder(environment) / SESSIONS / session_id
 
 
 def reported_transcript(path: str, session_id: str) -> Path | None:
-    """Return the transcript that a report names, if its folder has the session's id.
+    """Return the transcript in a report, if its folder's name is the session's id.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """
@@ -55,7 +55,7 @@ def reported_transcript(path: str, session_id: str) -> Path | None:
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
     """Return the transcript of a session that can be resumed in `directory`.
 
-    Raises `BadUsage` if there is none, or if it belongs to another directory.
+    Raises `BadUsage` if there is no such session, or if it belongs to another directory.
     """
     folder = session_folder(session_id, environment)
     if folder is None:
@@ -64,14 +64,14 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if not is_file(path):
         raise BadUsage(
             f"There is no session {session_id}",
-            f"No transcript of it below {folder.parent}.",
-            "See the sessions of an agent with: cockpit history",
+            f"It has no transcript below {folder.parent}.",
+            "To list an agent's sessions: cockpit history",
         )
     was = _directory(path)
     if was is None or os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"It was in {was!a}." if was else "Its transcript names no directory.",
+            f"Its directory is {was!a}." if was else "Its transcript has no directory.",
             "Start the agent there.",
         )
     return path

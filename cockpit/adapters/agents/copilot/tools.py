@@ -27,7 +27,7 @@ _LONGEST = 8_000
 
 
 def tool_use(ident: object, name: object, given: object) -> ToolUse:
-    """Return a call in Claude Code's names; long texts are cut."""
+    """Return a call with Claude Code's names; long texts are truncated."""
     known = _NAMES.get(str(name), str(name))
     fields = given if isinstance(given, Mapping) else {}
     renames = _FIELDS if known in {"Edit", "Read", "Write"} else {}

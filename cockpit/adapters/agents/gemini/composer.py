@@ -1,7 +1,8 @@
 """Read from the screen whether Gemini's prompt box is empty.
 
-The box lies between a line of lower and a line of upper half blocks, near the bottom; an earlier
-prompt looks the same. While a dialog is open there is no box, and the dialog's frame is below.
+The box is between a line of lower half blocks and a line of upper half blocks, near the bottom.
+Earlier prompts on the screen look the same. While a dialog is open, there is no box, and the
+dialog's frame is below the earlier prompts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _FRAME = frozenset("│╭╰")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the box holds at most a suggestion; None if the screen shows no prompt box."""
+    """Return whether the prompt box is empty or has a suggestion; None without a prompt box."""
     lines = [_SGR.sub("", line).rstrip() for line in screen.lines]
     typed: list[str] | None = None
     for line in reversed(lines):

@@ -1,7 +1,8 @@
 """Ask a copy of a Gemini session to write its handoff document; the session is not changed.
 
-Gemini cannot fork a session, but it opens a copy of a transcript as a new one (0.61.0). The copy
-may only read. Its own transcripts are removed. The order's directory is not the agent's.
+Gemini cannot fork a session, but it opens a copy of a transcript as a new session (0.61.0). The
+copy may only read, and does not run in the agent's directory. Its transcripts are removed
+afterwards.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ LARGEST_ANSWER = 256 * 1024
 async def ask_copy(
     program: Path, order: SessionOrder, question: str, environment: dict[str, str], deadline: float
 ) -> Aside:
-    """Return the answer of a copy. Raises `Failed`; leaves no process behind.
+    """Return a copy's answer, after its process has ended. Raises `Failed`.
 
-    A copy that did not answer in time leaves its transcripts, because their names are not known.
+    If the copy does not answer in time, its transcripts remain, because their names are unknown.
     """
     try:
         async with asyncio.timeout(deadline):
             output = await _output(program, order, question, environment)
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
         ) from None
     try:
         answer = loads(output)
@@ -63,8 +64,8 @@ async def _output(
 async def _run(
     program: Path, order: SessionOrder, copy: Path, question: str, environment: dict[str, str]
 ) -> bytes:
-    # Without these variables, the extension's hooks cannot take it for the agent. The
-    # markers stay: what the copy starts has the rights of the agent only.
+    # Without these variables, the extension's hooks do not report the copy as the agent. The
+    # markers stay, so that processes that the copy starts get the agent's rights only.
     dropped = {"COCKPIT_AGENT", "COCKPIT_RUNTIME"}
     variables = {name: text for name, text in environment.items() if name not in dropped}
     variables["COCKPIT_RUN"] = order.run
@@ -97,7 +98,7 @@ def _arguments(program: Path, order: SessionOrder, copy: Path) -> list[str]:
 
 
 def _remove(copy: SessionId, original: SessionId, environment: dict[str, str]) -> None:
-    """Remove the transcripts of a copy; there are two."""
+    """Remove a copy's transcripts; Gemini writes two."""
     for _ in range(4):
         path = record_path(copy, environment) if copy != original else None
         if path is None:

@@ -1,8 +1,9 @@
 """cockpit's extension for Gemini CLI: its hooks, without a change to the user's settings.
 
-Gemini takes no hooks for one run. The user links the extension once, with `cockpit setup gemini`;
-Gemini's own command does it, and writes below the user's Gemini folder. The extension is the same
-for every agent and every cockpit, and does nothing in a session that cockpit did not start.
+Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`,
+which runs Gemini's own command; this command writes to the user's Gemini folder. The extension is
+the same for every agent and every cockpit, and does nothing in a session that cockpit did not
+start.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Linked(StrEnum):
 
 
 def state_of(environment: Mapping[str, str], directory: Path | None = None) -> Linked:
-    """Return whether the extension is linked, and in use in `directory`. Never raises."""
+    """Return whether the extension is linked, and enabled in `directory`. Never raises."""
     folder = config_folder(environment) / "extensions"
     source = read_object(folder / NAME / _NOTE).get("source")
     if not isinstance(source, str):
@@ -54,7 +55,7 @@ def state_of(environment: Mapping[str, str], directory: Path | None = None) -> L
 
 
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Write the extension to `folder`, and let Gemini link it. Raises `Failed`."""
+    """Write the extension to `folder`, and link it with Gemini's command. Raises `Failed`."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in FILES:
         target = folder / name
@@ -66,17 +67,18 @@ def link(program: Program, environment: Mapping[str, str], folder: Path) -> None
 
 
 def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Let Gemini remove the extension, which was linked from `folder`. Raises `Failed`."""
+    """Remove the extension that was linked from `folder`, with Gemini's command. Raises
+    `Failed`."""
     _run(program, environment, folder if folder.is_dir() else Path("/"), "uninstall", NAME)
 
 
 def remove_files(folder: Path) -> None:
-    """Remove what `link` wrote to `folder`."""
+    """Remove the files that `link` wrote to `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def written_by(environment: Mapping[str, str]) -> list[Path]:
-    """Return the files and folders that Gemini's own command writes when it links an extension."""
+    """Return the files and folders that Gemini's command writes when it links an extension."""
     folder = config_folder(environment)
     return [
         folder / "extensions" / NAME,
@@ -87,7 +89,7 @@ def written_by(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _run(program: Program, environment: Mapping[str, str], where: Path, *words: str) -> None:
-    # Without the variable, the command would enter the directory it runs in as trusted.
+    # Without the variable, the command would record its working directory as trusted.
     variables = {**environment, **NO_RELAUNCH, VARIABLE: "true"}
     try:
         done = subprocess.run(
@@ -100,18 +102,18 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *words: 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Failed("Gemini did not answer", f"After {COMMAND_SECONDS:.0f} s.") from None
+        raise Failed("Gemini did not answer", f"Time limit: {COMMAND_SECONDS:.0f} s.") from None
     except OSError as error:
         raise Failed("Cannot start Gemini", str(error.strerror)) from None
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        raise Failed(f"Gemini refused: extensions {words[0]}", safe_line(said, 400))
+        raise Failed(f"gemini extensions {words[0]} failed", safe_line(said, 400))
 
 
 def _is_disabled(folder: Path, directory: Path | None) -> bool:
-    """Return whether the last rule for the directory switches the extension off.
+    """Return whether the last rule for the directory disables the extension.
 
-    Rules are path patterns that end in `*`; `!` switches off.
+    Rules are path patterns that end in `*`; with a `!` before it, a rule disables the extension.
     """
     rules = read_object(folder / "extension-enablement.json").get(NAME)
     overrides = rules.get("overrides") if isinstance(rules, Mapping) else None

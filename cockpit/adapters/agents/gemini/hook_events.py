@@ -1,8 +1,8 @@
 """Parse Gemini CLI's hooks into hook events of a session.
 
-As of 0.61.0. A subagent's hooks carry no mark; the extension's script gives its tools an event's
-name of their own. `AfterAgent` comes also after an error of the API, which only the transcript
-explains, and not when the user pressed Escape in a dialog.
+As of 0.61.0. A subagent's hooks have no mark, so the extension's script reports a subagent's tools
+under other event names. `AfterAgent` also comes after an API error, which only the transcript
+contains. `AfterAgent` does not come if the user presses Escape in a dialog.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 NO_REPLY = "[no response text]"
-"""What `AfterAgent` reports instead of a reply."""
+"""The text in `AfterAgent` if there is no reply."""
 LONGEST_COMMAND = 8000
-"""Characters to keep of a tool's input."""
+"""Maximum characters kept of a tool's input."""
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events that a hook report contains; empty for hooks that carry no information."""
+    """Return the events in a hook report; empty for hooks without relevant information."""
     translate = _BY_EVENT.get(signal.event)
     return translate(signal.payload) if translate else ()
 
@@ -58,7 +58,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return nothing if Gemini cannot have made the session id or the transcript's name."""
+    """Return no event if the session id or the transcript's name cannot be Gemini's."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()
@@ -79,7 +79,8 @@ def _subagent_begins(payload: Payload) -> Sequence[Moment]:
 
 
 def _subagent(payload: Payload) -> str:
-    """Return an id for a subagent: Gemini gives none, but both hooks have the same input."""
+    """Return an id for a subagent, from its input: Gemini has no ids, but the input is the same in
+    both hooks."""
     given = json.dumps(payload.get("tool_input"), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
 

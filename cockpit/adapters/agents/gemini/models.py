@@ -1,6 +1,6 @@
 """Context windows of Gemini's models, and the point at which Gemini CLI compacts.
 
-No file of the CLI names the window; these are the numbers that 0.61.0 has built in.
+No file of the CLI contains the window; these are the built-in values of 0.61.0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ COMPACTION_SHARE = 0.5
 
 
 def window(model: str | None) -> Window:
-    """Return the window that Gemini CLI counts with; `ASSUMED` for a model of another name."""
+    """Return the window that Gemini CLI uses for a model; `ASSUMED` for an unknown model."""
     name = (model or "").lower()
     if name.startswith("gemma-4"):
         return Window(GEMMA_WINDOW, Confidence.DERIVED)
@@ -23,9 +23,9 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int, share: float = COMPACTION_SHARE) -> int:
-    """Return the tokens from which Gemini compacts automatically.
+    """Return the token count at which Gemini compacts automatically.
 
-    Only a first guess: Gemini divides the conversation before a prompt, so during a first long turn
-    it finds nothing to compact and goes past this point.
+    An estimate: Gemini compacts only text before the last prompt, so in a long first turn the count
+    rises above this value without a compaction.
     """
     return -int(-share * window_tokens // 1)

@@ -20,24 +20,23 @@ APPROVAL_MODES: Mapping[str, str] = {
 MODES: Modes = {
     "plan": Rights(asks=Asks.ALL_BUT_EDITS),
     "default": ASKS_FIRST,
-    # `auto_edit` fetches web pages too; the policy of the run asks about them.
+    # `auto_edit` allows web pages too; the policy of this run makes Gemini ask about them.
     "acceptEdits": Rights(frozenset({Right.EDIT})),
     "bypassPermissions": EVERYTHING,
 }
 
 
 def permission_arguments(mode: str) -> tuple[str, ...]:
-    """Return the arguments for a mode; none for an empty one, which leaves it to the user's
-    settings.
+    """Return the arguments for a mode; none for "", so that the user's settings apply.
 
-    Raises `BadUsage` for a mode that Gemini does not have.
+    Raises `BadUsage` for an unknown mode.
     """
     if not mode:
         return ()
     if mode not in APPROVAL_MODES:
         raise BadUsage(
             f"Gemini has no permission mode {mode!a}",
-            "It was not started, because another mode could allow more.",
+            "The agent was not started, because another mode could allow more.",
             f"Set permission_mode to one of: {', '.join(APPROVAL_MODES)}.",
         )
     return ("--approval-mode", APPROVAL_MODES[mode])

@@ -1,13 +1,13 @@
-"""Write the policy that lets a Gemini agent read its prompt and its documents, and nothing else.
+"""Write the policy that allows a Gemini agent to read its prompt and its documents.
 
-Gemini's own tool for reading refuses files outside of the directory, and files that git ignores; a
-handoff document is such a file. The model then uses `cat`, for which Gemini asks in most modes. So
-a policy file of this run allows `cat` for these files, and the writing of a document's draft, by
-their exact form. A rule of the user's own with a higher priority still counts.
+Gemini's read tool refuses files outside the directory and files that git ignores, such as handoff
+documents. The model then uses `cat`, for which Gemini asks in most modes. So a policy file for this
+run allows `cat` for exactly these files, and writing a document's draft. A user's own rule with a
+higher priority still applies.
 
-Gemini searches the pattern in the tool's arguments as JSON with sorted names, and puts a null
-character before and after each argument of the tool itself (0.61.0). Within a string of JSON this
-character is escaped. So what stands between two of them is a whole argument, at the top.
+Gemini matches a pattern against the tool's arguments as JSON with sorted names, with a NUL
+character before and after each top-level argument (0.61.0). Within a JSON string, NUL is escaped.
+So the text between two of them is one whole top-level argument.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from cockpit.adapters.agents.gemini.settings import config_folder, user_settings
 from cockpit.adapters.agents.reporter import write_whole
 
 PRIORITY = 500
-"""Of 999; below what the user chose to allow always in a session."""
+"""The priority of cockpit's rules, at most 999. Rules that a user adds with "always allow" have a
+higher priority."""
 MOST_FILES = 10_000
-"""In a folder of documents that is looked through."""
+"""Maximum number of files in a folder of documents. In a larger folder, Gemini asks."""
 ASKS_ABOUT_PAGES = """[[rule]]
 toolName = "web_fetch"
 decision = "ask_user"
 priority = 0
 modes = ["autoEdit"]
 """
-"""In `auto_edit`, Gemini fetches any web page without asking. Every other rule of the user counts
-more."""
+"""By default, Gemini fetches any web page in `auto_edit` without asking. Every rule of the user's
+overrides this one."""
 _PROMPT = r"prompt-[0-9a-f]{16}\.md"
 _PAPER = r"(?:handoff|draft)-[0-9a-f-]{1,60}\.md"
 _DRAFT = r"draft-[0-9a-f-]{1,60}\.md"
@@ -45,10 +46,11 @@ _NOT_IN_QUOTES = re.compile(r'["$`\\!]')
 def write_policy(
     path: Path, directory: Path, documents: Path | None, prompts: Path, more: str = ""
 ) -> None:
-    """Write the policy of one session, readable only by the user. `more` are other rules.
+    """Write the policy of one session, with access for the user only. `more`: additional rules.
 
-    `documents` is the folder of its handoff documents, below `directory`. A repository can bring
-    this folder with it. Where it or a document in it is a link, Gemini asks as for any other file.
+    `documents` is the folder of the session's handoff documents, below `directory`. The repository
+    may contain this folder. If the folder or a document in it is a link, Gemini asks as for any
+    other file.
     """
     rules = [("run_shell_command", cat) for cat in _cats(Path(os.path.realpath(prompts)), _PROMPT)]
     if documents is not None and _is_its_own(directory, documents):
@@ -61,7 +63,8 @@ def write_policy(
 
 
 def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
-    """Return the arguments that add our policy to the user's, which it would replace otherwise."""
+    """Return the arguments for cockpit's policy and the user's: `--policy` alone would replace the
+    user's."""
     named = user_settings(environment).get("policyPaths")
     theirs = [str(path) for path in named] if isinstance(named, list) else []
     folder = config_folder(environment) / "policies"
@@ -70,7 +73,8 @@ def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 def _is_its_own(directory: Path, documents: Path) -> bool:
-    """Return whether no link leads from the directory to its documents or from them elsewhere."""
+    """Return whether neither the path from the directory to the documents nor a document is a
+    link."""
     if not documents.is_relative_to(directory) or ".." in documents.parts:
         return False
     folder = Path(os.path.realpath(directory)) / documents.relative_to(directory)
@@ -93,8 +97,7 @@ def _is_one_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _cats(folder: Path, name: str) -> Iterator[str]:
-    """Return patterns for `cat` of one file in a folder, with the path quoted where it has to
-    be."""
+    """Yield patterns for `cat` of one file in a folder, with quotes if the path needs them."""
     text = f"{folder}/"
     if shlex.quote(text) == text:
         yield _argument("command", _literal(f"cat {text}") + name)
@@ -106,7 +109,7 @@ def _cats(folder: Path, name: str) -> Iterator[str]:
 
 
 def _argument(name: str, value: str) -> str:
-    """Return a pattern for an argument of the tool itself whose whole value has this pattern."""
+    """Return a pattern for a top-level argument whose whole value matches `value`."""
     return rf'\x00"{name}":"{value}"\x00'
 
 
@@ -118,5 +121,5 @@ def _rule(tool: str, pattern: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a pattern for this text within a JSON string."""
+    """Return a pattern that matches this text in a JSON string."""
     return re.escape(json.dumps(text, ensure_ascii=False)[1:-1]).replace(r"\-", "-")

@@ -15,18 +15,21 @@ from cockpit.ports.runtimes import Program
 INSTALL = "Install it with: npm install -g @google/gemini-cli"
 
 NO_RELAUNCH: Mapping[str, str] = {"GEMINI_CLI_NO_RELAUNCH": "true"}
-"""Keeps Gemini in one process. Otherwise the process in the pane starts the real one, and ignores
+"""Makes Gemini use one process. Otherwise the process in the pane starts a second one and ignores
 every signal (0.61.0)."""
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `gemini` on the PATH of `environment`; probed. Raises `ProgramMissing`."""
+    """Return `path`, or `gemini` on the PATH of `environment`, and probe it.
+
+    Raises `ProgramMissing`.
+    """
     if path is None:
         found = shutil.which("gemini", path=environment.get("PATH", os.defpath))
         if found is None:
             raise ProgramMissing("Gemini CLI is not installed", "No gemini on PATH.", INSTALL)
         path = Path(found)
-    # Even for its version, it would enter the current directory as a project of the user's.
+    # Even for `--version`, Gemini records the current directory as a project of the user's.
     with tempfile.TemporaryDirectory(prefix="cockpit-probe-") as home:
         variables = {**environment, **NO_RELAUNCH, "GEMINI_CLI_HOME": home}
         return Program(path, probed_version(path, variables, INSTALL))

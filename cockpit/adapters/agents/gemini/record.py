@@ -1,8 +1,8 @@
 """Parse a line of a Gemini CLI transcript into session events.
 
-As of 0.61.0. A reply is written before its tools run, with its tokens, and again after them, with
-the same id. Nothing says that a turn is over. The whole history is written again after a
-compaction, but also when a session is resumed, and when a request or a dialog was cancelled.
+As of 0.61.0. Gemini writes a reply with its tokens before the reply's tools run, and again
+afterwards, with the same id. The end of a turn is not recorded. Gemini writes the whole history
+again after a compaction, when a session is resumed, and when a request or a dialog is cancelled.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ Record = Mapping[str, Any]
 
 RESULT_KEPT = 2_000
 PROMPT_KEPT = 1_000_000
-"""Characters of a first prompt that the agent read."""
+"""Maximum characters of a first prompt that the agent read."""
 SNAPSHOT = "<state_snapshot>"
-"""In the text that replaces the history in a compaction."""
+"""Part of the text that replaces the history in a compaction."""
 _FRESH = timedelta(seconds=3)
-"""A history that is written later than this after its snapshot was made is no compaction."""
+"""A history written later than this after its snapshot does not indicate a compaction."""
 _APART = timedelta(seconds=1)
-"""The history of a resumed session has one time for all messages."""
+"""In a resumed session's history, all messages have the same time; with a larger difference, the
+history belongs to a compaction."""
 _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed from "
 _BY_THE_CLI = ("System: Potential loop detected", "<session_context>")
@@ -93,7 +94,7 @@ def _events(record: Record) -> Iterator[SessionEvent]:
 
 
 def _reply(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
-    """A reply, and the tools of it that have ended."""
+    """Yield a reply and its finished tools."""
     calls = [call for call in record.get("toolCalls") or () if isinstance(call, Mapping)]
     tools = tuple(
         tool_use(str(call.get("id", "")), str(call.get("name", "")), call.get("args"))
@@ -132,7 +133,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
 
 
 def _user(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
-    """A prompt, or the results of tools with what a hook added to them."""
+    """Yield a prompt, or tool results and the context that a hook added to them."""
     content = record.get("content")
     for output in _outputs(content):
         for added in _HOOK_CONTEXT.findall(output):
@@ -150,7 +151,7 @@ def _user(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
 
 
 def _rewritten(changed: Record) -> Iterator[SessionEvent]:
-    """A compaction, if a snapshot has just replaced the history."""
+    """Yield a compaction, if a snapshot has just replaced the history."""
     messages = changed.get("messages")
     if not isinstance(messages, list) or not messages:
         return
@@ -165,7 +166,8 @@ def _rewritten(changed: Record) -> Iterator[SessionEvent]:
 
 
 def _usage(tokens: Record) -> tuple[Usage, Usage]:
-    """The tokens in the window without the reply, by which Gemini compacts, and what was billed."""
+    """Return the tokens in the window, without the reply as Gemini compacts, and the billed
+    tokens."""
     cached = _count(tokens.get("cached"))
     fresh = max(0, _count(tokens.get("input")) - cached)
     output = _count(tokens.get("output")) + _count(tokens.get("thoughts"))
@@ -190,7 +192,7 @@ def _failure(words: str, at: datetime | None) -> ApiFailed:
 
 
 def _outputs(content: object) -> Iterator[str]:
-    """The outputs of the tool results in a message's content."""
+    """Yield the outputs of the tool results in a message's content."""
     parts = content[:1_000] if isinstance(content, list) else []
     for part in parts:
         result = part.get("functionResponse") if isinstance(part, Mapping) else None

@@ -1,7 +1,7 @@
 """The runtime `gemini`: start Gemini CLI, find its transcript, and answer its hooks.
 
-Combines the modules beside it. It does not use panes, and writes nothing into Gemini's own files.
-Hooks need the extension, which the user links once; see `extension`.
+Combines the other modules of this package. Does not use panes, and never writes to Gemini's own
+files. Hooks need the extension, which the user links once; see `extension`.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
 STEPS = ("BeforeAgent", "AfterTool")
-"""Events after which the session continues, and which can add context."""
+"""Events after which the session continues, and whose hooks can add context."""
 
 SCRUBBED = frozenset({"GEMINI_CLI", "GEMINI_CWD", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"})
-"""Variables that Gemini sets for the commands of a session."""
+"""Variables that a Gemini session sets for its commands."""
 
 SKIP_TRUST = "--skip-trust"
 RESERVED_ARGUMENTS = {
@@ -62,18 +62,18 @@ RESERVED_ARGUMENTS = {
     "-r": "cockpit decides which session is opened",
     "--prompt": "an agent needs its screen",
     "-p": "an agent needs its screen",
-    "--prompt-interactive": "cockpit gives the first prompt",
-    "-i": "cockpit gives the first prompt",
+    "--prompt-interactive": "cockpit sets the first prompt; use prompt",
+    "-i": "cockpit sets the first prompt; use prompt",
     "--acp": "an agent needs its screen",
     "--approval-mode": "cockpit sets the permission mode; use permission_mode",
     "--yolo": "cockpit sets the permission mode; use permission_mode",
     "-y": "cockpit sets the permission mode; use permission_mode",
-    "--extensions": "cockpit's hooks are an extension",
-    "-e": "cockpit's hooks are an extension",
-    "--worktree": "cockpit makes worktrees; use the table worktree",
-    "-w": "cockpit makes worktrees; use the table worktree",
+    "--extensions": "it could disable cockpit's extension",
+    "-e": "it could disable cockpit's extension",
+    "--worktree": "cockpit creates worktrees; use the table worktree",
+    "-w": "cockpit creates worktrees; use the table worktree",
 }
-"""Arguments that cockpit has to set itself, each with the reason."""
+"""Arguments that are not allowed, each with the reason."""
 GEMINI_TOOLS = ToolNames(
     cli="Gemini CLI",
     read="`cat` (your read_file tool refuses files that git ignores)",
@@ -84,7 +84,7 @@ COMMANDS = frozenset({"mcp", "extensions", "skills", "hooks", "gemma"})
 
 
 class Gemini:
-    """The runtime `gemini`. Its files are below `state`, by agent name."""
+    """The runtime `gemini`. Stores its files below `state`, by agent name."""
 
     name = "gemini"
     capabilities = CAPABILITIES
@@ -99,15 +99,16 @@ class Gemini:
         self._lacks: dict[AgentName, str] = {}
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`; blocks for the probe, about a second."""
+        """See `program.find_program`. Blocks for about a second, for the probe."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """Return the launch of Gemini for a new or resumed session.
+        """Return how to launch Gemini for a new or resumed session.
 
-        Installs the reporter and creates the agent's spool. Raises `BadUsage` for arguments and
-        modes that Gemini cannot be given, and `NotNow` for a first prompt in a directory that
-        Gemini does not trust: the agent would work behind Gemini's question.
+        Installs the reporter and creates the agent's spool. Raises `BadUsage` for arguments that
+        are not allowed and for modes that Gemini does not have. Raises `NotNow` for a first prompt
+        in a directory that Gemini does not trust, because Gemini would begin to work before the
+        user answers its trust dialog.
         """
         check_arguments(order.arguments)
         environment = {**without_session(order.environment), **NO_RELAUNCH}
@@ -144,8 +145,8 @@ class Gemini:
         return nearest(self.modes, mode, rights)
 
     def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
-        """Return the argument that keeps Gemini from asking about a worktree of a checkout that it
-        trusts, as other CLIs do not ask there. It is for this run, and writes nothing."""
+        """Return the argument with which Gemini does not ask about a worktree of a trusted
+        checkout; other CLIs do not ask there either. The argument applies to this run only."""
         if SKIP_TRUST in order.arguments or is_trusted(order.directory, environment):
             return []
         if is_worktree_of_trusted(order.directory, environment):
@@ -153,14 +154,14 @@ class Gemini:
         if order.prompt:
             raise NotNow(
                 f"Gemini does not trust {order.directory}",
-                "It would work on the prompt behind its own question, and run no hooks.",
+                "It would begin to work before you answer its trust dialog, and run no hooks.",
                 "Run `gemini` there once and choose to trust the folder, or start the agent "
                 "without a prompt and answer in its pane.",
             )
         return []
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """The transcript of a session that was started; Gemini chooses its name."""
+        """Return the transcript of a started session; Gemini chooses its name."""
         return record_path(order.session_id, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -179,7 +180,7 @@ class Gemini:
         return f"{compaction_share(environment):g}"
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: Gemini writes no status file; its status is in the title of its pane."""
+        """Return None: Gemini writes no status file. Its status is in the pane's title."""
         return None
 
     def presence_in(self, title: str) -> Presence | None:
@@ -195,7 +196,7 @@ class Gemini:
         return notices(screen, datetime.now(UTC))
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: neither a hook nor the transcript has the mode."""
+        """Return None: neither hooks nor the transcript contain the mode."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
@@ -208,16 +209,18 @@ class Gemini:
         return first_dialog(screen)
 
     def lacks(self, agent: AgentName) -> str | None:
-        """Return why the agent runs without hooks; known since its start."""
+        """Return why the agent runs without hooks, as determined at its start; None if hooks
+        run."""
         if agent not in self._lacks:
             self._lacks[agent] = self._noted(agent)
         return self._lacks[agent] or None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model: it arrives after the next tool call, or at the end of the
-        turn, which it keeps going.
+        """Queue a text for the model. The text arrives after the next tool call, or at the end of
+        the turn; there it makes the turn continue.
 
-        Never in a subagent; see the extension's script. False without the extension.
+        A subagent never gets the text; see the extension's script. Return False without the
+        extension.
         """
         if self.lacks(agent):
             return False
@@ -242,14 +245,15 @@ class Gemini:
         return self.responses.withdraw_ask(agent, FACTS)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Return True without an effect: the session's policy allows drafts; see `policy`."""
+        """Return True, without an effect: the session's policy already allows drafts; see
+        `policy`."""
         return True
 
     def forbid_writing(self, agent: AgentName) -> None:
         return
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Return False: Gemini calls its hook before every request, whether it compacts or not."""
+        """Return False: Gemini runs its hook before every request, not only before a compaction."""
         return False
 
     def release_compaction(self, agent: AgentName) -> bool:
@@ -264,7 +268,7 @@ class Gemini:
         return await ask_copy(program.path, order, question, environment, deadline)
 
     def _note_hooks(self, agent: AgentName, linked: Linked) -> None:
-        """Remember whether this agent's hooks run, also for the next supervisor."""
+        """Store whether this agent's hooks run, so that a restarted supervisor knows."""
         lacks = "" if linked is Linked.YES else linked.value
         note = self._note(agent)
         if lacks:
@@ -286,20 +290,20 @@ class Gemini:
 
 def _without_hooks(lacks: str) -> str:
     return (
-        f"cockpit's extension is {lacks}, so it works without hooks: requests wait for the end of a"
-        " turn. To link it: cockpit setup gemini"
+        f"cockpit's extension is {lacks}, so the agent works without hooks: requests wait for the"
+        " end of a turn. To link it: cockpit setup gemini"
         if lacks
         else ""
     )
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Return an answer that adds context for the model."""
+    """Return a response that adds context for the model."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    """Raise `BadUsage` for a user's argument that is not allowed."""
     for argument in arguments:
         reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if argument in COMMANDS:
@@ -313,7 +317,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def without_session(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the variables of a surrounding Gemini session or tmux."""
+    """Return the environment without the variables of a surrounding Gemini session or tmux."""
     return {
         name: value
         for name, value in environment.items()

@@ -1,6 +1,6 @@
 """Recognise a usage limit on the screen, because neither hooks nor the transcript report it.
 
-Gemini asks at once whether to keep trying, and its title says that it works (0.61.0).
+Gemini immediately asks whether to keep trying, while its title reports that it is working (0.61.0).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RESETS = re.compile(
 
 
 def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
-    """Return the events that the screen shows; `now` is needed for the day of a reset."""
+    """Return the events on the screen. `now` determines the day of a reset."""
     text = "\n".join(_SGR.sub("", line) for line in screen.lines)
     limit = _LIMIT.search(text)
     if limit is None:
@@ -32,7 +32,8 @@ def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
 
 
 def _reset(text: str, now: datetime) -> float | None:
-    """Return the next moment with the time of day that the dialog names; None if it names none."""
+    """Return the next occurrence of the dialog's time of day, in seconds since the epoch; None if
+    the dialog has no time."""
     found = _RESETS.search(text)
     if found is None:
         return None

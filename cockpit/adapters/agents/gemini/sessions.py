@@ -1,7 +1,8 @@
 """Find the transcript of a Gemini session, and check whether the session can be resumed.
 
-Gemini takes the session's id from us and names the transcript itself: by the minute of its start
-and the first eight characters of the id, in the folder of the project. Its first line has the id.
+cockpit chooses the session's id, and Gemini the transcript's name: the minute of its start and the
+first eight characters of the id, in the project's folder. The transcript's first line contains the
+id.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAME = re.compile(r"session-[0-9T-]{10,40}-([0-9a-f]{8})\.jsonl")
 _FIRST_LINE = 65_536
 PROJECT_ROOT = ".project_root"
-"""File in a project's folder that names its directory."""
+"""The file in a project's folder that contains the path of the project's directory."""
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text has the form of a session id (a UUID); hook reports may be forged."""
+    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
     return _SESSION_ID.fullmatch(text) is not None
 
 
 def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
-    """Return the transcript of a session; None if there is none yet."""
+    """Return a session's transcript; None if it does not exist yet."""
     if not is_session_id(session_id):
         return None
     pattern = f"tmp/*/chats/session-*-{session_id[:8]}.jsonl"
@@ -39,7 +40,7 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript that a report names, if its name has the session's id.
+    """Return the transcript in a report, if its file name contains the session's id.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """
@@ -54,7 +55,7 @@ def reported_transcript(path: str | None, session_id: str | None) -> Path | None
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
     """Return the transcript of a session that can be resumed in `directory`.
 
-    Raises `BadUsage` if there is none, or if it belongs to another directory.
+    Raises `BadUsage` if there is no such session, or if it belongs to another directory.
     """
     if not is_session_id(session_id):
         raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
@@ -62,14 +63,14 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if path is None:
         raise BadUsage(
             f"There is no session {session_id}",
-            f"No transcript of it below {config_folder(environment) / 'tmp'}.",
-            "See the sessions of an agent with: cockpit history",
+            f"It has no transcript below {config_folder(environment) / 'tmp'}.",
+            "To list an agent's sessions: cockpit history",
         )
     was = _directory(path)
     if was is None or os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"It was in {was!a}." if was else "Its project's folder names no directory.",
+            f"Its directory is {was!a}." if was else "Its project's folder has no directory.",
             "Start the agent there.",
         )
     return path

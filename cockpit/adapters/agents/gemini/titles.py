@@ -1,7 +1,7 @@
 """Read Gemini's status from the title of its pane: ready, working, or waiting for an answer.
 
-As of 0.61.0. "Action Required" comes up to some seconds after the dialog. A user can switch titles
-off in Gemini's settings; then there is none of these.
+As of 0.61.0. "Action Required" can come some seconds after the dialog. If the user disables titles
+in Gemini's settings, the title has no status.
 """
 
 from __future__ import annotations

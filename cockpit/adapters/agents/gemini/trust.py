@@ -1,7 +1,7 @@
 """Read whether Gemini trusts a directory.
 
-In a directory that is not trusted, Gemini starts to work on a first prompt behind its own question,
-and runs no hooks (0.61.0). So this is known before it is started.
+In an untrusted directory, Gemini begins to work on a first prompt before the user answers its trust
+dialog, and runs no hooks (0.61.0). So trust is checked before Gemini is started.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LARGEST_POINTER = 8192
 
 
 def is_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
-    """Return whether Gemini starts in this directory without asking about it."""
+    """Return whether Gemini starts in this directory without its trust dialog."""
     if environment.get("GEMINI_RESTRICTED_MODE") == "true" or environment.get(VARIABLE) == "false":
         return False
     if environment.get(VARIABLE) == "true" or not _asks(environment):
@@ -30,7 +30,7 @@ def is_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
 def is_worktree_of_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
     """Return whether the directory is in a git worktree whose main checkout is trusted.
 
-    False if Gemini was told not to trust the directory itself.
+    False if the user chose not to trust the directory itself.
     """
     if environment.get("GEMINI_RESTRICTED_MODE") == "true" or environment.get(VARIABLE) == "false":
         return False
@@ -41,14 +41,14 @@ def is_worktree_of_trusted(directory: Path, environment: Mapping[str, str]) -> b
 
 
 def _asks(environment: Mapping[str, str]) -> bool:
-    """Return whether the trust of directories is on in the user's settings; it is by default."""
+    """Return whether the trust dialog is enabled in the user's settings; it is by default."""
     security = user_settings(environment).get("security")
     asked = security.get("folderTrust") if isinstance(security, Mapping) else None
     return not (isinstance(asked, Mapping) and asked.get("enabled") is False)
 
 
 def _rule(directory: Path, environment: Mapping[str, str]) -> str | None:
-    """Return the trust of the longest path that contains the directory."""
+    """Return the trust rule of the longest path that contains the directory; None without one."""
     named = environment.get(FILE_VARIABLE)
     file = Path(named) if named else config_folder(environment) / "trustedFolders.json"
     real = Path(os.path.realpath(directory))
@@ -62,10 +62,11 @@ def _rule(directory: Path, environment: Mapping[str, str]) -> str | None:
 
 
 def _main_checkout(directory: Path) -> Path | None:
-    """Return the main checkout of the linked worktree around a directory; None if it is in none.
+    """Return the main checkout of the linked worktree that contains a directory; None outside a
+    linked worktree.
 
-    Any folder can have a file `.git` that names a repository. So the repository must name that
-    file, as git notes it for each of its worktrees.
+    Any folder can contain a `.git` file with the path of a repository. So the repository must refer
+    to that file too, as git records it for each worktree.
     """
     real = Path(os.path.realpath(directory))
     for folder in (real, *real.parents):
@@ -88,7 +89,7 @@ def _repository_of(mark: Path) -> Path | None:
 
 
 def _pointer(file: Path) -> Path | None:
-    """Return the real path in a file of git's, which can be relative to the file's folder."""
+    """Return the resolved path in one of git's files; it may be relative to the file's folder."""
     try:
         text = read_text(file, _LARGEST_POINTER, follow_links=False)
     except OSError:

@@ -1,17 +1,18 @@
-// Makes the permissions of every agent of opencode those of cockpit's permission mode, or narrower.
+// Sets the permissions of all of opencode's agents to cockpit's permission mode, or narrower.
 //
-// A repository's own settings (opencode.json, .opencode/agent/*.md) count more in opencode than
-// OPENCODE_PERMISSION, and can add agents and tools. opencode gives plugins its merged settings
-// before it reads them, so this has the last word. It cannot tell the user's settings from the
-// repository's. So they only narrow: what they allow is asked about unless the mode allows it too.
+// In opencode, a repository's own settings (opencode.json, .opencode/agent/*.md) override
+// OPENCODE_PERMISSION, and can add agents and tools. opencode passes its merged settings to plugins
+// before it reads them, so the plugin decides last. It cannot distinguish the user's settings from
+// the repository's. So settings can only narrow the mode: opencode asks about an action that the
+// settings allow and the mode does not.
 
-// What opencode asks about by name; everything else, such as a tool of an MCP server, is another.
+// The names of opencode's own permissions. Other names are tools, such as those of an MCP server.
 const NAMES = [
   "read", "glob", "grep", "list", "lsp", "todowrite", "todoread", "question", "skill", "task",
   "edit", "bash", "webfetch", "websearch", "codesearch", "external_directory", "doom_loop",
   "plan_enter", "plan_exit", "workflow_tool_approval",
 ]
-// opencode refuses patterns for these: it does not start.
+// Permissions without patterns: with a pattern for one of them, opencode does not start.
 const WITHOUT_PATTERNS = ["todowrite", "question", "webfetch", "websearch", "doom_loop"]
 const NATIVE = ["build", "plan", "general", "explore"]
 const WITHOUT_TOOLS = ["compaction", "title", "summary"]
@@ -21,10 +22,10 @@ HARMLESS.read = [["*", "allow"], ["*.env", "ask"], ["*.env.*", "ask"], ["*.env.e
 const PLANS = [["*", "deny"], [".opencode/plans/*.md", "allow"]]
 const STRICTNESS = ["deny", "ask", "allow"]
 
-// Make cockpit's tool server the one of its name, and return those of its tools that may be called
-// without asking. opencode merges a repository's settings into a server's of the same name, and
-// names a tool after its server: the tool `request` of a server `cockpit_handoff` would pass for
-// ours.
+// Replace the settings of cockpit's tool server, and return those of its tools that may be called
+// without asking. opencode merges a repository's settings for a server of the same name into ours.
+// And it names a tool after its server: the tool `request` of a repository's server
+// `cockpit_handoff` would get the name of one of ours.
 export function keepServer(config, { name, server, tools }) {
   config.mcp = { ...config.mcp, [name]: server }
   const others = Object.keys(config.mcp).filter((other) => other !== name)
@@ -37,8 +38,8 @@ export function keepServer(config, { name, server, tools }) {
   return tools.filter((tool) => !doubtful(tool))
 }
 
-// `mode.edit` says what the mode does about edits. cockpit's own tools, `mode.tools`, are allowed.
-// Commands and all else is asked about.
+// `mode.edit`: the mode's action for edits. cockpit's own tools, `mode.tools`, are allowed. opencode
+// asks about commands and everything else.
 export function enforce(config, mode) {
   const agents = { ...config.agent }
   for (const name of [...NATIVE, ...WITHOUT_TOOLS]) agents[name] ??= {}
@@ -50,7 +51,7 @@ export function enforce(config, mode) {
   config.permission = narrowed(base("", mode), rulesIn(config.permission))
 }
 
-// What the mode allows an agent: patterns by name, and what counts for all other names.
+// The mode's rules for an agent: patterns by name, and the action for all other names.
 function base(agent, mode) {
   if (WITHOUT_TOOLS.includes(agent)) return { others: "deny", rules: {} }
   const { read, glob, grep, list } = HARMLESS
@@ -69,7 +70,7 @@ function base(agent, mode) {
   return { others: "ask", rules }
 }
 
-// The settings' rules as [name, pattern, action], in their order: the last one that matches counts.
+// The settings' rules as [name, pattern, action], in order: the last rule that matches applies.
 function rulesIn(permission) {
   const found = []
   const named = typeof permission === "string" ? { "*": permission } : (permission ?? {})
@@ -82,9 +83,9 @@ function rulesIn(permission) {
   return found
 }
 
-// In an object, the first place of a name is its place, so every name is written once: first the
-// rule for all, then other names, then every name of opencode's own and of cockpit's tools with
-// all of its patterns.
+// An object keeps the first position of a name, so every name is written once: first the rule for
+// all, then other names, then every name of opencode's own and of cockpit's tools, with all of its
+// patterns.
 function narrowed({ others, rules }, given) {
   const names = new Set([...NAMES, ...Object.keys(rules)])
   const result = { "*": patternsOf([["*", others]], given.filter(([name]) => name === "*")) }
@@ -100,14 +101,14 @@ function narrowed({ others, rules }, given) {
   return result
 }
 
-// The mode's patterns, then the settings' ones as far as they are narrower.
+// The mode's patterns, then those patterns of the settings that are narrower.
 function patternsOf(own, given) {
   const result = Object.fromEntries(own)
   const mixed = own.length > 1
   let most = own[0][1]
   if (mixed && most === "deny") return result
   for (const [, pattern, action] of given) {
-    if (mixed && action !== "allow") most = "ask" // what is allowed after this is asked about
+    if (mixed && action !== "allow") most = "ask" // so later "allow" becomes "ask"
     if (mixed && most === "allow") continue
     delete result[pattern]
     result[pattern] = STRICTNESS[Math.min(STRICTNESS.indexOf(action), STRICTNESS.indexOf(most))]
@@ -120,7 +121,7 @@ function oneAction(patterns) {
   return patterns["*"] === "allow" && asks ? "ask" : patterns["*"]
 }
 
-// As opencode matches a name with a rule's name.
+// Matches a name with a rule's name as opencode does.
 function matches(name, rule) {
   const escaped = rule.replaceAll("\\", "/").replace(/[.+^${}()|[\]\\]/g, "\\$&")
   let expression = escaped.replaceAll("*", ".*").replaceAll("?", ".")

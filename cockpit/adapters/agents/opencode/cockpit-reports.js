@@ -1,25 +1,25 @@
-// opencode loads this as a plugin. It tells cockpit what one opencode process does:
+// A plugin for opencode that reports one opencode process to cockpit:
 //
-// - It appends to a transcript, RECORDS/SESSION.jsonl, one line per event. opencode itself keeps
+// - It appends one line per event to a transcript, RECORDS/SESSION.jsonl. opencode itself stores
 //   its sessions in a database.
 // - It runs cockpit's reporter for hooks, with the names and fields of Claude Code's hooks, and
-//   gives the reporter's answers to the model.
+//   passes the reporter's answers to the model.
 //
-// - It makes opencode's permissions those of cockpit's permission mode.
+// - It sets opencode's permissions to cockpit's permission mode.
 //
-// Everything it needs is in COCKPIT_OPENCODE, as JSON. Without that it does nothing. It never
-// throws into opencode: an agent works the same if cockpit's files are gone. Only where a
-// permission mode cannot be applied, opencode is ended.
+// Its settings are in COCKPIT_OPENCODE, as JSON; without this variable, the plugin does nothing. It
+// never throws into opencode, so an agent works even if cockpit's files are missing. Only if a
+// permission mode cannot be applied, it ends opencode.
 
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { enforce, keepServer } from "./cockpit-permissions.js"
 
-const PATIENCE = 12_000 // The reporter holds a compaction for at most 8 s.
+const PATIENCE = 12_000 // The reporter delays a compaction by at most 8 s.
 const OUTPUT_KEPT = 2_000
 const TEXT_KEPT = 20_000
-const FAR_AWAY = 60_000 // A retry that is further away is told as a reached limit.
+const FAR_AWAY = 60_000 // A later retry is reported as a reached usage limit.
 const TOOLS = {
   bash: "Bash", edit: "Edit", glob: "Glob", grep: "Grep", question: "AskUserQuestion",
   read: "Read", task: "Task", todowrite: "TodoWrite", webfetch: "WebFetch", write: "Write",
@@ -30,9 +30,9 @@ const order = given()
 const children = new Map() // subagents' sessions: id -> kind
 const authors = new Map() // message id -> role
 const calls = new Map() // call id -> the tool's name and input
-const told = new Map() // what was recorded last, by kind and id
-const added = new Map() // call id -> text that was added to the result
-const waiting = new Map() // session id -> lines that wait for its history
+const told = new Map() // the last recorded values, by kind and id
+const added = new Map() // call id -> text added to the result
+const waiting = new Map() // session id -> lines that wait for the session's history
 let main = order?.session ?? ""
 let anySession = Boolean(main)
 let directory = ""
@@ -40,7 +40,7 @@ let working = false
 let broken = false
 let lastWords = ""
 let asked = "" // the request that this plugin sent as a prompt
-let owed = "" // context that no tool result could take yet
+let owed = "" // context that was not added to a tool result yet
 let compaction = {}
 let reports = Promise.resolve("")
 
@@ -57,7 +57,7 @@ function quietly(work) {
     try {
       await work(...given)
     } catch {
-      // cockpit is told less; the agent goes on
+      // cockpit gets fewer reports; the agent continues
     }
   }
 }
@@ -141,7 +141,7 @@ function recordTool(part) {
   if (text && String(state.output).includes(text)) record("injected", { event: "PostToolUse", text })
 }
 
-// A call in the names of Claude Code; a patch is one edit per file.
+// A call with Claude Code's names; a patch becomes one edit per file.
 function toolsOf(tool, input) {
   const patch = input.patchText
   if (tool === "apply_patch" && typeof patch === "string") {
@@ -171,7 +171,7 @@ function cut(text, limit) {
 
 // The reporter
 
-// One after the other, so that reports arrive in order.
+// One at a time, so that reports arrive in order.
 function report(event, fields = {}, agent = "") {
   const payload = {
     session_id: main, transcript_path: recordOf(main), cwd: directory,
@@ -227,7 +227,7 @@ async function begin(session, source, client) {
   await report("SessionStart", { source })
 }
 
-// opencode drops the first prompt of a session that is reopened, so it is sent here.
+// opencode drops the first prompt of a reopened session, so the plugin sends it.
 async function reopen(client) {
   await begin(order.session, "resume", client)
   if (!order.prompt) return
@@ -373,14 +373,14 @@ async function heard(event, client) {
   else if (event.type === "session.error" && !session && main) failed(about.error)
 }
 
-// What the model reads
+// Text for the model
 
 async function prompted(session, parts, client) {
   if (children.has(session)) return
   if (session !== main) await begin(session, "resume", client)
   const text = parts.find((part) => part.type === "text" && !part.synthetic)
   if (!text) return
-  // The argument only names the file with the first prompt: others can read a process's arguments.
+  // The argument is only the path of a file with the first prompt: other users can read arguments.
   if (order.prompt && text.text === order.named) text.text = readFileSync(order.prompt, "utf8")
   if (asked && text.text === asked) return
   const context = contextIn(await report("UserPromptSubmit", { prompt: text.text })) || owed
@@ -457,7 +457,7 @@ export const CockpitReports = async ({ client, directory: here }) => {
     "experimental.session.compacting": quietly(async (input) => {
       if (input.sessionID === main) await report("PreCompact", { trigger: "auto" })
     }),
-    // A command of the agent must not report as this agent, nor get its permissions.
+    // An agent's commands must not report as this agent or get its permissions.
     "shell.env": quietly((_, output) => {
       Object.assign(output.env, { COCKPIT_OPENCODE: "", ...order.restored })
     }),

@@ -1,7 +1,7 @@
 """Read from the screen whether opencode's prompt box is empty.
 
-The box is framed at its left by `┃`. Its last line names the agent and the model; below it is a
-line of `▀` that begins with `╹`. A suggestion in an empty box is grey. While a dialog is open,
+The box has a line of `┃` at its left. Its last line contains the agent and the model; below the box
+is a line of `▀` that begins with `╹`. A suggestion in an empty box is grey. While a dialog is open,
 there is no such box.
 """
 
@@ -18,7 +18,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the box holds at most a suggestion; None if the screen shows no prompt box."""
+    """Return whether the prompt box is empty or has a suggestion; None without a prompt box."""
     lines = [_SGR.sub("", line).strip() for line in screen.lines]
     feet = [place for place, line in enumerate(lines) if line.startswith(FOOT)]
     if not feet:

@@ -1,8 +1,8 @@
 """Ask a copy of an opencode session to write its handoff document; the session is not changed.
 
 `opencode run --session ID --fork` answers one question from a copy (1.18.33). The copy has no
-tools, not our plugin and no settings of the repository. opencode keeps it as a session of its own,
-so it is deleted afterwards.
+tools, and neither cockpit's plugin nor the repository's settings apply to it. opencode saves the
+copy as a new session, so cockpit deletes it afterwards.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from cockpit.ports.runtimes import Aside, SessionOrder
 
 LARGEST_ANSWER = 4 * 1024 * 1024
 DELETING = 20.0
-"""Seconds for the deletion of the copy."""
+"""Seconds after which the deletion of the copy is aborted."""
 NO_TOOLS = json.dumps({"*": "deny"})
 
 
 async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: float) -> Aside:
-    """Return the answer of a copy. Raises `Failed`; leaves no process behind."""
+    """Return a copy's answer, after the copy's process has ended. Raises `Failed`."""
     words = ["run", "--session", order.session_id, "--fork", "--format", "json", "--pure"]
     if order.model:
         words += ["--model", order.model]
@@ -42,7 +42,7 @@ async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: 
         last = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise Failed("The copy of the session wrote no document", problem or safe_line(last, 300))
     if not answer.strip():
-        return Aside("", cost, problem or "opencode gave an empty answer")
+        return Aside("", cost, problem or "opencode's answer is empty")
     return Aside(answer, cost)
 
 
@@ -51,23 +51,24 @@ async def _run(
 ) -> tuple[int | None, bytes]:
     """Run opencode; return its output, and its exit code if it ended.
 
-    It is ended as soon as it has answered. Raises `Failed` after `deadline` seconds.
+    Ends opencode as soon as it has answered. Raises `Failed` after `deadline` seconds.
     """
     dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT"}
     environment = {name: text for name, text in order.environment.items() if name not in dropped}
-    # What the copy starts has the rights of the agent only.
+    # Processes that the copy starts get the agent's rights only.
     environment["COCKPIT_RUN"] = order.run
     if CONFIG in order.environment:
         environment[CONFIG] = order.environment[CONFIG]
     process = await asyncio.create_subprocess_exec(
         *with_given_limit([str(program), *words]),
         cwd=order.directory,
-        # opencode believes PWD more than the directory that it runs in.
+        # opencode prefers PWD to its actual working directory.
         env={
             **environment,
             "PWD": str(order.directory),
             PERMISSION: NO_TOOLS,
-            # A session is only continued in its own directory, whose settings start programs.
+            # opencode continues a session only in the session's directory, whose settings can start
+            # programs.
             "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
         },
         stdin=asyncio.subprocess.PIPE,
@@ -87,10 +88,10 @@ async def _run(
                 await process.wait()
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"{deadline:g} s passed."
+            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
         ) from None
     except ValueError:
-        raise Failed("The copy of the session wrote too long a line") from None
+        raise Failed("The copy of the session wrote a line that is too long") from None
     finally:
         code = process.returncode
         with suppress(ProcessLookupError):
@@ -100,7 +101,7 @@ async def _run(
 
 
 async def _until_answered(stream: asyncio.StreamReader) -> list[bytes]:
-    """Read lines up to the one that ends the answer, or to the end."""
+    """Read the lines of the answer, including the one that ends it."""
     lines: list[bytes] = []
     while not _is_last(lines[-1:]) and sum(map(len, lines)) < LARGEST_ANSWER:
         line = await stream.readline()
@@ -122,7 +123,7 @@ def _is_last(lines: list[bytes]) -> bool:
 
 
 def _read(output: bytes, original: str) -> tuple[str | None, str, float | None, str]:
-    """Return the copy's id, its answer, cost and error from the lines that opencode printed."""
+    """Parse opencode's output: return the copy's id, its answer, its cost and an error message."""
     copy, texts, cost, problem = None, [], None, ""
     for line in output.splitlines():
         try:

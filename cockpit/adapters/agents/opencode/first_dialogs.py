@@ -1,7 +1,7 @@
 """Recognise the dialogs of opencode that come before a session, such as a login.
 
-Nothing has been reported at that point, so the screen is the only source. It is only read; nothing
-is typed. The texts are those of 1.18.33.
+The plugin has not reported anything at that point, so the screen is the only source. Nothing is
+typed there. The texts are those of 1.18.33.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the question on the screen, with the next step; None if no dialog is recognised."""
+    """Return the dialog's question and the next step; None if no dialog is recognised."""
     text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
     for pattern, words in _DIALOGS:
         if pattern.search(text):

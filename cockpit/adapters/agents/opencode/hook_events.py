@@ -1,7 +1,7 @@
 """Parse the plugin's reports into hook events of a session.
 
-The plugin gives them the names and fields of Claude Code's hooks. Reports about a subagent carry an
-`agent_id`. Errors of the API and interrupts are in the transcript.
+The reports have the names and fields of Claude Code's hooks. Reports about a subagent have an
+`agent_id`. API errors and interrupts are in the transcript.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 LONGEST_COMMAND = 8000
-"""Characters to keep of a tool's input."""
+"""Maximum characters kept of a tool's input."""
 QUESTION = "AskUserQuestion"
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
 def moments(signal: Signal, records: Path) -> Sequence[Moment]:
-    """Return the events that a report contains; empty for reports that carry no information.
+    """Return the events in a report; empty for reports without relevant information.
 
     `records` is the folder in which the plugin writes its transcripts.
     """
@@ -69,7 +69,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _is_possible(payload: Payload, records: Path) -> bool:
-    """Return whether the plugin can have written the session's id and its transcript's path."""
+    """Return whether the session's id and its transcript's path can be the plugin's."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     ours = not record or reported_transcript(records, record, session) is not None
     return ours and is_session_id(session)

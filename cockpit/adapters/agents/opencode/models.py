@@ -1,7 +1,7 @@
 """Context windows of opencode's models, and the point at which opencode compacts.
 
-Both are in a transcript after the first request, so these values only count before it. opencode
-takes them from its list of models, or from the user's `opencode.json`.
+A transcript contains both after the first request, so these values are used only before it.
+opencode gets both from its list of models, or from the user's `opencode.json`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from cockpit.core.reading import Confidence, Window
 
 ASSUMED_WINDOW = 200_000
 LARGEST_REPLY = 32_000
-"""Tokens that opencode keeps free for a reply, at most."""
+"""Maximum tokens that opencode reserves for a reply."""
 SWITCHED_OFF = "OPENCODE_DISABLE_AUTOCOMPACT"
 
 
 def window(model: str | None) -> Window:
-    """Return an assumed window: opencode has models of many providers."""
+    """Return an assumed window, because opencode supports models of many providers."""
     return Window(ASSUMED_WINDOW, Confidence.ASSUMED)
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the tokens at which opencode compacts automatically (1.18.33); None if that is off.
+    """Return the token count at which opencode compacts automatically (1.18.33); None if that is
+    off.
 
-    It compares with the last reply's total. The room for a reply can be smaller for a model with
-    short replies; the transcript then names the point.
+    opencode compares this with the total of the last reply. If the model's maximum reply is
+    shorter, opencode reserves less; the transcript then reports the count.
     """
     if environment.get(SWITCHED_OFF, "").lower() in {"1", "true"}:
         return None

@@ -1,8 +1,8 @@
 """Permission modes, as opencode's permissions and arguments.
 
-The names are those of cockpit's configuration. Without a mode, opencode's own configuration counts
-alone; its default allows everything in the directory. In a mode, settings of the user and of the
-repository can only narrow it; see `cockpit-permissions.js`.
+The names are those of cockpit's configuration. Without a mode, only opencode's own configuration
+applies; its default allows everything in the directory. With a mode, settings of the user and of
+the repository can only narrow the permissions; see `cockpit-permissions.js`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cockpit.core.permission import ASKS_FIRST, EVERYTHING, Asks, Modes, Right, 
 
 @dataclass(frozen=True, slots=True)
 class PermissionMode:
-    """The permissions and arguments that a mode adds to a start of opencode."""
+    """The permissions and arguments with which opencode is started in a mode."""
 
     arguments: tuple[str, ...] = ()
     edit: str = ""
-    """`allow`, `ask` or `deny` for edits in the directory; empty where opencode's own configuration
-    counts. Commands, web pages and the tools of MCP servers ask where it is not empty."""
+    """`allow`, `ask` or `deny` for edits in the directory; "" to use opencode's own configuration.
+    Unless this is "", opencode asks about commands, web pages and MCP tools."""
 
 
 MODES: Mapping[str, PermissionMode] = {
@@ -41,12 +41,12 @@ RIGHTS: Modes = {
 
 
 def permission_mode(mode: str) -> PermissionMode:
-    """Return the mode of that name. Raises `BadUsage` for one that opencode does not have."""
+    """Return the mode with this name. Raises `BadUsage` for an unknown mode."""
     if mode not in MODES:
         known = ", ".join(name for name in MODES if name)
         raise BadUsage(
             f"opencode has no permission mode {mode!a}",
-            "It was not started, because another mode could allow more.",
+            "The agent was not started, because another mode could allow more.",
             f"Set permission_mode to one of: {known}.",
         )
     return MODES[mode]

@@ -1,9 +1,10 @@
-"""Give opencode cockpit's plugin for one run, by its environment; no file of the user is changed.
+"""Load cockpit's plugin into opencode for one run, through the environment; no user file is
+changed.
 
-`OPENCODE_CONFIG_CONTENT` is merged over the user's configuration and the repository's. Permissions
-are set by the plugin, because a repository's settings of an agent count more than any variable.
-The plugin removes its variables from the environment of the agent's commands, so that an opencode
-that the agent starts is not taken for the agent.
+`OPENCODE_CONFIG_CONTENT` is merged over the user's and the repository's configuration. The plugin
+sets the permissions, because a repository's agent settings override any variable. The plugin
+removes its variables from the environment of the agent's commands, so that an opencode that the
+agent starts does not report as the agent.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.ports.runtimes import SessionOrder
 
 PLUGIN = "cockpit-reports.js"
-"""Its name must not be that of a plugin of the user: opencode loads one of each name."""
+"""Must differ from the names of the user's plugins: opencode loads one plugin per name."""
 PARTS = (PLUGIN, "cockpit-permissions.js")
-"""The plugin, and what it imports."""
+"""The plugin and the file that it imports."""
 FOLDER = "opencode"
 """The folder of the plugin and of the transcripts, below the state folder."""
 ORDER = "COCKPIT_OPENCODE"
 CONFIG = "OPENCODE_CONFIG_CONTENT"
 PERMISSION = "OPENCODE_PERMISSION"
 STARTUP = 60_000
-"""Milliseconds that the tool server may take to start."""
+"""Milliseconds within which the tool server must start."""
 
 
 def install_plugin(state: Path) -> Path:
-    """Install the plugin where a running opencode finds it, even if the package moves."""
+    """Install the plugin in the state folder, so that a running opencode keeps it when the package
+    moves."""
     folder = state / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in PARTS:
@@ -51,7 +53,8 @@ def plugin_environment(
 
     `prompt` is the file with the first prompt.
 
-    Raises `BadUsage` if one of them is in the agent's environment in a form that cannot be merged.
+    Raises `BadUsage` if the agent's environment contains one of these variables with a value that
+    cannot be merged.
     """
     given = order.environment
     config = _object_in(given, CONFIG)
@@ -72,7 +75,7 @@ def plugin_environment(
         "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
     }
     own: dict[str, object] = {}
-    if mode.edit:  # also where the plugin were not loaded
+    if mode.edit:  # in case the plugin is not loaded
         own |= {"bash": "ask", "webfetch": "ask"}
         if mode.edit != "deny":  # opencode's agent `plan` has its own rule
             own["edit"] = mode.edit
@@ -87,8 +90,8 @@ def plugin_environment(
 
 
 def _tools() -> dict[str, object]:
-    """cockpit's tool server. The supervisor decides what its tools may do, so opencode does not ask
-    before they are called."""
+    """Return the configuration of cockpit's tool server. opencode does not ask before it calls
+    these tools, because the supervisor decides which calls are allowed."""
     return {"type": "local", "command": tool_server(), "enabled": True, "timeout": STARTUP}
 
 
@@ -103,7 +106,7 @@ def _object_in(environment: Mapping[str, str], name: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise BadUsage(
             f"{name} in the agent's environment is not a JSON object",
-            "cockpit has to add its plugin to it.",
-            "Put these settings into opencode.json.",
+            "cockpit must add its plugin to this value.",
+            "Move these settings to opencode.json.",
         )
     return value

@@ -15,15 +15,13 @@ INSTALL = "Install it with: npm install -g opencode-ai"
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `opencode` on the PATH of `environment`; probed.
+    """Return `path`, or `opencode` on the PATH of `environment`, and probe it.
 
     Raises `ProgramMissing`.
     """
     if path is None:
         found = shutil.which("opencode", path=environment.get("PATH", os.defpath))
         if found is None:
-            raise ProgramMissing(
-                "opencode is not installed", "There is no opencode on PATH.", INSTALL
-            )
+            raise ProgramMissing("opencode is not installed", "No opencode on PATH.", INSTALL)
         path = Path(found)
     return Program(path, probed_version(path, environment, INSTALL))

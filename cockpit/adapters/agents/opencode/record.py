@@ -1,8 +1,8 @@
 """Parse a line of an opencode transcript into session events.
 
-opencode stores its sessions in a database and writes no transcript. cockpit's plugin
-(`cockpit-reports.js`) writes one from opencode's events (1.18.33): one JSON object per line, with
-`type`, and `at` in milliseconds. `reply` has the token count; it comes after the reply's tools.
+opencode stores its sessions in a database. cockpit's plugin (`cockpit-reports.js`) writes a
+transcript from opencode's events (1.18.33): one JSON object per line, with `type`, and `at` in
+milliseconds. A `reply` line has the token count; it comes after the reply's tools.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cockpit.core.timestamps import unix_milliseconds, unix_time
 Line = Mapping[str, Any]
 
 RECORD = "cockpit/opencode"
-"""`record` of the first line: how a transcript is recognised."""
+"""The value of `record` in a transcript's first line, by which the format is recognised."""
 _NOT_JSON = (ValueError, RecursionError)
 
 
@@ -80,7 +80,7 @@ def _reply(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
         AssistantReplied(
             message_id=str(line["id"]),
             model=_text(line.get("model")) or "",
-            # opencode counts the reply as context: it compacts by the total.
+            # opencode includes the reply in the context: it compacts by the total.
             context=Usage(fresh + output, written, cached),
             billed=Usage(fresh, written, cached, output),
             stop_reason="end_turn" if line.get("finish") == "stop" else None,
@@ -110,7 +110,7 @@ def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 def _part(
     line: Line, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
 ) -> AssistantReplied:
-    """Return a part of a reply; its usage is in another line."""
+    """Return a part of a reply, without usage, which is in another line."""
     return AssistantReplied(
         message_id=str(line["id"]),
         model="",

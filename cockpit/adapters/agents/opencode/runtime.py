@@ -1,7 +1,7 @@
 """The runtime `opencode`: start opencode, find its transcript, and answer its hooks.
 
-Combines the modules beside it. It does not use panes, and writes nothing into opencode's own files:
-cockpit's plugin is given by the environment of one run.
+Combines the other modules of this package. Does not use panes, and never writes to opencode's own
+files: the environment of one run makes opencode load cockpit's plugin.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
 
 STEPS = ("UserPromptSubmit", "PostToolUse")
-"""Events after which the session continues, and which can add context."""
+"""Events after which the session continues, and whose hooks can add context."""
 OPENCODE_TOOLS = ToolNames(
     cli="opencode",
     read="your read tool",
@@ -63,7 +63,7 @@ RESERVED_ARGUMENTS = {
     "--pure": "cockpit's plugin would not be loaded",
     "--mini": "cockpit cannot read this screen",
 }
-"""Arguments that cockpit has to set itself, each with the reason."""
+"""Arguments that are not allowed, each with the reason."""
 COMMANDS = frozenset(
     {"acp", "agent", "attach", "auth", "github", "mcp", "pr", "providers", "run", "serve"}
     | {"session", "upgrade", "web"}
@@ -71,7 +71,7 @@ COMMANDS = frozenset(
 
 
 class Opencode:
-    """The runtime `opencode`. Its files are below `state`, by agent name or session id."""
+    """The runtime `opencode`. Stores its files below `state`, by agent name or session id."""
 
     name = "opencode"
     capabilities = CAPABILITIES
@@ -85,16 +85,17 @@ class Opencode:
         self._program = program
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`; blocks for the probe, about a second."""
+        """See `program.find_program`. Blocks for about a second, for the probe."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """Return the launch of opencode for a new or resumed session, with cockpit's plugin.
+        """Return how to launch opencode for a new or resumed session, with cockpit's plugin.
 
-        Installs the plugin and the reporter, and creates the agent's spool. The first prompt is in
-        a file that the argument names; the plugin replaces it by what the file says, and sends it
-        itself to a session that is reopened, because opencode does not. Raises `BadUsage` for
-        arguments and modes that opencode does not accept.
+        Installs the plugin and the reporter, and creates the agent's spool. The first prompt is
+        written to a file, and the argument contains the file's path; the plugin replaces the path
+        with the prompt. opencode drops the first prompt of a reopened session, so the plugin sends
+        that prompt. Raises `BadUsage` for arguments that are not allowed and for modes that
+        opencode does not have.
         """
         check_arguments(order.arguments)
         mode = permission_mode(order.permission_mode)
@@ -128,7 +129,8 @@ class Opencode:
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """The transcript that the plugin writes; a new session is named by its first hook."""
+        """Return the transcript that the plugin writes. A new session's first hook reports its
+        id."""
         return record_path(self.state.absolute() / FOLDER, order.session_id)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -147,8 +149,8 @@ class Opencode:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: opencode writes no status file. The transcript shows when a turn begins and
-        ends."""
+        """Return None: opencode writes no status file. The transcript shows when turns begin and
+        end."""
         return None
 
     def presence_in(self, title: str) -> Presence | None:
@@ -164,7 +166,7 @@ class Opencode:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: the plugin does not know what the user allowed in the session."""
+        """Return None: the plugin does not know which permissions the user gave in the session."""
         return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
@@ -180,8 +182,8 @@ class Opencode:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model: it arrives with the next tool's result, or as a prompt at the
-        end of the turn."""
+        """Queue a text for the model. The text arrives with the next tool's result, or as a prompt
+        at the end of the turn."""
         answers = {"PostToolUse": additional_context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
@@ -201,8 +203,8 @@ class Opencode:
         return self.responses.withdraw_ask(agent, FACTS)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """The plugin answers opencode's question about this file before anybody sees it. Not in
-        `plan`: there opencode refuses without a question."""
+        """Make the plugin answer opencode's question about this file before a dialog opens. Has no
+        effect in `plan`, where opencode refuses without a question."""
         self.responses.permit(agent, str(path))
         return True
 
@@ -224,7 +226,7 @@ class Opencode:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that cockpit has to set itself."""
+    """Raise `BadUsage` for a user's argument that is not allowed."""
     for argument in arguments:
         reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
         if argument in COMMANDS:

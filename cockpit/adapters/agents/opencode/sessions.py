@@ -1,7 +1,7 @@
-"""Find a session of opencode, and check whether it can be resumed.
+"""Find an opencode session, and check whether the session can be resumed.
 
-opencode keeps all sessions in one SQLite database; it is only read. The transcripts are written by
-cockpit's plugin, below cockpit's state folder.
+opencode stores all sessions in one SQLite database, which cockpit only reads. cockpit's plugin
+writes the transcripts, below cockpit's state folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.core.ids import SessionId
 
 _SESSION_ID = re.compile(r"ses_[0-9A-Za-z]{10,40}")
 _PATIENCE = 2.0
-"""Seconds to wait for a database that opencode is writing."""
+"""Seconds to wait while opencode writes to the database."""
 
 
 def is_session_id(text: str) -> bool:
@@ -27,13 +27,13 @@ def is_session_id(text: str) -> bool:
 
 
 def record_path(records: Path, session_id: str) -> Path | None:
-    """Return where the plugin writes a session's transcript; None if it is no session id."""
+    """Return the path of a session's transcript; None for a text that is not a session id."""
     return records / f"{session_id}.jsonl" if is_session_id(session_id) else None
 
 
 def reported_transcript(records: Path, path: str, session_id: str) -> Path | None:
-    """Return the transcript that a report names, if it is exactly the one that the plugin writes
-    for this session; a forged report cannot name another file."""
+    """Return the transcript in a report, if it is the file that the plugin writes for this session;
+    a forged report cannot point to another file."""
     ours = record_path(records, session_id)
     return ours if ours is not None and os.fspath(ours) == path else None
 
@@ -46,10 +46,10 @@ def database(environment: Mapping[str, str]) -> Path:
 
 
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> None:
-    """Check that a session can be resumed in `directory`.
+    """Raise unless a session can be resumed in `directory`.
 
-    Raises `BadUsage` if there is none, or if it belongs to another directory, and `NotNow` if the
-    database cannot be read.
+    Raises `BadUsage` if there is no such session, or if it belongs to another directory, and
+    `NotNow` if the database cannot be read.
     """
     if not is_session_id(session_id):
         raise BadUsage(f"{session_id!a} is not a session id", hint="They begin with ses_.")
@@ -59,12 +59,12 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
         raise BadUsage(
             f"There is no session {session_id}",
             f"It is not in {path}.",
-            "See the sessions of an agent with: cockpit history",
+            "To list an agent's sessions: cockpit history",
         )
     if os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"It was in {was!a}.",
+            f"Its directory is {was!a}.",
             "Start the agent there.",
         )
 

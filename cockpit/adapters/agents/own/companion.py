@@ -1,8 +1,9 @@
-"""Start a program and the follower of its record: `python -I -S companion.py SPEC PROGRAM…`.
+"""Start an agent's program and the process that follows its record: `python -I -S companion.py SPEC
+PROGRAM…`.
 
-Starts `follower.py` in the background and replaces itself with the program: same process, same
-environment. Imports nothing of cockpit, because it runs without the package on its path, and runs
-no shell.
+Starts `follower.py` in the background and replaces itself with the program, which has the same
+process and environment. Imports nothing of cockpit, because the package is not on its path. Runs no
+shell.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ FOLLOWER = os.path.join(os.path.dirname(__file__), "follower.py")  # noqa: PTH11
 
 
 def start(spec: str, program: list[str]) -> NoReturn:
-    """Start the follower in the background, then become the program."""
+    """Start the follower in the background, then execute the program."""
     pid = os.getpid()
     first = os.fork()
     if first == 0:
-        # A second fork: the follower must not be a child that the program could wait for.
+        # The second fork: the program could wait for its children, so the follower is not one of
+        # them.
         if os.fork() == 0:
             _become_follower(spec, pid)
         os._exit(0)
@@ -30,7 +32,8 @@ def start(spec: str, program: list[str]) -> NoReturn:
 
 
 def _become_follower(spec: str, pid: int) -> NoReturn:
-    """Leave the terminal and the agent's locks, and start anew without the program's arguments."""
+    """Detach from the terminal, release the agent's locks, and execute the follower, without the
+    program's arguments."""
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -44,7 +47,7 @@ def _become_follower(spec: str, pid: int) -> NoReturn:
 
 
 def _become(program: list[str]) -> NoReturn:
-    # Python ignores these two signals, and the program would inherit that.
+    # Python ignores these two signals; without a reset, the program would ignore them too.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:

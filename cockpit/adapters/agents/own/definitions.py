@@ -1,7 +1,7 @@
-"""The runtimes that users defined, by name, as this process knows them.
+"""The runtimes that users defined in configurations, by name.
 
-The supervisor also keeps them in private files, because their arguments may hold secrets: an agent
-that runs in one is found again after a restart, whatever the configuration says by then.
+The supervisor also saves them, so that it recognises running agents after a restart even if the
+configuration has changed. The file is private, because arguments may contain secrets.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime
 from cockpit.core.errors import Hindered, NotNow
 
 KEPT = "runtimes.json"
-"""The file, below the state folder."""
+"""The file name, below the state folder."""
 
 
 class Definitions:
-    """Definitions by name, each with the file that it came from."""
+    """Definitions by name, each with its configuration file."""
 
     def __init__(self, kept: Path | None = None) -> None:
         self._kept = kept
@@ -28,13 +28,13 @@ class Definitions:
 
     @classmethod
     def of(cls, defined: Mapping[str, OwnRuntime]) -> Definitions:
-        """Return these, for one command; nothing is kept."""
+        """Return these definitions for one command, without saving them."""
         made = cls()
         made.define(defined, {})
         return made
 
     def find(self, name: str) -> OwnRuntime | None:
-        """Return the definition of that name; None if there is none."""
+        """Return the definition with this name; None if there is none."""
         known = self._known.get(name)
         return known[0] if known else None
 
@@ -42,7 +42,7 @@ class Definitions:
         return tuple(self._known)
 
     def check(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
-        """Raise `NotNow` if another file defines one of the names as another program."""
+        """Raise `NotNow` if another file defines one of the names differently."""
         for name, definition in defined.items():
             known = self._known.get(name)
             if known is None or known[0] == definition or known[1] == files.get(name):
@@ -50,14 +50,15 @@ class Definitions:
             if Path(known[1]).exists():
                 raise NotNow(
                     f'Another file already has a runtime "{name}"',
-                    f"{known[1]} defines it, and so does {files.get(name)}.",
-                    "Give one of the two another name.",
+                    f"{known[1]} and {files.get(name)} both define it.",
+                    "Rename one of them.",
                 )
 
     def define(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
-        """Add or replace definitions, and keep them. Others stay: sessions may run in them.
+        """Add or replace definitions, and save them. Other definitions stay, because sessions may
+        use them.
 
-        Raises `Hindered`; nothing is changed then.
+        Raises `Hindered` without a change if the disk cannot be written.
         """
         added = {name: (one, files.get(name, "")) for name, one in defined.items()}
         if all(self._known.get(name) == one for name, one in added.items()):
@@ -67,7 +68,7 @@ class Definitions:
         self._known = known
 
     def recall(self) -> None:
-        """Read what an earlier supervisor kept; a definition that is not valid is left out."""
+        """Read the definitions that an earlier supervisor saved; skip invalid definitions."""
         if self._kept is None:
             return
         with suppress(OSError, ValueError):
@@ -88,7 +89,7 @@ class Definitions:
             write_private(self._kept, json.dumps(written).encode())
         except OSError as error:
             raise Hindered(
-                "Cannot save the runtimes of the configuration",
+                "Cannot save the configured runtimes",
                 f"{self._kept}: {error.strerror or error}.",
                 "Free some space, or make the folder writable.",
             ) from error

@@ -1,8 +1,8 @@
-"""Follow a record beside its agent, and give it to a reader: `python -I -S follower.py PID SPEC`.
+"""Follow an agent's record and pass it to the reader: `python -I -S follower.py PID SPEC`.
 
-What is appended to the record goes to the reader's stdin; the lines that it answers go to a file of
-cockpit's, until the process PID has ended. A reader that breaks a limit is ended, with a line that
-says why. Imports nothing of cockpit, because it runs without the package on its path, and runs no
+Until process PID has ended, new lines of the record go to the reader's stdin, and the reader's
+output goes to one of cockpit's files. If the reader exceeds a limit, it is killed, and the reason
+is appended to the file. Imports nothing of cockpit, because the package is not on its path. Runs no
 shell.
 """
 
@@ -21,32 +21,32 @@ from contextlib import suppress
 from typing import IO, Any
 
 USES_LINUX = sys.platform == "linux" and not os.environ.get("COCKPIT_PORTABLE")
-"""As `config.kernel`, which cannot be imported here."""
+"""The same as in `config.kernel`, which cannot be imported here."""
 LOOK = 0.1
-"""Seconds between looks at the record, and at whether the agent runs."""
+"""Seconds between checks of the record and of the agent's process."""
 PIECE = 64 * 1024
 LONGEST_LINE = 1024 * 1024
-"""Maximum bytes of a line of the answer."""
+"""Maximum bytes of one line of the reader's output."""
 MOST_ANSWERED = 256 * 1024 * 1024
-"""Maximum bytes of all answers."""
+"""Maximum bytes of the reader's output."""
 MOST_MEMORY = 512 * 1024 * 1024
 """Maximum bytes of memory of the reader and its children; checked on Linux only."""
 PATIENCE = 30.0
-"""Seconds in which the reader has to take what it was given."""
+"""Seconds within which the reader must read its input."""
 REST_PATIENCE = 10.0
-"""Seconds in which a reader that is behind has to take the rest after the agent's end."""
+"""Seconds after the agent's end within which the reader must read the rest of its input."""
 END_PATIENCE = 1.5
-"""Seconds in which the reader has to end when its input has ended."""
+"""Seconds within which the reader must exit after the end of its input."""
 MOST_RESTARTS = 20
-"""Times that a record may be replaced by another file."""
+"""Maximum number of times that the record may be replaced by another file."""
 
 
 class Fault(Exception):
-    """The reason that the reader was ended."""
+    """The reader exceeded a limit; the text is the reason."""
 
 
 class Replaced(Exception):
-    """The record was replaced or truncated: it is read from its start again."""
+    """The record was replaced or truncated, and must be read from its start again."""
 
 
 class Follower:
@@ -63,7 +63,8 @@ class Follower:
         )
 
     def run(self) -> None:
-        """Follow until the agent has ended; a fault ends it earlier, and is written down."""
+        """Follow the record until the agent has ended. A fault ends this earlier; its text is
+        written to the output file."""
         try:
             for _ in range(MOST_RESTARTS):
                 try:
@@ -91,17 +92,18 @@ class Follower:
         try:
             Reading(self, process).run()
         finally:
-            # With its children. It was not collected before, so this is still its group.
+            # Kills the reader's children too. The reader was not reaped yet, so the group id is
+            # still its own.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
     def write(self, data: bytes) -> None:
-        """Append to the file of answers."""
+        """Append to the output file."""
         while data:
             data = data[os.write(self.answers, data) :]
 
     def is_alive(self) -> bool:
-        """Whether the agent's process still runs."""
+        """Return whether the agent's process is still running."""
         if self.descriptor is not None:
             return not select.select([self.descriptor], [], [], 0)[0]
         try:
@@ -112,7 +114,8 @@ class Follower:
 
 
 def _opened(pid: int) -> int | None:
-    """A descriptor of the process; None where the system has none, or the process has ended."""
+    """Return a pidfd of the process; None if the system has no pidfds, or if the process has
+    ended."""
     try:
         return os.pidfd_open(pid) if USES_LINUX else None
     except OSError:
@@ -120,7 +123,7 @@ def _opened(pid: int) -> int | None:
 
 
 class Reading:
-    """One process of the reader, with the record from its start."""
+    """One process of the reader, which reads the record from its start."""
 
     def __init__(self, follower: Follower, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -140,10 +143,10 @@ class Reading:
             os.set_blocking(pipe.fileno(), False)
 
     def run(self) -> None:
-        """Follow until the agent has ended and the reader has answered."""
+        """Follow the record until the agent has ended and the reader has exited."""
         rest_until = None
         while True:
-            # Looked at before the record: the last lines of an agent that has ended count.
+            # Checked before the record is read, so that an ended agent's last lines are not lost.
             alive = self.follower.is_alive()
             if not self._give() and not alive:
                 return self._end()
@@ -152,10 +155,12 @@ class Reading:
             if not alive:
                 rest_until = rest_until or time.monotonic() + REST_PATIENCE
                 if time.monotonic() > rest_until:
-                    raise Fault(f"the reader was behind {REST_PATIENCE} s after the agent's end")
+                    raise Fault(
+                        f"the reader had unread input {REST_PATIENCE} s after the agent's end"
+                    )
 
     def _give(self) -> bool:
-        """Read the next piece of the record; False if there is none."""
+        """Read the next piece of the record; return False if there is none."""
         if not self.pending:
             self.pending = self._next_piece()
             self.taken_at = time.monotonic()
@@ -187,7 +192,7 @@ class Reading:
         return piece
 
     def _exchange(self, seconds: float) -> None:
-        """Give the reader what is pending, and take what it answers."""
+        """Write pending input to the reader, and read its output, for at most `seconds`."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.stdout, selectors.EVENT_READ)
             if self.pending:
@@ -202,12 +207,12 @@ class Reading:
             except BrokenPipeError:
                 raise Fault(f"the reader {self._ending()}") from None
         if self.pending and time.monotonic() - self.taken_at > PATIENCE:
-            raise Fault(f"the reader took nothing for {PATIENCE:.0f} s")
+            raise Fault(f"the reader did not read its input for {PATIENCE:.0f} s")
         if self.stdout in ready and not self._take():
             raise Fault(f"the reader {self._ending()}")
 
     def _take(self) -> bool:
-        """Write down the complete lines of an answer; False at its end."""
+        """Write complete lines of the output to the file; return False at the end of the output."""
         try:
             piece = os.read(self.stdout.fileno(), PIECE)
         except BlockingIOError:
@@ -216,17 +221,17 @@ class Reading:
             return False
         self.answered += len(piece)
         if self.answered > MOST_ANSWERED:
-            raise Fault(f"the reader answered more than {MOST_ANSWERED >> 20} MiB")
+            raise Fault(f"the reader printed more than {MOST_ANSWERED >> 20} MiB")
         complete, newline, self.line = (self.line + piece).rpartition(b"\n")
         if len(self.line) > LONGEST_LINE or any(
             len(line) > LONGEST_LINE for line in complete.split(b"\n")
         ):
-            raise Fault(f"the reader answered a line of more than {LONGEST_LINE >> 10} KiB")
+            raise Fault(f"the reader printed a line of more than {LONGEST_LINE >> 10} KiB")
         self.follower.write(complete + newline)
         return True
 
     def _end(self) -> None:
-        """Close the reader's input, and take its last answers."""
+        """Close the reader's input, and read the rest of its output."""
         with suppress(OSError):
             self.stdin.close()
         until = time.monotonic() + END_PATIENCE
@@ -235,19 +240,19 @@ class Reading:
                 selector.register(self.stdout, selectors.EVENT_READ)
                 if selector.select(left) and not self._take():
                     return
-        raise Fault(f"the reader did not end within {END_PATIENCE} s")
+        raise Fault(f"the reader did not exit within {END_PATIENCE} s")
 
     def _ending(self) -> str:
-        # Not collected: its process group would lose its id before it is ended.
+        # Not reaped: the process group's id could be reused before the group is killed.
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
         until = time.monotonic() + 1
         while (found := os.waitid(os.P_PID, self.process.pid, flags)) is None:
             if time.monotonic() > until:
-                return "closed its output"
+                return "closed its stdout"
             time.sleep(0.01)
         if found.si_code == os.CLD_EXITED:
-            return f"ended with exit code {found.si_status}"
-        return f"was ended by signal {found.si_status}"
+            return f"exited with code {found.si_status}"
+        return f"was killed by signal {found.si_status}"
 
     def _check_limits(self) -> None:
         now = time.monotonic()
@@ -259,12 +264,13 @@ class Reading:
 
 
 def _is_ours(found: os.stat_result) -> bool:
-    """Whether it is a plain file of our user: others could block, or be somebody else's."""
+    """Return whether this is a regular file of the current user; reading other kinds could
+    block."""
     return stat.S_ISREG(found.st_mode) and found.st_uid in (os.geteuid(), 0)
 
 
 def _family(pid: int) -> list[int]:
-    """The process and its children's children, as far as the system says."""
+    """Return the process and its descendants, as far as the system reports them."""
     found = [pid]
     for one in found:
         with suppress(OSError, ValueError), open(f"/proc/{one}/task/{one}/children", "rb") as file:  # noqa: PTH123
@@ -273,7 +279,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _memory(pid: int) -> int:
-    """Bytes of memory that a process uses; 0 where the system does not say."""
+    """Return the bytes of memory that a process uses; 0 if the system does not report it."""
     if not USES_LINUX:
         return 0
     try:

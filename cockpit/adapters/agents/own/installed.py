@@ -1,7 +1,7 @@
 """Runtimes of installed packages: entry points of the group `cockpit.runtimes`.
 
-One is imported when an agent names it. One that fails becomes a runtime that says why, so that the
-supervisor and the other agents go on.
+A runtime is imported when an agent uses it. A runtime that fails is replaced by an `Unavailable`
+with the reason, so that the supervisor and the other agents continue.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Unavailable(Command):
-    """Stands for a runtime that cannot be loaded: its agents have rows, and cannot start."""
+    """Replaces a runtime that cannot be loaded. Its agents have rows, but cannot be started."""
 
     def __init__(self, name: str, state: Path, why: CockpitError) -> None:
         super().__init__(state)
@@ -46,9 +46,9 @@ class Unavailable(Command):
 
 
 def load_installed(name: str, state: Path) -> Runtime | None:
-    """Load the runtime of that name; None if no package has one.
+    """Load the runtime with this name; return None if no package has it.
 
-    Never raises: what a package raises becomes an `Unavailable`.
+    Never raises: for an exception, returns an `Unavailable`.
     """
     found = [point for point in entry_points(group=ENTRY_POINTS) if point.name == name]
     if not found:
@@ -59,7 +59,7 @@ def load_installed(name: str, state: Path) -> Runtime | None:
     try:
         made = found[0].load()(state)
         wrong = _wrong(made, name)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a package's code may raise anything
         _log.exception("cannot load the runtime %s of %s", name, owner)
         return Unavailable(name, state, _failure(name, owner, f"{type(error).__name__}: {error}"))
     if wrong:
@@ -69,21 +69,22 @@ def load_installed(name: str, state: Path) -> Runtime | None:
 
 
 def _wrong(made: Any, name: str) -> str | None:
-    """Why an object is not the runtime of that name; None if it is. Raises what its code raises."""
+    """Return why an object is not the runtime with this name; None if it is. Lets exceptions of the
+    package's code pass."""
     methods = [key for key, one in vars(Runtime).items() if inspect.isfunction(one)]
     wanted = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
     if missing := [key for key in wanted if not hasattr(made, key)]:
         return f"it has no {', '.join(missing)}"
-    return None if made.name == name else f"it calls itself {made.name!a}"
+    return None if made.name == name else f"its name is {made.name!a}"
 
 
 def _owner(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed package"
 
 
-def _failure(name: str, owner: str, why: str = "more than one package has it") -> Failed:
+def _failure(name: str, owner: str, why: str = "more than one package provides it") -> Failed:
     return Failed(
-        f'Cannot load the runtime "{name}" of {owner}',
+        f'Cannot load the runtime "{name}" from {owner}',
         safe_line(why, 300),
-        "Update or remove that package, or choose another runtime.",
+        "Update or remove the package, or choose another runtime.",
     )

@@ -1,4 +1,4 @@
-"""Parse lines of the documented record, which `core.own_record` describes."""
+"""Parse lines of the documented record format; see `core.own_record`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _lines = count(1)
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Parse a line without its newline. Never raises. A reply without an id is one of its own."""
+    """Parse a line without its newline. Never raises. A reply without an id gets a unique id."""
     return own_record.parse(line, f"line-{next(_lines)}")

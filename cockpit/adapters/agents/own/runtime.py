@@ -1,4 +1,4 @@
-"""A runtime from the table `[runtimes.NAME]`: a program of the user's, known from its record."""
+"""A runtime from the table `[runtimes.NAME]`: a user's program, observed through its record."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from cockpit.ports.panes import Launch
 from cockpit.ports.runtimes import Program, SessionOrder
 
 FOLDER = "own-runtimes"
-"""The folder of all of them, below the state folder."""
+"""The folder of all custom runtimes, below the state folder."""
 ANSWERS = "answers"
-"""The folder for the output of a runtime's reader, below the runtime's own."""
+"""The folder for the output of a runtime's reader, below the runtime's folder."""
 COMPANION = Path(__file__).with_name("companion.py")
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FIRST_LINE = 65_536
-"""Bytes of a record in which its first line must end."""
+"""Maximum bytes of a record's first line."""
 _NO_HOOKS = No("it does not run cockpit's hooks")
 _UNKNOWN = No("its record is not configured")
 
 
 class OwnProgram(Command):
-    """Runs the program of one definition. Answers no requests but those pasted into its pane."""
+    """Runs one definition's program. Requests can only be pasted into its pane."""
 
     def __init__(self, name: str, definition: OwnRuntime, state: Path) -> None:
         super().__init__(state)
@@ -53,13 +53,14 @@ class OwnProgram(Command):
         self.folder = state.absolute() / FOLDER / name
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Find the program, without running it. Raises `ProgramMissing`."""
+        """Return the program without a probe. Raises `ProgramMissing`."""
         word, *_ = self._filled(self.definition.program, {"home": _home(environment)})
         owner = f'runtime "{self.name}"'
         return Program(Path(resolved_program(owner, word, None, environment)), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """See the port. Raises `BadUsage` for a mode or a prompt that the program cannot take."""
+        """See `Runtime.launch`. Raises `BadUsage` for a model, mode or prompt without configured
+        arguments."""
         words = [
             str(program.path),
             *self._filled(self.definition.program[1:], self._values(order)),
@@ -96,14 +97,15 @@ class OwnProgram(Command):
                 known = ", ".join(own.permission_modes) or "none"
                 raise BadUsage(
                     f'The runtime "{self.name}" has no permission mode {order.permission_mode!a}',
-                    f"Known are: {known}.",
-                    f"Add it to [runtimes.{self.name}.permission_modes], or leave it out.",
+                    f"Known modes: {known}.",
+                    f"Add it to [runtimes.{self.name}.permission_modes], or use another mode.",
                 )
             words += own.permission_modes[order.permission_mode]
         return [*self._filled(words, self._values(order)), *order.arguments]
 
     def _prompt(self, order: SessionOrder, folder: Path) -> tuple[list[str], Path | None]:
-        """Return the arguments with the first prompt, and the file that it is written to."""
+        """Return the arguments for the first prompt, and the prompt's file if the arguments contain
+        its path."""
         if not order.prompt:
             return [], None
         if not self.definition.prompt:
@@ -123,11 +125,12 @@ class OwnProgram(Command):
         return BadUsage(
             f"cockpit cannot give {order.agent} {what}",
             f'The runtime "{self.name}" has no arguments for it.',
-            f"Set `{key}` in [runtimes.{self.name}], or leave it out of the agent's settings.",
+            f"Set `{key}` in [runtimes.{self.name}], or remove it from the agent's settings.",
         )
 
     def _companion(self, order: SessionOrder) -> list[str]:
-        """Return the words before the program's own: its record has a reader."""
+        """Return the words before the program's own, if its record has a reader; see
+        `companion`."""
         own = self.definition
         if not (own.reader and own.record):
             return []
@@ -189,7 +192,7 @@ class OwnProgram(Command):
         }
 
     def _filled(self, words: Sequence[str], values: Mapping[str, str]) -> list[str]:
-        """Replace placeholders, each once: a value that looks like one stays."""
+        """Replace placeholders once: a value that contains a placeholder is not changed."""
         return [_replaced(word, values) for word in words]
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -205,9 +208,8 @@ class OwnProgram(Command):
         return self.definition.compacts_at or None
 
     def nearest_mode(self, mode: str, rights: Rights) -> str:
-        """The mode of the same name, or the program's default.
-
-        What it allows is not known, so the user is asked whenever the job comes from another CLI.
+        """Return the mode with the same name, or the program's default. The mode's rights are
+        unknown, so the user is asked if the job comes from another CLI.
         """
         return mode if mode in self.definition.permission_modes else ""
 
@@ -215,7 +217,7 @@ class OwnProgram(Command):
         if not self.definition.resume:
             raise NotNow(
                 f"Cannot reopen {order.agent}'s session",
-                f'The runtime "{self.name}" has no arguments for it.',
+                f'The runtime "{self.name}" has no arguments to reopen sessions.',
                 f"Set `resume` in [runtimes.{self.name}], in cockpit.toml.",
             )
         if not _SESSION_ID.fullmatch(order.session_id):
@@ -227,23 +229,23 @@ class OwnProgram(Command):
             raise BadUsage(
                 f"There is no session {order.session_id}",
                 f"It has no record: {path}",
-                "See the sessions of an agent with: cockpit history",
+                "To list an agent's sessions: cockpit history",
             )
         was = _directory(path)
         if was is not None and os.path.realpath(was) != os.path.realpath(order.directory):
             raise BadUsage(
                 f"Session {order.session_id} belongs to another directory",
-                f"It was in {was!a}.",
+                f"Its directory is {was!a}.",
                 "Start the agent there.",
             )
 
 
 def capabilities_of(definition: OwnRuntime) -> Capabilities:
-    """Say what cockpit can do with a program that is defined like this."""
+    """Return cockpit's capabilities for a program with this definition."""
     if not definition.record:
         told: Answer = _UNKNOWN
     else:
-        told = Yes("if its record tells it")
+        told = Yes("if its record contains it")
     return Capabilities(
         session_ids=SessionIds.GIVEN if definition.session else SessionIds.NONE,
         readings=told,
@@ -251,7 +253,7 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         activity=(Source.TRANSCRIPT,) if definition.record else (),
         mid_turn=_NO_HOOKS,
         turn_end=_NO_HOOKS,
-        dialogs=No("its record does not tell dialogs"),
+        dialogs=No("its record has no dialogs"),
         api_errors=told,
         compactions=told,
         held_compactions=_NO_HOOKS,
@@ -260,15 +262,15 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         cost=told,
         reopening=Yes() if definition.resume else No("`resume` is not configured"),
         tools=No("register `cockpit mcp` in it yourself"),
-        background=No("its record does not tell it"),
-        session_ends=No("its record does not tell it"),
+        background=No("its record does not contain it"),
+        session_ends=No("its record does not contain it"),
         end_signal=definition.end_signal,
         prompts=Yes() if definition.takes_paste else No("`takes_paste` is not configured"),
     )
 
 
 def _directory(record: Path) -> str | None:
-    """Return the directory that the first line of a record names; None if it names none."""
+    """Return the directory in a record's first line; None if there is none."""
     line = read_file(record, _FIRST_LINE, cut=True).partition(b"\n")[0]
     found = parse(line)
     if isinstance(found, Skipped):
@@ -277,7 +279,7 @@ def _directory(record: Path) -> str | None:
 
 
 def _replaced(word: str, values: Mapping[str, str]) -> str:
-    """Replace `{name}` for the known names."""
+    """Replace every `{name}` with a known name."""
     parts = word.split("{")
     out = parts[0]
     for part in parts[1:]:

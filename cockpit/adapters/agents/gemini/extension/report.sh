@@ -1,13 +1,13 @@
 #!/bin/sh
-# Gemini runs this for the hooks of cockpit's extension:
+# Gemini runs this script for the hooks of cockpit's extension:
 #
 #   report.sh EVENT
 #
-# It passes the report on to the reporter of the cockpit that started this agent, and does nothing
-# in any other session, also in one that an agent starts itself (GEMINI_CLI is set there).
+# The script passes the report to the reporter of the cockpit that started this agent. It does
+# nothing in other sessions, including those that an agent starts itself (GEMINI_CLI is set there).
 #
-# A subagent's hooks look like the main agent's. So a file marks each subagent that is open, and
-# meanwhile a tool's report gets another event's name, for which no answer is ever prepared.
+# A subagent's hooks look like the main agent's. So there is a file for each running subagent, and
+# meanwhile the reports of tools get another event name, which never gets a response.
 
 state=${COCKPIT_STATE-}
 agent=${COCKPIT_AGENT-}
