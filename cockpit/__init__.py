@@ -1,3 +1,5 @@
-"""Fly many coding agents in one terminal and hand each on before its context fills."""
+"""Run many coding agents in one terminal, and hand each job to a new session before its context
+fills.
+"""
 
 __version__ = "0.1.0"

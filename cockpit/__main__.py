@@ -1,4 +1,4 @@
-"""`cockpit`, and `python -m cockpit`."""
+"""The entry point of `cockpit` and of `python -m cockpit`."""
 
 from __future__ import annotations
 

@@ -3,27 +3,28 @@
 #
 #   reporter.sh STATE AGENT EVENT [USER_COMMAND]
 #
-# It stores standard input in STATE/spool/AGENT for the supervisor, prints the response that is
-# ready for the event, and exits with 0. It works without a supervisor, and does nothing once the
-# state folder is gone. It uses its arguments only, because an agent can change its environment.
+# The script stores standard input in STATE/spool/AGENT for the supervisor, prints the response that
+# is ready for the event, and exits with 0. It works without a supervisor, and does nothing if the
+# state folder does not exist. It uses its arguments only, because an agent can change its
+# environment.
 #
-# A response is STATE/verdicts/AGENT/EVENT, or STATE/verdicts/AGENT/GROUP/EVENT for a text that is
-# printed at the first of several events only; the groups are `ask` and `facts`. A response is
-# printed once. An event gets one response; others wait for the next event.
+# A response is the file STATE/verdicts/AGENT/EVENT. A text that is printed only at the first of
+# several events is STATE/verdicts/AGENT/GROUP/EVENT; the groups are `ask` and `facts`. Each
+# response is printed once. An event gets one response; other responses wait for the next event.
 #
-# StatusLine: only the latest report is kept, and the output is that of USER_COMMAND, the user's own
-# status line, which gets the same input.
+# StatusLine: only the latest report is kept. The output is that of USER_COMMAND, the user's own
+# status line command, which gets the same input.
 #
-# PreToolUse and PermissionRequest run before the agent writes. STATE/verdicts/AGENT/permit names
-# one file that the agent was asked to write, and only that file is allowed. The supervisor removes
-# the permit: a document may take a Write and several Edits.
+# PreToolUse and PermissionRequest run before the agent writes. STATE/verdicts/AGENT/permit contains
+# the path of one file that the agent was asked to write, and only that file is allowed. The
+# supervisor removes the permit later, because a document may need a Write and several Edits.
 #
 # PreCompact waits for at most eight seconds while STATE/verdicts/AGENT/seal is unchanged and the
-# supervisor named in it runs, because facts of the session are saved meanwhile. It never refuses: a
-# CLI whose next request does not fit the window could not continue.
+# supervisor with the pid in it is running, because facts of the session are saved meanwhile. It
+# never blocks the compaction: without it, the next request may not fit the window.
 #
-# It looks at two parts of a report only: whether it comes from a subagent, and, before a tool,
-# which file the tool writes.
+# The script reads only two parts of a report: whether the report comes from a subagent, and, before
+# a tool, which file the tool writes.
 
 [ $# -ge 3 ] || exit 0
 spool=$1/spool/$2
@@ -35,8 +36,8 @@ PATH=${PATH:+$PATH:}/usr/bin:/bin
 
 # The beginning of a report is enough for the supervisor; a tool's answer can be megabytes.
 keep=131072
-# Reports that may lie waiting for a supervisor that is not there. Tool calls leave room for
-# the events that end a turn or a session.
+# Maximum number of reports that wait for a supervisor. Tool calls leave room for the events that
+# end a turn or a session.
 room=256
 case $event in PostToolUse*) room=192 ;; esac
 
@@ -61,9 +62,9 @@ status_line() {
     exit 0
 }
 
-# Only what stands before the event's name is looked at: the CLI's own fields. What follows
-# holds the agent's text, and could say anything. Copilot writes the event's name first, and its
-# own fields up to the tool's name.
+# Only the text before the event's name is searched, which has the CLI's own fields. The text after
+# it contains the agent's text, which could imitate them. Copilot writes the event's name first, and
+# its own fields up to the tool's name.
 from_subagent() {
     beginning=$(head -c 32768 "$1" 2>/dev/null) || :
     case $beginning in
@@ -74,10 +75,10 @@ from_subagent() {
     return 1
 }
 
-# Whether the report $1 is about writing the one file that is allowed. The tool's name and its
-# input follow each other in the CLI's own words, before anything the agent wrote; within a
-# string of JSON their quotes would be escaped. A folder that is a link leads elsewhere, and a file
-# with more than one name is another file too.
+# Check whether the report $1 is about writing the one file that is allowed. The CLI writes the
+# tool's name and its input next to each other, before any text of the agent; within a JSON string
+# their quotes would be escaped. Links are refused: a folder that is a link, and a file with more
+# than one hard link.
 permitted() {
     permit=$verdicts/permit
     [ -f "$permit" ] || return 1
@@ -116,7 +117,7 @@ if ! save "$report"; then
     drain
 fi
 
-# No dialog stands where this answers it, so there is nothing to report.
+# A permission request that is answered here opens no dialog, so there is nothing to report.
 if [ "$event" = PermissionRequest ] && permitted "$(head -c 32768 "$report" 2>/dev/null)"; then
     case $(head -c 400 "$report" 2>/dev/null) in
     *'"hookName":"permissionRequest"'*) printf '{"behavior":"allow"}\n' || : ;;
@@ -129,8 +130,8 @@ if [ "$event" = PermissionRequest ] && permitted "$(head -c 32768 "$report" 2>/d
     drain
 fi
 
-# Of all reporters that see an answer, the one whose rename succeeds prints it. The folder of
-# an answer for several events goes as a whole, so that none of the others is left to print.
+# If several reporters find a response, the one whose rename succeeds prints it. For a response to
+# the first of several events the whole folder is renamed, so that it is printed only once.
 answer=
 taken=$spool/.answer.$$
 if [ -f "$verdicts/ask/$event" ] && ! from_subagent "$report"; then

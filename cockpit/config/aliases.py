@@ -2,8 +2,8 @@
 
 Each alias is accepted with a one-line notice that names the current setting, or says why there is
 none. Aliases work in their original tables (`[session]`, `[context_monitor]`, `[handoff]`, …, for
-all agents), and in the same form inside `[defaults]` and `[[agents]]`. The table is data: the
-documentation prints it.
+all agents), and in the same form inside `[defaults]` and `[[agents]]`. The documentation lists the
+aliases from the table below.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ USUAL_WINDOW = 200_000
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """One alias and what it is converted to."""
+    """One alias, and the current setting that it is converted to."""
 
     key: str
     """Dotted key, from the top level or from an agent's table."""
     today: str = ""
     """The current key, from an agent's table; empty when there is none."""
     convert: Callable[[Any], Any] | None = None
-    """Converts the alias's value; returns None where the value is already the behaviour.
+    """Converts the alias's value. Returns None if cockpit already behaves that way.
 
-    Raises `ValueError` saying what was expected."""
+    Raises `ValueError` saying what was expected.
+    """
     why: str = ""
     """Why there is no current setting, as a clause."""
 
@@ -136,12 +137,12 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("working_directory.root", "directory"),
     OldName("working_directory.default_branch", "worktree.base"),
 )
-"""If two aliases for the same setting are both written, the first in this order wins; of two
-thresholds, the lower one."""
+"""If two aliases set the same setting, the first in this order wins. Of two thresholds, the lower
+one wins."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
-"""Where an alias may also be written outside its original table: in the agent's table and some
-of its current sub-tables."""
+"""Other tables in which an alias is accepted: the agent's table, and some of its current
+sub-tables."""
 
 
 def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
@@ -217,10 +218,10 @@ class _Renaming:
             self._add_notice(was, f"is ignored: {old.why}")
             return
         if old.today == "directory" and scope == ("defaults",):
-            # There is no such default any more: it becomes each agent's own directory.
+            # A default directory no longer exists: the value becomes each agent's own directory.
             for agent in _tables_of(self.data.get("agents")):
                 agent.setdefault("directory", value)
-            self._add_notice(was, "is now the directory of each agent that sets none")
+            self._add_notice(was, "is now the directory of each agent without its own")
             return
         try:
             value = old.convert(value) if old.convert else value
@@ -271,7 +272,7 @@ def _tables_of(value: Any) -> list[dict[str, Any]]:
 
 
 def _is_lower(value: Any, other: Any) -> bool:
-    """Whether one threshold is lower than another in a typical window; False if either is
+    """Return whether one threshold is lower than another in a typical window; False if either is
     invalid.
     """
     if not (isinstance(value, str) and isinstance(other, str)):

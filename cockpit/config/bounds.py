@@ -11,7 +11,7 @@ import re
 MOST_ENTRIES = 10_000
 """Keys, list values and tables."""
 MOST_AGENTS = 100
-"""Limit for an untrusted file: each agent becomes a row and is saved."""
+"""Limit for an untrusted file, because each agent becomes a row and is saved."""
 DEEPEST = 32
 """Nested lists and tables, or parts of a dotted key."""
 LONGEST_NUMBER = 100

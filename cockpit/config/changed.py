@@ -1,7 +1,7 @@
 """Change settings in a file's text; everything else stays as the user wrote it.
 
-The result is parsed again and compared with what was meant: if the file or the TOML library behaves
-unexpectedly, the change is refused instead of a wrong value written. Writes nothing.
+The result is parsed again and compared with the intended change. If the two differ, because the
+file or the TOML library behaves unexpectedly, the change is refused. This module writes no files.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Path = tuple[str, ...]
 
 
 def changed_text(text: str, changes: Mapping[Path, Any]) -> str:
-    """Return the text with settings changed, by path of keys; None removes a key.
+    """Return the text with these settings changed.
 
-    Missing tables are added at the end; the comment after a removed key stays on its line. Raises
-    `Failed` if the change cannot be made.
+    `changes` maps key paths to values; None removes a key. Missing tables are added at the end. The
+    comment after a removed key stays on its line. Raises `Failed` if the change cannot be made.
     """
     for path, value in changes.items():
         text = _without(text, path) if value is None else _with(text, path, value)
@@ -57,7 +57,7 @@ def _without(text: str, path: Path) -> str:
 
 
 def _with_comment(bare: str, text: str, path: Path, comment: str) -> str:
-    """Keep the comment of the line that held the key, if there is one."""
+    """Keep the comment of the line that contained the key, if there is one."""
     line = lines_of(text).exactly(path)
     before, after = text.splitlines(True), bare.splitlines(True)
     if not comment or line is None or before[: line - 1] != after[: line - 1]:
@@ -88,7 +88,7 @@ def _meant(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
 
 
 def _without_empty(data: Any) -> Any:
-    """Drop empty tables: their headers may stay or go."""
+    """Drop empty tables, because a change may add or remove their headers."""
     if not isinstance(data, dict):
         return data
     inner = {key: _without_empty(value) for key, value in data.items()}

@@ -59,7 +59,7 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
 
 
 def check_runtimes_named(file: ConfigFile, said: Settings, own: Runtimes) -> None:
-    """Check that every runtime that a file names is known, from itself or from `own`.
+    """Check that every runtime that a file uses is built in, or defined in the file or in `own`.
 
     Raises `BadConfig`.
     """
@@ -80,21 +80,21 @@ def _check_runtimes_of(
         if name == "command" or (own is not None and not own.record):
             raise refuse(
                 f"cockpit cannot hand off a job to the runtime {name}",
-                'Name another CLI: successor = "codex"',
-                "" if own is None else "It has no record, so cockpit sees nothing of it.",
+                'Choose another CLI: successor = "codex"',
+                "" if own is None else "It has no record, so cockpit cannot see what it does.",
             )
 
 
 def check_runtime_name(
     name: str, runtimes: Runtimes, refuse: Callable[[str, str], CockpitError]
 ) -> None:
-    """Raise what `refuse` makes of a problem and a hint, if no runtime has this name."""
+    """Raise the error that `refuse` makes of a problem and a hint, if no runtime has this name."""
     if name in BUILT_IN or name in runtimes:
         return
     known = [*BUILT_IN, *runtimes, *(installed := installed_runtimes())]
     if name not in installed:
         close = nearest(name, known)
-        hint = f'Did you mean "{close}"?' if close else f"Known are: {', '.join(known)}."
+        hint = f'Did you mean "{close}"?' if close else f"Known runtimes: {', '.join(known)}."
         raise refuse(f"there is no runtime {quoted(name)}", hint)
 
 
@@ -107,7 +107,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
         if runtime.reader and not runtime.record:
             raise file.refusal(
                 ("runtimes", name, "reader"),
-                "a reader needs a record to read",
+                "a reader needs a record",
                 'Add one: record = "{directory}/.agent/{session}.jsonl"',
             )
         if names_record and not runtime.record:
@@ -119,7 +119,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
         if runtime.record and not (names_session or names_record):
             raise file.refusal(
                 ("runtimes", name, "record"),
-                "the program is not told where to write it",
+                "the program does not know where to write its record",
                 'Add session = ["--session-id", "{session}"], or '
                 'arguments = ["--record", "{record}"]',
             )
@@ -179,7 +179,7 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
 
 
 def place_of_key(file: ConfigFile, action: str) -> KeyPath:
-    """Return where an action's keys are in the file: TOML reads an id with a dot as a table."""
+    """Return the key path of an action's keys in the file. In TOML, an id with a dot is a table."""
     whole = action in file.data.get("keys", {})
     return ("keys", action) if whole else ("keys", *action.split("."))
 
@@ -230,7 +230,7 @@ def _check_hook(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
 def _check_slack_bot(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
     given, missing = ("token", "channel_id") if hook.token else ("channel_id", "token")
     if hook.type != "slack":
-        raise file.refusal((*at, given), f'only hooks of type "slack" take {given}')
+        raise file.refusal((*at, given), f'{given} only works with hooks of type "slack"')
     if not getattr(hook, missing):
         raise file.refusal((*at, given), f"a Slack bot also needs {missing}")
     if not _CHANNEL.fullmatch(hook.channel_id) and "${" not in hook.channel_id:
@@ -251,7 +251,7 @@ def _check_slack_bot(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
 
 def _check_address(file: ConfigFile, at: KeyPath, url: str) -> None:
     if not url.startswith(("http://", "https://", "${")):
-        raise file.refusal((*at, "url"), "expected an http:// or https:// address")
+        raise file.refusal((*at, "url"), "expected an http:// or https:// URL")
 
 
 def settings_without_effect(settings: Settings) -> Iterator[str]:

@@ -29,9 +29,9 @@ _HEAD = """\
 # Precedence, highest first: command-line flags, the environment (COCKPIT_THEME, COCKPIT_REFRESH),
 # the project's cockpit.toml, your own cockpit.toml in the config folder, the defaults shown here.
 # Include only what you want to change. Relative paths are relative to the file they are in.
-# Until you trust a project's file, cockpit ignores what it sets for hooks, URLs, commands,
+# Until you trust a project's file, cockpit ignores its settings for hooks, URLs, commands,
 # runtimes, arguments, env, permission modes, keys, automatic handoffs, loops, templates, higher
-# limits and what agents may do. To trust it: cockpit config trust cockpit.toml
+# limits and the rights of agents. To trust it: cockpit config trust cockpit.toml
 """
 
 _AGENT = {"name": "api", "prompt": "Implement the endpoint of LIN-42.", "directory": "."}
@@ -98,7 +98,7 @@ def example() -> str:
             "[[agents.hooks.on_context_threshold]]",
             Hook,
             _SHELL,
-            "What to run or send on an event; for all agents: [[defaults.hooks.EVENT]].",
+            "A command or a message on an event; for all agents: [[defaults.hooks.EVENT]].",
             leave_out=(
                 "url",
                 "urls",

@@ -1,7 +1,7 @@
 """Read one configuration file safely and parse it as TOML.
 
-A file that others can write, or that someone else owns, could make cockpit run anything: it is
-refused, with the command that fixes it. Reading never writes and never blocks.
+A file that others can write, or that another user owns, could make cockpit run any program. Such a
+file is refused, with the command that fixes the problem. Reading never writes and never blocks.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from cockpit.config.lines import KeyPath, Lines, lines_of
 from cockpit.core.errors import BadConfig
 
 LARGEST_FILE = 1024 * 1024
-"""Bytes. A configuration of a hundred agents with long prompts has a few hundred kilobytes."""
+"""Maximum bytes. A hundred agents with long prompts need a few hundred kilobytes."""
 LARGEST_FOUND = 64 * 1024
-"""Bytes, for a file found in a project, which a stranger may have written."""
+"""Maximum bytes of a file found in a project, which a stranger may have written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +31,17 @@ class ConfigFile:
     """One parsed file: plain TOML data, and the line of each key."""
 
     path: Path
-    """Absolute path, as named or found."""
+    """Absolute path: given by the user, or found by cockpit."""
     data: Mapping[str, Any]
     lines: Lines
     digest: str
     """SHA-256 of the parsed bytes, in hex: the identity that is trusted."""
     old_places: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
-    """Path in the file of values that were set through an alias."""
+    """Key path in the file of each value that was set through an alias."""
     text: str = field(default="", repr=False)
     """The full text, for code that writes the file back with changes."""
     on_disk: ConfigFile | None = field(default=None, repr=False)
-    """For a changed text that is not saved yet: the saved file, whose lines errors refer to."""
+    """For a changed text that is not saved yet: the saved file. Errors show its lines."""
 
     def line_of(self, path: KeyPath) -> int:
         """Return the line of a key, under its current name or an alias."""
@@ -55,7 +55,7 @@ class ConfigFile:
         return self.lines.exactly(self.written_as(path))
 
     def shown_line(self, path: KeyPath) -> int | None:
-        """Return the line that an error may name: one that the user can find."""
+        """Return the line to show in an error; None if the saved file does not have the key."""
         return self.line_of(path) if self.on_disk is None else self.on_disk.exact_line(path)
 
     def refusal(self, path: KeyPath, problem: str, hint: str = "", detail: str = "") -> BadConfig:
@@ -73,10 +73,10 @@ class ConfigFile:
 
 
 def read_config_file(path: Path, *, follow_links: bool, largest: int = LARGEST_FILE) -> ConfigFile:
-    """Open, check and parse one file, up to a size limit. Raises `BadConfig`.
+    """Open, check and parse one file, up to a size limit in bytes. Raises `BadConfig`.
 
-    `follow_links` is for files that the user named or keeps; a file in a repository must be a plain
-    file.
+    `follow_links` is for the user's own file and files that the user named. A file in a repository
+    must be a regular file.
     """
     return config_file_of(path, _owned_bytes(path, largest, follow_links=follow_links))
 

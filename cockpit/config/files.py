@@ -1,7 +1,8 @@
-"""The files that apply to a user, and what they would say after changes.
+"""The configuration files that apply, and their settings after changes.
 
-A change is tested by loading the changed text exactly as a file would be loaded. Nothing is written
-before `write`; the writing code is imported then, because every screen reads files at its start.
+A change is tested by loading the changed text exactly as a file would be loaded. Only `write` and
+`add` write files. They import the writing code when they are called, because every screen imports
+this module at startup.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from cockpit.config.trust import is_trusted, trust
 from cockpit.core.errors import NotNow
 
 Changes = Mapping[tuple[str, ...], Any]
-"""By path of keys (`("defaults", "context", "act")`); None removes the key from the file."""
+"""Maps key paths (`("defaults", "context", "act")`) to values; None removes the key from the file.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Edit:
     """The line of the key; None where a new line is added."""
     removed: bool
     then: Source | None
-    """For a removed key: where the value that then applies is written; None for the default."""
+    """For a removed key: the file and line of the value that then applies; None for the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Files:
     cwd: Path
     environment: Mapping[str, str]
     named: bool
-    """The user named the project file, and so trusts it."""
+    """The user named the project file on the command line, so it is trusted."""
     own: ConfigFile | None
     project: ConfigFile | None
     project_path: Path | None
@@ -72,8 +74,7 @@ class Files:
         )  # fmt: skip
 
     def file_for(self, key: tuple[str, ...]) -> Path:
-        """Return the file that a change of this setting goes to: the file that sets it, else the
-        usual one.
+        """Return the file to change for this setting: the file that sets it, else the usual file.
 
         Thresholds go to the project's file if there is one, everything else to the user's own.
         """
@@ -86,7 +87,7 @@ class Files:
         return self.places.user_file
 
     def key_path(self, action: str) -> tuple[str, ...]:
-        """Return where an action's keys are written: TOML may have an id with a dot as a table."""
+        """Return the key path of an action's keys. In TOML, an id with a dot can be a table."""
         inner = action.split(".")
         for file in (self.project, self.own):
             table: Any = file.data.get("keys", {}) if file else {}
@@ -127,9 +128,9 @@ class Files:
         return f"{key[-1]} is the default; no file sets it."
 
     def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
-        """Return the edits; `tried` is the configuration after them. Raises `Failed`.
+        """Return the edits for these changes; `tried` is the configuration after them.
 
-        Refuses files that visibly cannot be written.
+        Raises `Failed` for a file that cannot be written.
         """
         from cockpit.config.write import check_writable
 
@@ -155,7 +156,7 @@ class Files:
         return load(self.places, config, self.cwd, self.environment, pages=pages)
 
     def write(self, changes: Changes) -> tuple[Path, ...]:
-        """Write the changes, keeping comments and order; return the edits.
+        """Write the changes, keeping comments and order; return the changed files.
 
         Raises `BadConfig` for an invalid result, and `NotNow` if a file changed since it was read;
         then nothing is written.
@@ -173,7 +174,7 @@ class Files:
         return tuple(by_file)
 
     def add(self, path: Path, agent: AgentSettings) -> None:
-        """Add an agent to a file. Raises what `config.write.add_agent` raises."""
+        """Add an agent to a file. Raises the same errors as `config.write.add_agent`."""
         from cockpit.config.write import add_agent
 
         trusted = path.exists() and is_trusted(
@@ -208,7 +209,9 @@ class Files:
         return text
 
     def _page(self, path: Path, text: str) -> ConfigFile:
-        """Return the changed file with the old digest: it is trusted exactly if the file was."""
+        """Return the changed file with the old digest, so that it is trusted only if the old one
+        was.
+        """
         page = config_file_of(path, text.encode())
         known = self._known(path)
         if known is None:
@@ -232,5 +235,5 @@ class Files:
 
 
 def _read(path: Path) -> ConfigFile:
-    """Return a file, and where it uses aliases."""
+    """Return a file, with the places of its aliases."""
     return with_current_names(read_config_file(path, follow_links=True))[0]

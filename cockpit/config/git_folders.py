@@ -13,12 +13,12 @@ from cockpit.core.git_names import is_git_name
 
 
 def git_folder_around(path: Path, *, also: Path | None = None) -> Path | None:
-    """Return the git folder that the path is in, or is; None otherwise.
+    """Return the git folder that contains the path or is the path; None if there is none.
 
     Detected by name (`.git`), as written and with links resolved, and by content: a bare
     repository, or the folder of a linked worktree or submodule. A checkout inside a bare
-    repository's folder is not part of it. `also` is a git folder known from elsewhere. The path
-    need not exist.
+    repository's folder is not part of it. `also` is one more git folder to check. The path need not
+    exist.
     """
     written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
     for place in (written, real):

@@ -29,7 +29,7 @@ class Held:
     key: str
     reason: str
     agent: str | None = None
-    """The agent it was set for; None if it was set for the whole file."""
+    """The agent of the setting; None for a setting of the whole file."""
 
     def __str__(self) -> str:
         place = f"{shown_path(self.file)}:{self.line}"
@@ -42,11 +42,12 @@ def without_held(
     repository: Path,
     own: Settings | None = None,
 ) -> tuple[dict[str, Any], tuple[Held, ...]]:
-    """Return an untrusted file's data without held settings, and the list of those settings.
+    """Return an untrusted file's data without the settings that need trust, and the list of those
+    settings.
 
     `data` has absolute paths; `own` is your own file. Each setting is compared with its value
-    without this file. An agent that would be invalid without a held setting is removed entirely,
-    and so is one with the name of an agent of yours.
+    without this file. An agent that would be invalid without an ignored setting is removed
+    entirely. An agent with the same name as one of yours is removed too.
     """
     own = own or Settings()
     held_filter = _Filter(file, repository.resolve(), own.defaults)
@@ -66,7 +67,7 @@ def without_held(
     kept = []
     for place, agent in enumerate(data.get("agents", [])):
         if agent["name"] in yours:
-            # No agent is named: your agent of this name is not affected.
+            # Reported without an agent, because your own agent with this name is not affected.
             held_filter.hold(("agents", place, "name"), held_rules.YOURS)
         else:
             kept.append((agent, held_filter.agent(agent, ("agents", place), agent["name"]), place))
@@ -86,9 +87,7 @@ def _is_heir(
     written: Mapping[str, Any],
     left: Mapping[str, Any],
 ) -> bool:
-    """Whether an agent would run a command that it inherits from this file's defaults, which is
-    held.
-    """
+    """Return whether an agent would run the ignored command of this file's defaults."""
     held = "command" in written and "command" not in left
     runtime = agent.get("runtime", written.get("runtime"))
     return held and runtime == "command" and "command" not in rest and "command" not in agent
@@ -112,7 +111,7 @@ class _Filter:
         reason: str,
         agent: str | None = None,
     ) -> dict[str, Any]:
-        """Return the table without a key, whatever its value."""
+        """Return the table without this key, and record the key as ignored."""
         first, _, rest = key.partition(".")
         if rest:
             inner = self.without(table[first], (*at, first), rest, reason, agent)
@@ -149,7 +148,7 @@ class _Filter:
         return getattr(type(own).model_validate({name: value}), name), getattr(own, name)
 
     def _why_held(self, written: str) -> str | None:
-        """Return why a path is held; None for one inside the repository."""
+        """Return why a path needs trust; None for one inside the repository."""
         if not Path(os.path.realpath(written)).is_relative_to(self.repository):
             return held_rules.OUTSIDE
         return held_rules.IN_GIT if git_folder_around(Path(written)) is not None else None

@@ -1,8 +1,9 @@
 """For every setting: whether an untrusted file may set it, and if not, why.
 
-A setting is compared with your own value. A value that grants more than yours, or a different value
-of a setting with no safe direction, is held; emptying a setting counts as changing it. A test
-compares this table with the schema, so a new setting must be added here.
+A value needs trust if it grants more than your own value. If a setting has no safe direction, any
+other value needs trust. An empty value is a change too. A setting that needs trust is ignored until
+the file is trusted. A test compares this table with the schema, so a new setting must be added
+here.
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ RENDERS: Final = "it is a template that writes documents"
 YOURS: Final = "your own file has an agent with this name"
 
 Wider = Callable[[Any, Any, AgentDefaults], bool]
-"""Arguments: the file's value, your value, and all your settings. True if the setting is held."""
+"""Arguments: the file's value, your value, and all your settings. True if the setting needs trust.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that holds a setting, and the reason shown."""
+    """A rule for a setting that needs trust, and the reason shown."""
 
     reason: str
     wider: Wider
@@ -58,12 +60,12 @@ def lower(value: Any, own: Any, _: AgentDefaults) -> bool:
 
 
 def higher_or_unlimited(value: Any, own: Any, _: AgentDefaults) -> bool:
-    """0 means no limit."""
+    """Return whether a limit is higher than your own. 0 means no limit."""
     return bool(own) and (not value or value > own)
 
 
 def kept_shorter(value: Any, own: Any, _: AgentDefaults) -> bool:
-    """0 means keep forever."""
+    """Return whether a retention is shorter than your own. 0 means keep forever."""
     return bool(value) and (not own or value < own)
 
 
@@ -83,7 +85,7 @@ def later_in(*order: str) -> Wider:
 
 
 def _any_entry(value: Any, own: Any, _: AgentDefaults) -> bool:
-    """Tables are merged, so keys that the file does not mention keep your values."""
+    """Return whether a table changes any of your values. Keys that are not in the file stay."""
     return any(own.get(name) != text for name, text in value.items())
 
 
@@ -92,10 +94,11 @@ def _any_event(value: Hooks, own: Hooks, _: AgentDefaults) -> bool:
 
 
 def _another_runtime(value: Any, own: Any, defaults: AgentDefaults) -> bool:
-    """Your command, arguments or permission mode may be wrong for another program.
+    """Return whether a file chooses another runtime in a way that needs trust.
 
-    If you have none of them, the file may name another CLI; its own command is held separately.
-    A runtime that you or a package added is held: what it does without asking is not known.
+    A runtime that you or a package added always needs trust: cockpit cannot know what it does
+    without asking. Another built-in runtime needs trust if you have set a command, arguments or a
+    permission mode, which may be wrong for that runtime. A file's own command has its own rule.
     """
     if value not in BUILT_IN:
         return bool(value != own)
@@ -161,10 +164,11 @@ HELD: Mapping[str, Rule] = {
 """For `[defaults]` and agents. A table of tables (`hooks`) includes everything in it."""
 
 PATHS = ("directory", "prompt_file", "worktree.directory")
-"""Held if they point outside the repository, or into git's own folder."""
+"""Need trust if they point outside the repository, or into git's own folder."""
 
 ESSENTIAL = frozenset({"runtime", "command", *PATHS})
-"""Without one of these, an agent would run something, or somewhere, that you did not ask for."""
+"""If one of these settings is ignored, the agent is removed, because it would run another program
+or in another place."""
 
 HELD_ELSEWHERE: Mapping[str, str] = {
     "hosts": RUNS,
@@ -183,12 +187,12 @@ HARMLESS: Mapping[str, str] = {
     "prompt": "text; the agent acts on it with the permissions you gave it",
     "context.notice": "a colour",
     "context.warn": "text on a row",
-    "context.act": "when you are asked, or when a handoff starts if you allowed that",
-    "context.force": "as act",
-    "context.cap.notice": "as notice",
-    "context.cap.warn": "as warn",
-    "context.cap.act": "as act",
-    "context.cap.force": "as act",
+    "context.act": "when you are asked, or when a handoff starts, if you allowed that",
+    "context.force": "same as act",
+    "context.cap.notice": "same as notice",
+    "context.cap.warn": "same as warn",
+    "context.cap.act": "same as act",
+    "context.cap.force": "same as act",
     "context.window": "position of the thresholds",
     "context.fallback_tool_calls": "text on a row",
     "handoff.format": "format of facts",

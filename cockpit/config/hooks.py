@@ -1,6 +1,6 @@
 """Settings of hooks, notifications and other hosts.
 
-This module reads them; `config.checks` checks what each type needs.
+`config.checks` checks the settings that each type of hook needs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QuietHours = Annotated[str, AfterValidator(_quiet)]
 
 
 class Hook(Section):
-    """One thing to run or send on an event."""
+    """A command to run or a message to send on an event."""
 
     type: HookType = Field(
         description="shell runs a command, webhook posts JSON, slack and discord post a message, "
@@ -84,7 +84,7 @@ HookList = Annotated[tuple[Hook, ...], Field(strict=False)]
 
 
 class Hooks(Section):
-    """What to run or send, by event, in the order written."""
+    """Commands to run and messages to send, by event, in the order written."""
 
     on_session_start: HookList = Field(
         default=(),
@@ -120,12 +120,12 @@ class Hooks(Section):
 
 
 class Notifications(Section):
-    """Messages to you, wherever you are."""
+    """Notifications to your phone, chat or desktop."""
 
     urls: Lines = Field(default=(), description="Apprise URLs; empty sends nothing.")
     on: Annotated[tuple[Notice, ...], Field(strict=False), Distinct] = Field(
         default=("needs_you", "handed_off", "failed"),
-        description="What to notify about: needs_you, handed_off, failed, done.",
+        description="Events to notify about: needs_you, handed_off, failed, done.",
     )
     quiet: QuietHours = Field(
         default="",
@@ -148,6 +148,6 @@ class Host(Section):
     )
     attach: Arguments = Field(
         default=(),
-        description="The same with a terminal, to attach to a pane there. Empty: use connect; "
+        description="The same, with a terminal, to attach to a pane there. Empty: use connect; "
         "cockpit adds -t to ssh.",
     )

@@ -1,9 +1,9 @@
 """Decide which facilities of the Linux kernel this process uses.
 
-All code that needs pidfds, inotify, `/proc`, memfds or `O_PATH` asks here first, and has a portable
-stand-in: psutil, polling, ordinary files. `COCKPIT_PORTABLE=1` selects the stand-ins on Linux too,
-so that what other systems run can be tested there; `make test-portable` does. Uses the standard
-library only, because the fast commands import it.
+All code that needs pidfds, inotify, `/proc`, memfds or `O_PATH` checks this module first, and has a
+portable fallback: psutil, polling, ordinary files. `COCKPIT_PORTABLE=1` selects the fallbacks on
+Linux too, so that they can be tested there; `make test-portable` sets it. Uses the standard library
+only, because the fast commands import it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The `[keys]` table: known actions, key names, and keys that cannot be used.
 
-The screen defines the actions. Their ids and default keys are repeated here, so that a file is
-checked when it is read. A test keeps both in sync.
+The screen defines the actions. Their ids and default keys are repeated here, so that files can be
+checked without the screen. A test keeps both in sync.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from cockpit.config.problems import refusal, usage_refusal
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, Settings
 
 LARGEST_PROMPT = 256 * 1024
-"""Bytes of a prompt file."""
+"""Maximum bytes of a prompt file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class _Merge:
         _add_sources(self.sources, layer)
 
     def _refuse_second_runtime(self, layer: Layer) -> None:
-        """Raise `BadConfig` if two files define the same runtime: it would run another program."""
+        """Raise `BadConfig` if two files define a runtime of the same name, which could differ."""
         for name in layer.data.get("runtimes", {}):
             if name in self.whole.get("runtimes", {}):
                 assert self.top is not None
@@ -138,7 +138,7 @@ class _Merge:
 
 
 def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the agents of a layer with their indexes in its file; held agents leave gaps."""
+    """Yield the agents of a layer with their indexes in its file; ignored agents leave gaps."""
     places = {
         agent.get("name"): place
         for place, agent in enumerate(layer.file.data.get("agents", []))
@@ -156,7 +156,7 @@ def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSetti
     try:
         if not agent.prompt_file.is_file():
             raise file.refusal(where, f"no such file: {shown_path(agent.prompt_file)}")
-        # It may have been replaced: opening a named pipe would block forever.
+        # The file may now be a named pipe: opening one would block forever.
         handle = os.open(agent.prompt_file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as stream:
             raw = stream.read(LARGEST_PROMPT + 1)
@@ -172,7 +172,7 @@ def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSetti
             f"more than {LARGEST_PROMPT // 1024} KiB; move the rest to files and refer to them",
         )
     if "\0" in text:
-        raise file.refusal(where, f"{shown_path(agent.prompt_file)} holds a NUL byte")
+        raise file.refusal(where, f"{shown_path(agent.prompt_file)} contains a NUL byte")
     return agent.model_copy(update={"prompt": text})
 
 

@@ -1,7 +1,7 @@
 """Find the line of each key in a TOML file, so that errors can point at it.
 
-Reads only text that the standard parser accepted: it follows headers, keys and the ends of values,
-and validates nothing. Keys in inline tables get the line they are written on.
+Reads only text that the standard parser has accepted, and validates nothing. Keys in inline tables
+have the line on which they are written.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _Scan:
             self.found.setdefault(self.table[:-1], line)
 
     def _enter(self, keys: tuple[str, ...], *, array: bool) -> KeyPath:
-        """Return the path that a header opens: an array of tables means its last element."""
+        """Return the path that a header begins; in an array of tables, the last element."""
         path: KeyPath = ()
         for position, key in enumerate(keys):
             path = (*path, key)

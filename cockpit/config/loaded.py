@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings, and where they come from."""
+    """All settings, and the file and line of each."""
 
     settings: Settings
     files: tuple[Path, ...] = ()

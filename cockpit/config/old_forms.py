@@ -14,9 +14,9 @@ from cockpit.config.lines import KeyPath
 from cockpit.config.quantities import spelled_duration
 
 LONGEST_SECONDS = 3600
-"""A hook runs for an hour at most, so a larger bare number must be milliseconds."""
+"""Seconds. A hook runs for an hour at most, so a larger bare number must be milliseconds."""
 LONGEST_SESSION = 30 * 86_400
-"""The same for a session: more bare seconds than a month must be milliseconds."""
+"""Seconds. A session runs for a month at most, so a larger bare number must be milliseconds."""
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\n]|^\w+=")
 
 Found = tuple[KeyPath, str]
@@ -69,4 +69,4 @@ def _milliseconds(
     if not isinstance(written, int) or isinstance(written, bool) or written <= longest:
         return
     table[key] = written / 1000
-    yield (*scope, key), f"is taken as milliseconds: {spelled_duration(written / 1000)}"
+    yield (*scope, key), f"is read as milliseconds: {spelled_duration(written / 1000)}"

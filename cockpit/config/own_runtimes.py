@@ -17,7 +17,7 @@ from cockpit.core.capabilities import EndSignal
 
 BUILT_IN: Final = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 ENTRY_POINTS: Final = "cockpit.runtimes"
-"""The group in which an installed package names its runtimes."""
+"""The entry point group in which an installed package registers its runtimes."""
 NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 PLACES: Final = ("directory", "home", "state")
 """Folders that a record's path can begin with."""
@@ -46,7 +46,7 @@ def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]
     def check(words: tuple[str, ...]) -> tuple[str, ...]:
         named = {name for word in words for name in _PLACEHOLDER.findall(word)}
         for name in sorted(named - set(known)):
-            raise ValueError(f"{{{name}}} is not a placeholder here; known are {_shown(known)}")
+            raise ValueError(f"{{{name}}} is not a placeholder here; expected {_shown(known)}")
         if words and needs and not named & set(needs):
             raise ValueError(f"expected {_shown(needs)} in one of the arguments")
         return words
@@ -64,7 +64,7 @@ def _record(text: str) -> str:
     named = _PLACEHOLDER.findall(text)
     for name in named:
         if name not in ("session", *PLACES):
-            raise ValueError(f"{{{name}}} is not a placeholder here; known are {_shown(PLACES)}")
+            raise ValueError(f"{{{name}}} is not a placeholder here; expected {_shown(PLACES)}")
     if not text.startswith(("/", "~/", *(f"{{{place}}}/" for place in PLACES))):
         raise ValueError(f"expected an absolute path, or one that begins with {_shown(PLACES)}")
     if ".." in text.split("/"):
@@ -110,12 +110,11 @@ class OwnRuntime(Section):
     ] = Field(
         default=(),
         description='Arguments with the first prompt: ["{prompt}"], or ["--prompt-file", '
-        '"{prompt_file}"], which the process list does not show; empty: it takes none.',
+        '"{prompt_file}"], which hides it from the process list; empty: no first prompt.',
     )
     takes_paste: bool = Field(
         default=False,
-        description="It takes prompts that are pasted into its terminal (bracketed paste), with "
-        "Enter.",
+        description="Accepts prompts pasted into its terminal (bracketed paste), with Enter.",
     )
     model: Annotated[Arguments, AfterValidator(_with("model", needs=("model",)))] = Field(
         default=(), description='Arguments for a model, such as ["--model", "{model}"].'
@@ -135,16 +134,16 @@ class OwnRuntime(Section):
     )
     reader: Annotated[Arguments, AfterValidator(_with("home"))] = Field(
         default=(),
-        description="A program that gets the record's lines on stdin and answers with lines of the "
-        "documented shape; empty: the record has that shape.",
+        description="A program that reads the record's lines on stdin and prints lines of the "
+        "documented format; empty: the record already has that format.",
     )
     window: WindowSize = Field(
-        default="auto", description="Window size in tokens, if the record does not name it."
+        default="auto", description="Window size in tokens, if the record does not contain it."
     )
     compacts_at: Tokens = Field(
         default=0,
         description="Tokens at which the program compacts automatically, if the record does not "
-        "say it; 0: never.",
+        "contain it; 0: never.",
     )
 
 

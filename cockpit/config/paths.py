@@ -1,7 +1,7 @@
 """The paths of all files and folders of cockpit on this machine.
 
-Reads only the environment: the file system is not touched before `Places.make`. Standard library
-only: the fast commands (`status`, attaching) use this module.
+Reads only the environment; nothing is created before `Places.make`. Uses the standard library only,
+because the fast commands (`status`, attaching) import this module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.config.kernel import USES_LINUX
 from cockpit.core.errors import BadUsage, Failed
 
 SOCKET_PATH_BYTES = 107 if USES_LINUX else 103
-"""The longest path of a unix socket: 108 bytes, on macOS 104, less a closing NUL."""
+"""Maximum bytes of a unix socket's path, without the NUL at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class Places:
     """The folders of one cockpit and the files in them; all paths are absolute."""
 
     config: Path
-    """The user's own folder: `cockpit.toml`, `themes/`. Only read, never created."""
+    """The user's own folder, with `cockpit.toml` and `themes/`. Only read, never created."""
     state: Path
     """Persistent data: database, documents, spool, logs. Mode 0700."""
     runtime: Path
     """Sockets. Mode 0700."""
     home: Path | None = None
-    """`COCKPIT_HOME`, if it decided the three folders above; only then do panes get the
-    variable."""
+    """`COCKPIT_HOME`, if the three folders above come from it; only then do panes get the variable.
+    """
     runtime_from: str = "COCKPIT_HOME"
     """The variable that determines the length of socket paths."""
 
@@ -86,7 +86,7 @@ class Places:
 
     @property
     def sessions(self) -> Path:
-        """Files that a session's CLI is started with."""
+        """Files that are passed to a session's CLI at its start."""
         return self.state / "sessions"
 
     @property
@@ -145,10 +145,10 @@ class Places:
     def make(self) -> None:
         """Create the state and socket folders with mode 0700. Idempotent.
 
-        Existing folders of ours are closed to other users. `COCKPIT_HOME` itself is not changed,
+        Other users lose access to folders that exist already. `COCKPIT_HOME` itself is not changed,
         because it may have other uses, but it is refused if others can write it. Raises `BadUsage`
-        for socket paths that are too long, and `Failed` for a folder that is a link, another
-        user's, or not a folder: its owner could read or change what cockpit keeps there.
+        for socket paths that are too long. Raises `Failed` for a folder that is a link, belongs to
+        another user, or is not a folder: its owner could read or change cockpit's files in it.
         """
         self.check_sockets()
         self.check_home()
@@ -177,7 +177,10 @@ def _xdg(environment: Mapping[str, str], variable: str, otherwise: Path) -> Path
 
 
 def _check_home(home: Path) -> None:
-    """Whoever can write the home could put a configuration or other folders there."""
+    """Refuse a home that another user owns or can write: that user could add a configuration.
+
+    Raises `Failed`.
+    """
     try:
         found = home.stat()
     except OSError:

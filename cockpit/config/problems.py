@@ -74,7 +74,7 @@ def _at(file: ConfigFile, path: KeyPath) -> str:
 
 
 def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
-    """The same for values from the command line, without a file."""
+    """Return one error for all invalid values from the command line, which have no file."""
     finding = error.errors(include_url=False)[0]
     path = _key_path(finding)
     problem, hint = _describe(finding, path)

@@ -1,7 +1,7 @@
 """Find a folder's repository, and the configuration file in it.
 
-Follows git's rules by reading a few files; does not run git. Standard library only: reattaching to
-a screen uses this module.
+Follows git's rules by reading a few files; does not run git. Uses the standard library only,
+because reattaching to a screen imports this module.
 """
 
 from __future__ import annotations
@@ -48,16 +48,17 @@ def repository_root(folder: Path) -> Path | None:
 
 
 def is_checkout(folder: Path) -> bool:
-    """Whether a checkout starts here: `.git` is, or points at, a git folder."""
+    """Return whether a checkout starts here: `.git` is, or points at, a git folder."""
     mark = folder / ".git"
     return is_git_folder(_pointed_at(mark) if mark.is_file() else mark)
 
 
 def foreign_part(file: Path) -> Path | None:
-    """Return the first of a project's file, folder and repository that another user owns.
+    """Return the first of these that another user owns: the project's file, its folder, its
+    repository.
 
-    Its owner can put any file there. Files of root are allowed; for root, so are those of the user
-    who called `sudo`, as with git.
+    That user can put any file there. Files of root are allowed; for root, files of the user who
+    called `sudo` are allowed too, as with git.
     """
     allowed = {0, os.geteuid()}
     sudo = os.environ.get("SUDO_UID", "")
@@ -76,7 +77,7 @@ def foreign_part(file: Path) -> Path | None:
 
 
 def is_there(path: Path) -> bool:
-    """Whether the path exists. A broken link counts: it is refused, not skipped."""
+    """Return whether the path exists. True for a broken link, which is refused and not skipped."""
     return path.exists() or path.is_symlink()
 
 
@@ -100,7 +101,7 @@ def _device(path: Path) -> int | None:
 
 
 def is_git_folder(path: Path | None) -> bool:
-    """Whether git accepts this as the folder of a repository or of a linked worktree."""
+    """Return whether git accepts this as the folder of a repository or of a linked worktree."""
     if path is None or not _is_head(path / "HEAD"):
         return False
     common = _content(path / "commondir").strip()

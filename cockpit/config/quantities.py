@@ -15,7 +15,10 @@ _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def duration(written: object) -> float:
-    """Return seconds. A bare number is in seconds. Raises `ValueError` saying what was expected."""
+    """Parse a duration and return seconds. A bare number is in seconds.
+
+    Raises `ValueError` saying what was expected.
+    """
     if isinstance(written, int | float) and not isinstance(written, bool):
         if math.isfinite(written) and written >= 0:
             return float(written)
@@ -27,7 +30,7 @@ def duration(written: object) -> float:
 
 
 def spelled_duration(seconds: float) -> str:
-    """Return the shortest usual format; minutes only from ten, so `180s` stays `180s`."""
+    """Format seconds in the largest unit without a remainder: minutes from 10, days from 3."""
     if seconds == 0:
         return "0"
     if not float(seconds).is_integer():
@@ -40,7 +43,10 @@ def spelled_duration(seconds: float) -> str:
 
 
 def size(written: object) -> int:
-    """Return tokens. `"200k"` is 200,000. Raises `ValueError` saying what was expected."""
+    """Parse a number of tokens: `"200k"` is 200,000.
+
+    Raises `ValueError` saying what was expected.
+    """
     if isinstance(written, int) and not isinstance(written, bool) and written >= 0:
         return written
     if isinstance(written, str) and (match := _SIZE.fullmatch(written.strip().replace("_", ""))):

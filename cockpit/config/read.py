@@ -44,10 +44,10 @@ def load(
 ) -> Loaded:
     """Return the settings that apply in `cwd`. Raises `BadConfig`.
 
-    `config` replaces the project file. It is trusted, unless `named` is False: then it was found,
-    not named, and needs trust like a project file. With `again` it was named earlier, not now: only
-    the bytes that were trusted then count. `pages` holds the contents to use for some paths instead
-    of the files, which need not exist.
+    `config` replaces the project file. With `named`, the user named it, so it is trusted; otherwise
+    it needs trust like a project file. With `again`, the user named it earlier: it is trusted only
+    if its bytes are those that were trusted then. `pages` maps paths to contents that replace the
+    files; those files need not exist.
     """
     pages = pages or {}
     layers: list[Layer] = []

@@ -28,10 +28,9 @@ _MARKS = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
 def with_generated_parts(page: str, more: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return the page with every marked part regenerated. Raises `KeyError` for an unknown
-    marker.
+    """Return the page with every marked part regenerated. Raises `KeyError` for an unknown marker.
 
-    `more` has parts that others generate, by marker.
+    `more` maps markers to parts that other modules generate.
     """
     parts = {
         "settings": settings_tables(),

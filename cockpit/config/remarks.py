@@ -1,6 +1,6 @@
 """Warnings about a valid file: settings that will have no effect, or may be a mistake.
 
-Nothing is refused or asked; no name is looked up, git is not run.
+Nothing is refused, the user is not asked, no host name is resolved, and git is not run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _of_hooks(
 
 
 def _never_sent(hook: Hook) -> str:
-    """Return why the address can never be used; empty if it may work."""
+    """Return why the hook's URL can never be used; empty if it may work."""
     if hook.type not in ("webhook", "slack", "discord") or not hook.url.startswith("http://"):
         return ""
     if not hook.allow_private:

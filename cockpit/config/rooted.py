@@ -1,6 +1,6 @@
 """Make the paths in a file absolute, relative to the file, before files are merged.
 
-Only paths are changed. A bare program name is looked up in PATH and stays.
+A bare program name is not changed, because it is looked up in PATH.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Root:
         return os.path.normpath(self.folder / written)
 
     def command(self, written: object) -> object:
-        """Return the command, its program made absolute if it is written as a relative path."""
+        """Return the command; a relative path of its program is made absolute."""
         if not isinstance(written, list) or not written or not isinstance(written[0], str):
             return written
         if written[0].startswith(("./", "../", "~/")):

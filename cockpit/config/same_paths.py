@@ -2,7 +2,7 @@
 
 On macOS `~/Code` and `~/code` are usually the same folder, and the system reports the name that the
 folder was created with, whatever the user typed. A plain comparison would miss that two agents work
-in one folder, or that a process works in a worktree that is to be removed.
+in one folder, or that a process is running in a worktree that the user removes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_within(path: Path, folder: Path) -> bool:
 
 
 def _folded(path: str) -> str:
-    """Return the path as a file system without case and with one form of accents compares it."""
+    """Return the path in lower case, with accents in one form, for comparison."""
     return unicodedata.normalize("NFC", path).casefold()
 
 

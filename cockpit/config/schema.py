@@ -77,7 +77,8 @@ class ElsewhereSettings(Section):
 
     show: bool = Field(
         default=True,
-        description="Show them, so that you can adopt one: key E, or cockpit status --elsewhere.",
+        description="Show these sessions, so that you can adopt one: key E, or "
+        "cockpit status --elsewhere.",
     )
 
 
@@ -86,10 +87,10 @@ class Caps(Section):
     too late.
     """
 
-    notice: Mark = Field(default="200k", description="notice, at most.")
-    warn: Mark = Field(default="250k", description="warn, at most.")
-    act: Mark = Field(default="300k", description="act, at most.")
-    force: Mark = Field(default="400k", description="force, at most.")
+    notice: Mark = Field(default="200k", description="Upper limit for notice.")
+    warn: Mark = Field(default="250k", description="Upper limit for warn.")
+    act: Mark = Field(default="300k", description="Upper limit for act.")
+    force: Mark = Field(default="400k", description="Upper limit for force.")
 
 
 class ContextSettings(Section):
@@ -99,7 +100,7 @@ class ContextSettings(Section):
     warn: Mark = Field(default="60%", description="From here on the row shows a warning.")
     act: Mark = Field(
         default="70%",
-        description="Hand off here; at least 20k below the CLI's compaction (as notice and warn).",
+        description="Hand off here. Like notice and warn, at least 20k below the CLI's compaction.",
     )
     force: Mark = Field(default="80%", description="Hand off even in the middle of a turn.")
     cap: Caps = Field(default=Caps(), description="Upper limits for windows of 500k or more.")
@@ -140,7 +141,7 @@ class HandoffSettings(Section):
     )
     on_limit: Literal["wait", "hand_over"] = Field(
         default="wait",
-        description="When a usage limit ends a turn. wait: wait for its reset. "
+        description="What to do when a usage limit ends a turn. wait: wait until it resets. "
         "hand_over: hand off to the successor, if that is another CLI.",
     )
     max_per_job: int = Field(
@@ -156,7 +157,7 @@ class HandoffSettings(Section):
         description="At this cost of a job, auto becomes prompt; 0: no limit.",
     )
     completion_marker: Marker = Field(
-        default="HANDOFF: COMPLETE", description="What an agent prints when the whole job is done."
+        default="HANDOFF: COMPLETE", description="Line that an agent prints when its job is done."
     )
     cooldown: Seconds = Field(
         default=60.0, le=86_400, description="Wait this long after a handoff before the next one."
@@ -186,7 +187,7 @@ class HandoffSettings(Section):
 
 
 class LimitSettings(Section):
-    """Limits of a session, independent of its context; 0: no limit."""
+    """Limits of a session that do not depend on its context; 0: no limit."""
 
     turns: int = Field(
         default=0,
@@ -212,7 +213,7 @@ class LoopSettings(Section):
         default=20, ge=1, le=100_000, description="Maximum number of sessions."
     )
     completion_marker: Marker = Field(
-        default="LOOP_COMPLETE", description="What the agent prints when the loop is done."
+        default="LOOP_COMPLETE", description="Line that an agent prints when the loop is done."
     )
 
 
@@ -256,7 +257,7 @@ class WorktreeSettings(Section):
 
 
 class MaySettings(Section):
-    """What an agent may do with the cockpit command; it may always read its own data."""
+    """Commands that an agent may give to cockpit. An agent may always read its own data."""
 
     itself: Annotated[tuple[AgentVerb, ...], Field(strict=False), Distinct] = Field(
         default=("handoff",),
@@ -283,8 +284,8 @@ class AgentDefaults(Section):
     )
     strategy: Strategy = Field(
         default="handoff",
-        description="handoff. compact: let the CLI compact, then give the agent the facts. "
-        "hybrid: allow some compactions, then hand off.",
+        description="handoff: hand off. compact: let the CLI compact, then give the agent the "
+        "facts. hybrid: allow some compactions, then hand off.",
     )
     model: ModelName = Field(default="", description="Model to use; empty: the CLI's default.")
     permission_mode: Line = Field(
@@ -306,7 +307,7 @@ class AgentDefaults(Section):
     )
     resume: Literal["ask", "always", "never"] = Field(
         default="ask",
-        description="Reopen sessions that were running when the machine or tmux ended: "
+        description="Reopen sessions that a reboot or a tmux exit interrupted: "
         "ask, always or never.",
     )
     on_warning: Literal["off", "tell"] = Field(

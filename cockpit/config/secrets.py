@@ -12,7 +12,7 @@ from cockpit.config.hooks import Hooks
 from cockpit.core.outgoing import referenced
 
 LONG_SEGMENT = 16
-"""Minimum length of a segment of a URL's path to count as a token."""
+"""Minimum characters of a segment of a URL's path that is treated as a token."""
 SHORTEST_TOKEN = 6
 _PLAIN_HEADERS = frozenset({"accept", "content-type", "user-agent", "accept-language"})
 _WEB = frozenset({"http", "https"})
@@ -26,7 +26,7 @@ def configured_secrets(
 ) -> list[str]:
     """Return the secrets of an agent's hooks and of the user's notification URLs.
 
-    Values from the environment that tokens and signing secrets refer to are secret under any name.
+    If a token or signing secret refers to an environment variable, its value is a secret too.
     """
     found: dict[str, None] = {}
     for _, hook in hooks.written():

@@ -1,6 +1,6 @@
 """Files installed with cockpit that are not code: themes and the example configuration.
 
-In a wheel they are inside the package; in a checkout, beside it.
+In a wheel these files are inside the package; in a checkout, next to it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def shipped(name: str, package: Path = _PACKAGE) -> Path:
 
 
 def themes_folder() -> Path:
-    """The themes that come with cockpit, one TOML file each."""
+    """Return the folder of the themes that come with cockpit, one TOML file each."""
     return shipped("themes")
 
 
 def example_file() -> Path:
-    """The example configuration: every setting with its default."""
+    """Return the path of the example configuration: every setting with its default."""
     return shipped("cockpit.toml.example")

@@ -1,7 +1,7 @@
 """The keys that terminals can distinguish, and the name under which each key press arrives.
 
-Tested in tmux, where the screen always runs. tmux passes on only what every terminal can send:
-Ctrl-Shift-X is Ctrl-X there, and Ctrl-Enter does not arrive.
+Tested in tmux, where the screen always runs. tmux passes on only keys that every terminal can send:
+Ctrl-Shift-X arrives as Ctrl-X, and Ctrl-Enter does not arrive.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _NEVER_HELD = {"enter", "space", "escape", "backspace", "tab"}
 
 
 def as_sent(held: Collection[str], key: str) -> str:
-    """Return the name under which a key press arrives; `key` is a letter, a digit or a name.
+    """Return the name under which a key press arrives. `key` is a letter, a digit or a name, and
+    `held` are its modifiers.
 
-    Raises `ValueError` with the reason, and what to write instead.
+    Raises `ValueError` with the reason, and with a key to use instead.
     """
     held = sorted(set(held))
     name = "+".join([*held, key])

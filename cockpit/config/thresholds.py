@@ -24,7 +24,9 @@ def thresholds(context: ContextSettings) -> Thresholds:
 
 
 def explicit(context: ContextSettings) -> frozenset[str]:
-    """Names of the thresholds that a file sets: `act`, `cap_act`, …; the rest are defaults."""
+    """Return the names of the thresholds that a file sets: `act`, `cap_act`, …; the rest are
+    defaults.
+    """
     own = {name for name in MARK_NAMES if name in context.model_fields_set}
     caps = {f"cap_{name}" for name in MARK_NAMES if name in context.cap.model_fields_set}
     return frozenset(own | caps)

@@ -1,7 +1,7 @@
 """Project files that the user trusted, by path and hash.
 
-Only stores them. `config.held` has what an untrusted file may not set; the caller asks the user. A
-changed file has another hash and needs to be trusted again.
+This module only stores them. `config.held` removes settings from an untrusted file, and the caller
+asks the user. A changed file has another hash and needs to be trusted again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.core.errors import Failed
 
 
 def is_trusted(places: Places, file: ConfigFile) -> bool:
-    """Whether exactly these bytes at this path were trusted."""
+    """Return whether exactly these bytes at this path were trusted."""
     return _remembered(places).get(str(file.path.resolve())) == file.digest
 
 
@@ -35,7 +35,9 @@ def trust(places: Places, path: Path) -> ConfigFile:
 
 
 def _remembered(places: Places) -> dict[str, str]:
-    """An unreadable record trusts nothing, and is kept until the next `trust`."""
+    """Return path -> hash. Empty if the record is unreadable, which then stays until the next
+    `trust`.
+    """
     try:
         known = json.loads(places.trusted.read_bytes())
     except (OSError, ValueError):

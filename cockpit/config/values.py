@@ -100,7 +100,9 @@ def _theme(text: str) -> str:
 
 
 def _git_name(text: str) -> str:
-    """A branch or commit that git cannot mistake for an option, a range or a path."""
+    """Check the name of a branch or commit, so that git cannot read it as an option, a range or
+    a path.
+    """
     wrong = re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/$|\.$|\.lock(/|$)|(^|/)[.-]", text)
     if text and (wrong or text.startswith("/") or not text.isprintable()):
         raise ValueError("expected a valid branch name (see `git check-ref-format`)")
@@ -223,7 +225,7 @@ OwnFile = Annotated[
     PlainSerializer(lambda path: "" if path is None else str(path), when_used="json"),
     WithJsonSchema({"type": "string"}),
 ]
-"""A file that the user may name; empty means none."""
+"""An optional path of a file; empty means none."""
 Arguments = Annotated[tuple[Text, ...], Field(strict=False)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 EnvironmentTable = Annotated[dict[str, str], AfterValidator(_environment)]

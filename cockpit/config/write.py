@@ -35,9 +35,9 @@ def spelled(value: Any) -> str:
 
 
 def first_file(repository: str, branch: str | None) -> str:
-    """Return the text of a first `cockpit.toml`; `branch` is where worktrees would start.
+    """Return the text of a first `cockpit.toml`; `branch` is the base of an example worktree.
 
-    It contains one agent, named after the repository, and the settings that are changed first.
+    The file contains one agent, named after the repository, and the most common settings.
     """
     document = tomlkit.document()
     for line in (
@@ -109,7 +109,7 @@ def write_first_file(path: Path, text: str) -> None:
 
 
 def add_agent(path: Path, agent: AgentSettings) -> None:
-    """Add an agent to a file, creating the file if needed; comments and order are kept.
+    """Add an agent to a file, creating the file if needed. Comments and order are kept.
 
     Only settings that differ from the defaults are written. Raises `BadConfig` for a name that is
     taken or an invalid file, and `Failed` when the file cannot be written.
@@ -146,7 +146,7 @@ def _as_table(agent: AgentSettings, folder: Path) -> Table:
 
 
 def _over_lines(value: Any) -> Any:
-    """Write a multi-line text as a multi-line string, if that preserves it exactly."""
+    """Write a multi-line text as a multi-line string, if that preserves the text exactly."""
     if not isinstance(value, str) or "\n" not in value:
         return value
     written = tomlkit.string(value, multiline=True)
@@ -163,7 +163,7 @@ def _beside(path: Path, folder: Path) -> str:
 def check_writable(path: Path) -> None:
     """Check without writing that a file can be written. Raises `Failed`.
 
-    A read-only file is respected, even for root.
+    Refuses a read-only file, even for root.
     """
     target = path.resolve()
     if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
@@ -188,9 +188,9 @@ def _unwritten(path: Path, why: str) -> Failed:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all, keeping its mode. Raises `Failed`.
+    """Write a file, whole or not at all, keeping its mode. Creates its folder if needed.
 
-    Its folder is created if needed: the user's own file may be the first one in it.
+    Raises `Failed`, and `BadConfig` for a text that is too large.
     """
     if len(text.encode()) > LARGEST_FILE:
         raise BadConfig(

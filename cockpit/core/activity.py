@@ -26,7 +26,7 @@ _MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "WebSearch": ("query",),
 }
 _COMMON_ARGUMENTS = ("file_path", "path", "description", "query", "command")
-"""The arguments to show for a tool that is not in the table; the first that is set counts."""
+"""For a tool that is not in the table: the first of these arguments that is set is shown."""
 
 
 def activity(tool: ToolUse, cwd: str | None = None) -> str:
@@ -38,9 +38,9 @@ def activity(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:
-    """The main argument of a tool call: its command, file or question; empty if there is none.
+    """Return the main argument of a tool call: its command, file or question; empty without one.
 
-    Can have several lines and control characters, as the model wrote them.
+    The text is as the model wrote it, and can have several lines and control characters.
     """
     arguments = tool.input
     if tool.name == "TodoWrite":
@@ -63,7 +63,7 @@ def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The first line of a text, cut at a word to `LENGTH`, without control characters."""
+    """Return the first line of a text, cut at a word to `LENGTH`, without control characters."""
     whole = text.strip().split("\n", 1)[0]
     first = cut_at_word(whole, 4 * LENGTH)
     plain = first.isascii() and first.isprintable()

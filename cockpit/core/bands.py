@@ -16,15 +16,15 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.reading import DEFAULT_WINDOW
 
 LARGE_FROM = 500_000
-"""Windows of this many tokens and more also obey the absolute caps."""
+"""The absolute caps apply to windows of this many tokens or more."""
 RESERVE = 20_000
 """Tokens between a threshold and the CLI's compaction point, so that a handoff ends before it."""
 FORCE_RESERVE = 5_000
-"""The same for the force threshold, which only has to come before the compaction."""
+"""Like `RESERVE`, for the force threshold, which only has to be reached before the compaction."""
 
 
 class Band(StrEnum):
-    """A step of how full a context is, in order; `UNKNOWN` is none of the others."""
+    """How full a context is, from the lowest band to the highest, and `UNKNOWN`."""
 
     CALM = "calm"
     NOTICE = "notice"
@@ -35,7 +35,7 @@ class Band(StrEnum):
 
     @property
     def severity(self) -> int:
-        """0 for calm up to 4 for force, -1 for unknown. Only for comparing."""
+        """0 for calm to 4 for force, -1 for unknown. For comparisons only."""
         return _SEVERITY[self]
 
 
@@ -66,7 +66,7 @@ class Threshold:
     """Counted from the end of the window: `30% left`."""
 
     def tokens(self, window_tokens: int) -> int:
-        """Tokens used at this threshold; can be negative or larger than the window."""
+        """Return the tokens used at this threshold; can be negative or larger than the window."""
         amount = round(self.amount * window_tokens) if self.share else round(self.amount)
         return window_tokens - amount if self.left else amount
 
@@ -76,7 +76,7 @@ _WRITTEN = re.compile(
     re.IGNORECASE,
 )
 _UNIT = {"k": 1_000.0, "m": 1_000_000.0}
-_HINT = 'Write a share ("70%"), tokens ("130k", "130000"), or what must be left ("30% left").'
+_HINT = 'Write a percentage ("70%"), tokens ("130k", "130000"), or the remainder ("30% left").'
 
 
 def parse_threshold(text: str) -> Threshold:
@@ -135,7 +135,7 @@ class Mark:
     why: str
     """The rule that applies, for the user: `70% of 200k`, `cap 300k`, …"""
     lowered: bool = False
-    """The threshold was above the next one, so it was lowered to that one."""
+    """The threshold was above the next one, so it was lowered to the same value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +171,20 @@ def _refuse_if_out_of_order(
     below, above = low.tokens(window), high.tokens(window)
     if below > above:
         raise BadUsage(
-            f"{low_name} comes after {high_name}",
+            f"{low_name} is higher than {high_name}",
             f"{low_name} = {low.text!a} is {below:,} tokens of {window:,}, "
             f"{high_name} = {high.text!a} is {above:,}.",
-            f"Make {low_name} the lower one, or leave one of them out.",
+            f"Lower {low_name}, or remove one of the two.",
         )
 
 
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
-    """Compute the thresholds in tokens for a window; of the rules for each, the lowest number
-    applies.
+    """Compute the thresholds in tokens for a window. The rule with the lowest number applies.
 
-    Never fails: in a window that is too small for the rules, thresholds are at least 1 token, in
-    order. `compacts_at` is where the CLI compacts automatically, None if it does not. Each
-    threshold is at least `RESERVE` below it, the force threshold at least `FORCE_RESERVE`.
+    `compacts_at` is the token count at which the CLI compacts automatically; None if it does not.
+    Each threshold is at least `RESERVE` below `compacts_at`, and the force threshold at least
+    `FORCE_RESERVE`. Never fails: in a window that is too small for the rules, thresholds are at
+    least 1 token, in order.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES
@@ -218,8 +218,7 @@ def _short(tokens: int) -> str:
 
 
 def band(tokens: int | None, where: Marks | None) -> Band:
-    """Return the band of a token count; one equal to a threshold belongs to the band that begins
-    there.
+    """Return the band of a token count. A band includes the threshold at which it begins.
 
     `UNKNOWN` without tokens or thresholds.
     """
@@ -236,6 +235,6 @@ def band_from_tool_calls(count: int, limit: int) -> Band:
     """Return the band if the token count is unknown: `WARN` from `limit` tool calls on, else
     `UNKNOWN`.
 
-    A `limit` of 0 or less disables it.
+    With a `limit` of 0 or less, always `UNKNOWN`.
     """
     return Band.WARN if 0 < limit <= count else Band.UNKNOWN

@@ -1,4 +1,4 @@
-"""The caller of a request to the supervisor, and which requests an agent may make.
+"""Callers of the supervisor, and the requests that an agent may make.
 
 Agents run as the same user on the same machine. These rules restrict the `cockpit` on an agent's
 PATH; they do not stop a malicious process of that user (SECURITY.md).
@@ -41,11 +41,11 @@ class Caller:
     terminal: str = ""
     """The user's terminal, such as `pts/3`."""
     far: str = ""
-    """The user's address, if connected by ssh."""
+    """The user's IP address, if connected by SSH."""
     screen: bool = False
     """The request comes from cockpit's screen."""
     web: str = ""
-    """The address of the program that asked through `cockpit serve`."""
+    """The IP address of the client that sent the request through `cockpit serve`."""
 
     @property
     def description(self) -> str:
@@ -61,7 +61,7 @@ class Caller:
         return f"you{where}" + (f" from {self.far}" if self.far else "") + web
 
     def event_data(self) -> dict[str, str | int]:
-        """The caller as data of an event; unknown values are left out."""
+        """Return the caller as data of an event; unknown values are left out."""
         values: dict[str, str | int] = {
             "kind": self.kind.value,
             "name": self.name,
@@ -75,9 +75,9 @@ class Caller:
 
 
 def forwarded(caller: Caller, header: str) -> Caller:
-    """The caller, with the address in a `Forwarded` header of `cockpit serve`.
+    """Return the caller with the client's IP address, from the header that `cockpit serve` adds.
 
-    The address is only shown and decides nothing, because any program of the user can send it.
+    The address is only displayed, because any program of the user can send this header.
     """
     first = header.split(",", 1)[0].strip().removeprefix("for=").strip('"').strip("[]")
     if caller.kind is not CallerKind.USER or not _ADDRESS.fullmatch(first):
@@ -86,7 +86,7 @@ def forwarded(caller: Caller, header: str) -> Caller:
 
 
 def ssh_address(connection: str) -> str:
-    """The client's address in `SSH_CONNECTION`; empty if it is not an address."""
+    """Return the client's IP address from `SSH_CONNECTION`; empty if it is not an IP address."""
     first = connection.split(" ", 1)[0]
     return first if _ADDRESS.fullmatch(first) else ""
 
@@ -94,14 +94,14 @@ def ssh_address(connection: str) -> str:
 def refuse_if_ended(caller: Caller, request: str) -> None:
     """Raise `NotAllowed` for a process that had ended before it was identified.
 
-    An agent's process can connect, end, and leave the open connection to another one.
+    An agent's process can connect, end, and leave the open connection to another process.
     """
     if caller.kind is CallerKind.UNKNOWN:
         raise NotAllowed(
             f"Refused: the process that asked to {request} has ended",
             "cockpit cannot tell whether it was an agent.",
-            "Run the command again, and wait for the answer. A program must ask over a connection "
-            "that it opened itself.",
+            "Run the command again and wait for its output. A program must send its requests over "
+            "a connection that it opened itself.",
         )
 
 
@@ -128,7 +128,7 @@ def refuse_unless_allowed(
         return
     about = "itself" if own else "another agent" if target else "all agents"
     setting = "itself" if own else "others"
-    allow = f'\nOr the user allows it in cockpit.toml: [agents.may] {setting} = ["{verb}"]'
+    allow = f'\nThe user can allow it in cockpit.toml: [agents.may] {setting} = ["{verb}"]'
     raise NotAllowed(
         f"Refused: {verb} is for the user, and an agent asked",
         f"This command runs inside {caller.description} (process {caller.pid}), "

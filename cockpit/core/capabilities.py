@@ -1,7 +1,7 @@
-"""The capabilities of one CLI for cockpit, with the reason for each that is missing.
+"""The capabilities of one CLI, with the reason for each missing one.
 
-The supervisor decides by them; the documentation and the screen show them. Problems that a user can
-fix, such as an extension that is not linked, are in `Runtime.lacks`.
+The supervisor decides by these capabilities; the documentation and the screen show them.
+`Runtime.lacks` reports problems that the user can fix, such as an extension that is not linked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Yes:
     """A capability that the CLI has. True as a condition."""
 
     how: str = ""
-    """Follows "yes, "; empty if there is nothing to add."""
+    """A detail that is shown after "yes, "; may be empty."""
 
     def __bool__(self) -> bool:
         return True
@@ -27,7 +27,7 @@ class No:
     """A capability that the CLI lacks. False as a condition."""
 
     why: str
-    """Follows "no: "; for users."""
+    """The reason, for users; shown after "no: "."""
 
     def __bool__(self) -> bool:
         return False
@@ -42,62 +42,63 @@ class SessionIds(StrEnum):
 
     GIVEN = "chosen by cockpit"
     MINTED = "chosen by the CLI, known from its first hook"
-    """The first hook comes with the first prompt."""
+    """The CLI runs its first hook when it gets the first prompt."""
     NONE = "none"
 
 
 class Source(StrEnum):
-    """The source that reports whether the CLI works, waits or is idle."""
+    """A source of the CLI's activity: working, waiting or idle."""
 
     HOOKS = "hooks"
     TRANSCRIPT = "transcript"
-    NOTE = "its note of the process"
+    NOTE = "its status file"
     TITLE = "title of the pane"
     SCREEN = "screen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """The capabilities of one CLI, as its adapter uses them."""
+    """The capabilities of one CLI that its adapter uses."""
 
     session_ids: SessionIds
     readings: Answer
-    """Tokens in context. Without them, cockpit reads nothing that the CLI writes."""
+    """The number of tokens in context is known. Otherwise cockpit reads no records of the CLI."""
     window: Answer
-    """The CLI names the window; else it is looked up in a table."""
+    """The CLI reports its window size; otherwise cockpit looks it up in a table."""
     activity: tuple[Source, ...]
     mid_turn: Answer
-    """A text reaches the model in the middle of a turn."""
+    """cockpit can give the model a text in the middle of a turn."""
     turn_end: Answer
-    """A text reaches the model when its turn ends."""
+    """cockpit can give the model a text when its turn ends."""
     dialogs: Answer
-    """A dialog that asks for a permission is reported, with its question."""
+    """The CLI reports permission dialogs, with their question."""
     api_errors: Answer
-    """An error of the API that ended a turn is reported."""
+    """The CLI reports an API error that ended a turn."""
     compactions: Answer
-    """A compaction is reported."""
+    """The CLI reports compactions."""
     held_compactions: Answer
-    """A compaction can wait, for some seconds."""
+    """cockpit can delay a compaction by some seconds."""
     drafts: Answer
     """The agent can be allowed to write one file without a dialog."""
     copies: Answer
-    """A copy of the session can answer a question, and the session itself is not changed."""
+    """A copy of the session can answer a question without changing the session."""
     cost: Answer
     reopening: Answer
     tools: Answer
-    """cockpit's tools (MCP) can be offered for one run."""
+    """cockpit can offer its tools (MCP) for one run."""
     background: Answer
-    """Background work is reported, with its names."""
+    """The CLI reports background tasks, with their names."""
     session_ends: Answer
-    """The end of a session is reported, with its reason. The end of its process always is."""
+    """The CLI reports the end of a session, with the reason. cockpit always detects the end of the
+    process."""
     prompts: Answer = Yes()
-    """A prompt can be pasted into its pane."""
+    """A prompt can be pasted into the CLI's pane."""
     escapes: int = 1
-    """How often Escape has to be pressed to interrupt a turn."""
+    """Number of presses of Escape that interrupt a turn."""
     end_signal: EndSignal = "TERM"
     """The signal that asks the program to end."""
     may_lose_enter: bool = False
-    """The CLI can take an Enter after a paste as a part of the text."""
+    """The CLI can treat an Enter after a paste as part of the text."""
 
     @property
     def chooses_ids(self) -> bool:
@@ -108,28 +109,28 @@ class Capabilities:
 LABELS = {
     "session_ids": "Session id",
     "readings": "Tokens in context",
-    "window": "Window named",
-    "activity": "Activity told by",
-    "mid_turn": "Request in the middle of a turn",
+    "window": "Context window size",
+    "activity": "Sources of activity",
+    "mid_turn": "Request mid-turn",
     "turn_end": "Request at the end of a turn",
     "dialogs": "Permission dialog on the row",
-    "api_errors": "Error of the API on the row",
-    "compactions": "Compaction seen",
-    "held_compactions": "Compaction waits for facts",
+    "api_errors": "API errors on the row",
+    "compactions": "Compactions detected",
+    "held_compactions": "Compaction delayed to save facts",
     "drafts": "Document written without a dialog",
     "copies": "Document by a copy of the session (`sdk`)",
     "cost": "Cost",
     "reopening": "Reopen a session",
     "tools": "Tools (MCP) offered",
-    "background": "Background work named",
-    "session_ends": "End of a session told",
+    "background": "Background tasks listed",
+    "session_ends": "End of a session reported",
     "prompts": "Prompts pasted into its pane",
 }
 """The label of each field that users can see."""
 
 
 def limits(one: Capabilities) -> list[str]:
-    """Format what is not possible, for the screen: a line for each reason."""
+    """Format the missing capabilities for the screen: one line for each reason."""
     found: dict[str, list[str]] = {}
     for name, label in LABELS.items():
         value = getattr(one, name)

@@ -1,4 +1,4 @@
-"""Read from an environment which characters and colours its terminal can show."""
+"""Determine from an environment which characters and colours the terminal can show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def speaks_unicode(environment: Mapping[str, str]) -> bool:
     """Return whether the locale uses UTF-8.
 
     False for another charset and for a locale without one (`C`, `POSIX`). True if no locale is
-    set: terminals support UTF-8.
+    set, because terminals support UTF-8.
     """
     locale = next(
         filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "unknown.UTF-8"
@@ -24,7 +24,7 @@ def speaks_unicode(environment: Mapping[str, str]) -> bool:
 
 
 def colours(environment: Mapping[str, str]) -> Colours:
-    """How many colours the terminal supports; `none` if `NO_COLOR` is set."""
+    """Return the number of colours that the terminal supports; `none` if `NO_COLOR` is set."""
     if environment.get("NO_COLOR"):
         return "none"
     term = environment.get("TERM", "")
@@ -33,12 +33,12 @@ def colours(environment: Mapping[str, str]) -> Colours:
 
 
 def shows(environment: Mapping[str, str]) -> str:
-    """Charset and colours as one string, such as `unicode/all`, for `shows_less`."""
+    """Return charset and colours as one string, such as `unicode/all`, for `shows_less`."""
     return f"{'unicode' if speaks_unicode(environment) else 'ascii'}/{colours(environment)}"
 
 
 def shows_less(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Whether this environment's terminal shows less than `drawn_for`, a value of `shows`."""
+    """Return whether this environment's terminal shows less than `drawn_for`, a `shows` value."""
     letters, _, many = drawn_for.partition("/")
     if many not in _FEW_FIRST:
         return False

@@ -1,6 +1,6 @@
 """Files that a document says were worked on, and the mark beside each file that was checked.
 
-Only sections about the present count: finished work, the current state, lists of files and
+Only sections about the present are searched: finished work, the current state, lists of files and
 commits. A plan may name files that do not exist yet. The caller checks the files.
 """
 
@@ -38,9 +38,9 @@ _FILE = re.compile(
 
 
 def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
-    """The paths in sections about the present, as written, each once; at most `MOST_FILES`.
+    """Return the paths in sections about the present, as written, each once; at most `MOST_FILES`.
 
-    `sections` are titles with their bodies.
+    `sections` are pairs of title and body.
     """
     found: dict[str, None] = {}
     for title, body in sections:
@@ -53,7 +53,7 @@ def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
 def mark_files(title: str, body: str, seen: Mapping[str, Trace]) -> str:
     """Put a mark after each file that was checked. Idempotent.
 
-    Marks that the writer put there are removed first.
+    Marks by the writer of the document are removed first.
     """
 
     def marked(match: re.Match[str]) -> str:
@@ -74,7 +74,7 @@ def _unmarked(line: str) -> str:
 
 
 def _lines(title: str, body: str) -> Iterator[tuple[str, bool]]:
-    """Every line, and whether its files count: not in code, headings or sections of plans."""
+    """Yield each line, and whether to check its files: not in code, headings or plans."""
     counts = _ABOUT_PRESENT.search(title) is not None
     for line, is_code in marked_lines(body):
         if not is_code and (found := heading(line)) is not None:

@@ -1,7 +1,7 @@
 """Collect the facts of one session from the events of its transcript, in bounded memory.
 
-These are the facts that a handoff document states without a model. They are the transcript's own:
-not shortened, and not checked against git.
+A handoff document contains these facts even without a model. They are as in the transcript: not
+shortened, and not checked against git.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Collector:
                 self._background[key] = replace(task, status="ended")
 
     def background(self) -> tuple[BackgroundTask, ...]:
-        """Background tasks, oldest first."""
+        """Return the background tasks, oldest first."""
         return tuple(self._background.values())
 
     @property
@@ -131,7 +131,7 @@ class Collector:
         return self._goal
 
     def facts(self) -> Facts:
-        """All facts known so far."""
+        """Return all facts known so far."""
         return Facts(
             goal=self._goal,
             todos=self._todos if self._todos is not None else tuple(self._tasks.values()),

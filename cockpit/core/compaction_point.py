@@ -1,8 +1,8 @@
 """The token count at which a CLI compacts automatically: its formula, corrected by observations.
 
-The formula is the CLI's own. With some accounts and gateways, Claude Code 2.1.330 goes past it and
-compacts only when the API refuses the request. The last observation counts. Tokens are those of a
-model's last reply.
+The formula is the CLI's own. With some accounts and gateways, Claude Code 2.1.330 exceeds it and
+compacts only when the API refuses the request. The latest observation wins. Token counts are those
+of the model's last reply.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SeenPoint:
 def compaction_point(
     formula: int | None, window: int, seen: SeenPoint
 ) -> tuple[int | None, PointSource | None]:
-    """The tokens at which the CLI compacts, and the source; both None if it does not compact.
+    """Return the token count at which the CLI compacts, and its source; None if it never compacts.
 
     A compaction above the formula's value confirms the formula, because one step can add many
     tokens.

@@ -41,10 +41,10 @@ from cockpit.core.verified_facts import (
 __all__ = ["Links", "compose", "draft_from_facts", "files_claimed"]
 
 ROOM_FOR_SECTIONS = LARGEST * 5 // 8
-"""Bytes that the writer's sections may have together; the request gets the rest."""
+"""Maximum bytes of the writer's sections together; the request gets the rest."""
 READ_ALL = "Read this document to its end before anything else."
 KNOWN_TO_US = "### Known to cockpit"
-"""The heading above cockpit's lines of Background Work; a renewal replaces the lines below it."""
+"""The heading above cockpit's lines in Background Work. Renewing the facts replaces these lines."""
 FROM_BEFORE = "### From the Previous Session"
 NONE_STATED = "None stated."
 
@@ -58,7 +58,7 @@ class Links:
     copy: str | None = None
     """cockpit's own copy of the document."""
     before_compaction: str | None = None
-    """The facts that were kept right before the session's last compaction."""
+    """The facts that were saved right before the session's last compaction."""
 
 
 def compose(
@@ -74,15 +74,15 @@ def compose(
 ) -> str:
     """Build the whole document from a writer's draft and the known facts. Never fails.
 
-    `goal` is the user's prompt for the job. If it is None, the first prompt of the transcript is
-    used (for a successor that is cockpit's continuation), and then the draft's own goal. The
-    draft's front matter, `Goal` and `Verified Facts` are dropped. If the draft passes `validate`,
-    except for problems that `mends`, the result passes `validate(complete=True)`.
+    `goal` is the user's prompt for the job. If it is None, the first prompt in the transcript is
+    used (in a successor, that is cockpit's continuation), and without one the draft's own goal. The
+    draft's front matter, `Goal` and `Verified Facts` are discarded. If the draft passes `validate`,
+    apart from problems with `mends`, the result passes `validate(complete=True)`.
 
     `other_cli` tells the successor that it runs in another CLI; see `tool_names.change_of_cli`.
 
-    To renew the facts of a whole document, give it as the draft: the text of the writer and the
-    user stays.
+    To renew the facts of a whole document, pass the document as the draft. Its text by the writer
+    and the user is kept.
     """
     cleaner = _Cleaner(redactor)
     front = replace(
@@ -160,7 +160,7 @@ class _Cleaner:
 
 
 def _writers_sections(document: Document) -> list[tuple[str, str]]:
-    """The writer's sections; text without a section of its own goes to `OTHER_NOTES`."""
+    """Return the writer's sections; text outside of them goes to `OTHER_NOTES`."""
     kept = [(title, body) for title, body in document.sections.items() if title not in OURS]
     notes = [document.opening] if document.opening.strip() else []
     notes += [
@@ -173,19 +173,19 @@ def _writers_sections(document: Document) -> list[tuple[str, str]]:
 
 
 def files_claimed(draft: str) -> list[str]:
-    """The files that a draft says were worked on; the caller checks each."""
+    """Return the files that a draft says were worked on; the caller checks each."""
     return claimed_files(_writers_sections(read(plain(draft))))
 
 
 def _claims(draft: str, written: list[tuple[str, str]]) -> list[str]:
-    """The commits that the writer's sections name, without those that git was not asked about."""
+    """Return the commits in the writer's sections, without those that git was not asked about."""
     asked = set(claimed_commits(draft))
     own = claimed_commits("\n".join(body for _, body in written))
     return [claim for claim in own if claim in asked]
 
 
 def _cut(bodies: dict[str, str]) -> dict[str, str]:
-    """The bodies, cut if together they exceed `ROOM_FOR_SECTIONS`."""
+    """Return the bodies, cut if together they exceed `ROOM_FOR_SECTIONS`."""
     if sum(_size(body) for body in bodies.values()) <= ROOM_FOR_SECTIONS:
         return bodies
     share = ROOM_FOR_SECTIONS // len(bodies)
@@ -195,7 +195,7 @@ def _cut(bodies: dict[str, str]) -> dict[str, str]:
 def _cut_body(body: str, limit: int) -> str:
     if _size(body) <= limit:
         return body
-    return contained(_first_bytes(body, limit - 100)) + "\n\n(Cut here: it was too long.)"
+    return contained(_first_bytes(body, limit - 100)) + "\n\n(Cut here: the section was too long.)"
 
 
 def _assembled(
@@ -229,7 +229,7 @@ def _longest_run(text: str) -> int:
 
 
 def _progress(body: str) -> str:
-    """The body with all parts of `PROGRESS`; a missing part says `None stated.`"""
+    """Return the body with all parts of `PROGRESS`; a missing part says `None stated.`"""
     present = {
         found[1].strip(" *:").casefold()
         for line, is_code in marked_lines(body)
@@ -243,7 +243,7 @@ def _progress(body: str) -> str:
 
 
 def _next_steps(body: str, facts: Facts, git: GitView) -> str:
-    """The writer's steps; if the first has no command, a step with one is put before them."""
+    """Return the writer's steps; if the first has no command, add a step with one before it."""
     if says_nothing(body):
         return steps(facts, git)
     step = Document({"Next Steps": body}).first_step
@@ -273,7 +273,7 @@ def _background(body: str, facts: Facts) -> str:
 
 
 def _task_ids(facts: Facts) -> frozenset[str]:
-    """The ids of subagents and background tasks, which can look like a commit's hash."""
+    """Return the ids of subagents and background tasks, which can look like a commit's hash."""
     ids = [agent.id for agent in facts.subagents] + [task.id for task in facts.background]
     return frozenset(ids)
 
@@ -313,8 +313,8 @@ def _first_actions(git: GitView) -> tuple[str, ...]:
     return (
         READ_ALL,
         *place,
-        "cockpit checked what is under Verified Facts. Everything else is what the previous "
-        "session believed.",
+        "cockpit verified the section Verified Facts. Everything else is the opinion of the "
+        "previous session.",
         "Read Background Work before you start a subagent or a background task again.",
         "Do not repeat finished work, or anything that did not work.",
         "Continue with the first of the Next Steps.",
@@ -326,5 +326,5 @@ def _size(text: str) -> int:
 
 
 def _first_bytes(text: str, limit: int) -> str:
-    """As much of the text as fits into `limit` bytes."""
+    """Return as much of the text as fits into `limit` bytes."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

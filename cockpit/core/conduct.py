@@ -1,8 +1,8 @@
 """The activity of an agent: working, idle, or waiting for the user.
 
 There are three sources. Hooks report most changes at once. Only the transcript shows an interrupt.
-The status file that the CLI writes for its process covers what both miss. Every report has the time
-at which it was made; an older report never overrides a newer one.
+The status file that the CLI writes for its process shows changes that both miss. Every report has
+the time at which it was made; an older report never overrides a newer one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ NOTE_LAG = 1.5
 NOTE_STANDS = 4.0
 """Seconds after which an unchanged status file overrides an older hook event without `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
-"""Background tasks that may run without end, such as a server. The agent counts as idle."""
+"""Types of background tasks that may run indefinitely, such as a server. With only these, an agent
+is idle."""
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class Conduct:
     last_moment: float = 0.0
 
     def hear(self, moment: Moment, at: float) -> None:
-        """Process a hook event. One that is older than the last does not change the turn."""
+        """Process a hook event. An event that is older than the last does not change the turn."""
         late = at < self.last_moment
         self.last_moment = max(at, self.last_moment)
         match moment:
@@ -126,9 +127,9 @@ class Conduct:
                 pass
 
     def spoke(self, words: str, at: float) -> None:
-        """Set the agent's last reply, or clear it after a new prompt; an older one is ignored.
+        """Set the agent's last reply, or clear it after a new prompt; ignore an older reply.
 
-        Comes from a hook, or from the transcript if the supervisor was not running.
+        The reply comes from a hook, or from the transcript if the supervisor was not running.
         """
         if at >= self.words_at:
             self.last_words, self.words_at = words, at
@@ -136,7 +137,7 @@ class Conduct:
     def remember(self, dialog: DialogOpened, at: float) -> None:
         """Restore a dialog from before a restart of the supervisor.
 
-        It is shown only after the CLI's status file confirms that the same dialog is still open.
+        The dialog is shown only after the CLI's status file confirms that it is still open.
         """
         self.remembered = (dialog, at)
         self.last_moment = max(at, self.last_moment)
@@ -151,7 +152,7 @@ class Conduct:
             self._rest(at)
 
     def recorded(self, *, working: bool, at: float) -> None:
-        """Record that a turn began or ended, as the transcript shows; hooks can be newer."""
+        """Record that a turn began or ended, as the transcript shows; ignored if outdated."""
         if at >= self.last_moment:
             self.last_moment = at
             if working:
@@ -161,7 +162,7 @@ class Conduct:
 
     @property
     def cut_short(self) -> bool:
-        """The last turn was interrupted, and there was no prompt since."""
+        """Whether the last turn was interrupted, and no prompt was given since."""
         return self.cut_at >= self.words_at
 
     @property
@@ -180,9 +181,9 @@ class Conduct:
     ) -> None:
         """Process the CLI's status file; `at` is when the CLI wrote it.
 
-        `stood` is for how many seconds the file has been unchanged: after `NOTE_STANDS`, a file
-        newer than the last hook means that a hook was lost. `shells` tells whether shells run in
-        the background: the user can end one without a hook.
+        `stood`: seconds for which the file has been unchanged. After `NOTE_STANDS`, a file newer
+        than the last hook event means that an event was lost. `shells`: whether shells run in the
+        background, None if unknown. The user can end a shell without a hook event.
         """
         self._note_turn(turn, waiting_for, at, stood)
         if shells is False and self.turn is Turn.IDLE and at >= self.since:
@@ -205,9 +206,9 @@ class Conduct:
             self._rest(at)
 
     def _ask(self, moment: DialogOpened, at: float) -> None:
-        """Note an open dialog; a second report of it with less detail changes nothing.
+        """Note an open dialog; ignore a second report of the same dialog with less detail.
 
-        The CLI's notification comes after the hook, and reports a question as a permission too.
+        The CLI's notification comes after the hook, and reports even a question as a permission.
         """
         known = self.dialog
         says_less = moment.kind == "permission" and not moment.tool
@@ -218,7 +219,9 @@ class Conduct:
         self._turn(Turn.DIALOG, at)
 
     def _recognised(self, at: float) -> bool:
-        """Whether a dialog that opened at this time is the remembered one; if so, show it.
+        """Show the remembered dialog again, if it is the dialog that opened at this time.
+
+        Returns whether it is.
 
         The CLI writes its status file again when the next dialog opens, so a file that is not newer
         than the remembered dialog is about that dialog. The hook and the file are 20 ms apart

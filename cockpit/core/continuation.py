@@ -1,6 +1,6 @@
-"""Build the first prompt of a session: of a job's first one, and of each successor.
+"""Build the first prompt of a session: of a job's first session, or of a successor.
 
-A successor gets the path of the document instead of its text, which can have 30 KB. The goal is
+A successor gets the path of the document instead of its text, which can be 30 KB long. The goal is
 quoted, so that no part of it reads as one of cockpit's instructions.
 """
 
@@ -16,12 +16,12 @@ LONGEST_GOAL = 2_000
 """Characters; the document has the whole goal."""
 LONGEST_STEP = 400
 _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
-"""A command such as `/compact`; a path has another slash."""
+"""A command such as `/compact`, and not a path, which has a second slash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """The parts of a continuation."""
+    """The values for a continuation, which is the first prompt of a successor."""
 
     document: str
     """Absolute path."""
@@ -32,15 +32,15 @@ class Succession:
     number: int | None = None
     """Position of the new session in its chain, from 1."""
     iteration: tuple[int, int] | None = None
-    """In a loop: the number of this iteration, and the most there can be."""
+    """In a loop: the number of this iteration, and the maximum."""
     has_git: bool = True
     branch: str | None = None
     full: bool = True
     """The handoff happened because the previous context was nearly full."""
     tools: ToolNames = CLAUDE_TOOLS
-    """Of the new session."""
+    """The tools of the new session."""
     previous_tools: ToolNames | None = None
-    """Of the previous session, if it ran in another CLI."""
+    """The tools of the previous session, if it ran in another CLI."""
     marker: str | None = None
     """The line to print when the whole job is done; None if there is none."""
 
@@ -73,8 +73,8 @@ def continuation(succession: Succession) -> str:
 def first_prompt(prompt: str, marker: str | None = None) -> str:
     """Build the prompt of a job's first session: the user's prompt, unchanged.
 
-    With a marker, a paragraph about it follows the prompt. A push, a pull request and hooks wait
-    for the marker in every mode.
+    With a marker, a paragraph about the marker follows the prompt. In every mode, cockpit pushes,
+    opens a pull request and runs hooks only after the agent has printed the marker.
     """
     return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
 

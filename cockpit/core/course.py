@@ -18,7 +18,7 @@ class Point(NamedTuple):
     at: datetime | None
     tokens: int
     kind: Literal["reply", "compacted"]
-    """At `compacted`, the tokens before the compaction."""
+    """For `compacted`, `tokens` is the count before the compaction."""
     call: int = 0
     """Number of the reply in the main chain, from 1."""
 
@@ -26,7 +26,7 @@ class Point(NamedTuple):
 def thinned(points: Sequence[Point], most: int) -> list[Point]:
     """Keep at most `most` points (two or more), spread evenly over the replies.
 
-    The newest point always stays. Compactions stay unless there are too many of them.
+    The newest point is always kept. Compactions are kept unless there are too many of them.
     """
     kept, stride = list(points), 1
     while len(kept) > most:
@@ -41,16 +41,16 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 class Trend:
-    """A context history in a few steps of equal length; each value is the token count at its end.
+    """A context history in a few steps of equal length; each value is the count at a step's end.
 
     Only the last step changes while a session grows. When all steps are used, they become twice as
-    long. So the row that shows them seldom has to be redrawn.
+    long. So the row is seldom redrawn.
     """
 
     __slots__ = ("_cells", "_count", "_step", "_values")
 
     def __init__(self, cells: int = TREND_CELLS) -> None:
-        """`cells` is even."""
+        """Create an empty trend. `cells`, the maximum number of steps, is even."""
         self._cells = cells
         self._count = 0
         self._step = 1

@@ -1,4 +1,4 @@
-"""Decide after an attempt to deliver a message: delivered, retried, or given up.
+"""Decide after an attempt to deliver a message whether it was delivered, is retried or given up.
 
 Times are seconds. The random number is an argument, so that the rules can be tested.
 """
@@ -24,13 +24,13 @@ class Answer:
     retry_after: float | None = None
     """Seconds."""
     problem: str = ""
-    """A short description without the address; empty on success."""
+    """A short description without the URL; empty on success."""
     hopeless: bool = False
-    """The message can never be delivered: the address itself is refused."""
+    """The message can never be delivered, for example because cockpit refuses its URL."""
     said: bytes = b""
     """The beginning of the response's body, if the caller needs it."""
     thread: str | None = None
-    """The chat thread with the message, if the response names it."""
+    """The chat thread of the message, if the response contains it."""
     thread_gone: bool = False
     """The thread of the message no longer exists."""
 
@@ -55,9 +55,9 @@ class GivenUp:
 
 
 def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered | Again | GivenUp:
-    """Decide after the response to an attempt; attempts count from 1.
+    """Decide from the response to an attempt. `attempt` begins at 1; `age` is in seconds.
 
-    The longest wait doubles with each attempt. The wait is a random part of it (`chance`, 0 to 1),
+    The maximum wait doubles with each attempt. The wait is a random part of it (`chance`, 0 to 1),
     so that many supervisors do not retry at the same time. `retry_after` is added.
     """
     status = answer.status
@@ -76,4 +76,4 @@ def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered 
 
 
 def _refusal(status: int) -> str:
-    return "redirects are not followed" if status < 400 else f"it was refused with {status}"
+    return "redirects are not followed" if status < 400 else f"refused with HTTP status {status}"

@@ -47,14 +47,14 @@ OTHER_NOTES = "Other Notes"
 NOTHING = "None."
 
 OURS = ("Goal", "Verified Facts")
-"""The sections that cockpit writes; what a draft says there is dropped."""
+"""The sections that cockpit writes; in a draft they are discarded."""
 
 LARGEST = 256 * 1024
-"""Bytes of a document."""
+"""Maximum bytes of a document."""
 LARGEST_DRAFT = 128 * 1024
-"""Bytes of a draft's sections, without those in `OURS`."""
+"""Maximum bytes of a draft's sections, without those in `OURS`."""
 SMALLEST_DRAFT = 200
-"""Characters of all sections in `ASKED` together."""
+"""Minimum characters of all sections in `ASKED` together."""
 
 _ALIASES = {
     "original goal": "Goal",
@@ -86,7 +86,7 @@ class Problem:
     text: str
     """A sentence that tells the writer what to correct."""
     mends: bool = False
-    """`composition.compose` corrects it, so the writer is not asked again."""
+    """`composition.compose` corrects this problem, so the writer is not asked again."""
 
     def __str__(self) -> str:
         return self.text
@@ -103,7 +103,7 @@ class Document:
     opening: str = ""
     """The text above the first section."""
     front: FrontMatter | None = None
-    """None if there is none. Trustworthy only in a file that cockpit wrote."""
+    """The front matter; None if there is none. Trustworthy only in a file that cockpit wrote."""
 
     @property
     def goal(self) -> str | None:
@@ -123,9 +123,9 @@ class Document:
 def read(text: str) -> Document:
     """Read any text as a document.
 
-    Sections with the same title are joined; the case of titles does not matter. Front matter
-    counts only at the very start. A document that is one code block, as a model's reply often is,
-    is unwrapped first.
+    Sections with the same title are joined; the case of titles does not matter. Front matter is
+    read only at the very start. A document that is one code block, as a model's reply often is, is
+    unwrapped first.
     """
     front, body = front_matter.load(_unwrapped(plain(text)))
     opening: list[str] = []
@@ -179,7 +179,7 @@ def says_nothing(body: str) -> bool:
 
 
 def first_step(body: str) -> str | None:
-    """The first list item of a body, or its first paragraph with the code block that follows."""
+    """Return the first list item of a body, or its first paragraph and a code block after it."""
     lines = list(marked_lines(body.strip("\n")))
     starts = [at for at, (line, is_code) in enumerate(lines) if not is_code and _ITEM.match(line)]
     if says_nothing(body):
@@ -210,7 +210,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _title(line: str) -> str | None:
-    """The section that a line opens; `TITLE` for the document's own title; None for neither."""
+    """Return the section that a line begins; `TITLE` for the document's title; None for neither."""
     found = heading(line)
     if found is None or found[0] > 2:
         return None
@@ -227,7 +227,7 @@ def _title(line: str) -> str | None:
 
 
 def _first_fence(body: str) -> str | None:
-    """The text of the first fenced block of a body."""
+    """Return the text of the first fenced block of a body."""
     block: list[str] = []
     for line, is_code in marked_lines(body):
         if is_code:
@@ -253,7 +253,7 @@ def _size(text: str) -> int:
 
 
 def _too_long(size: int, limit: int) -> Problem:
-    text = f"It has {size // 1024} KiB; {limit // 1024} KiB is the limit."
+    text = f"The document has {size // 1024} KiB; the limit is {limit // 1024} KiB."
     return Problem("too-long", text)
 
 
@@ -264,7 +264,7 @@ def _problems_of_form(text: str) -> list[Problem]:
         problems.append(Problem("control-bytes", message, mends=True))
     fence = open_fence(_unwrapped(plain(text)))
     if fence:
-        message = f"A code block that begins with {fence} is not closed; it hides what follows."
+        message = f"The code block that begins with {fence} is not closed, and hides the rest."
         problems.append(Problem("open-fence", message))
     return problems
 

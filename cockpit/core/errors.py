@@ -7,7 +7,7 @@
     │   └── BadConfig       2  a configuration file is invalid
     ├── NoSuchAgent         3
     ├── NoSupervisor        4
-    │   └── Unreachable     4  a supervisor runs, but does not answer on its socket
+    │   └── Unreachable     4  a supervisor is running, but does not answer on its socket
     ├── NotNow              5  not possible in the present state
     │   └── NotAllowed      5  only the user may do this, and an agent asked
     └── ProgramMissing      6  a required program is not installed
@@ -21,10 +21,10 @@ from typing import ClassVar
 
 
 class CockpitError(Exception):
-    """A failure or refusal, with what the user can do about it.
+    """A failure or refusal, with a hint for the user.
 
-    `title` is one short line, `detail` says what happened, `hint` is the next step. Pass foreign
-    text through `core.safetext` before using it in them.
+    `title` is one short line, `detail` explains the problem, and `hint` is the next step. Pass
+    foreign text through `core.safetext` before using it in these texts.
     """
 
     exit_code: ClassVar[int] = 1
@@ -72,7 +72,7 @@ class NoSupervisor(CockpitError):
 
 
 class Unreachable(NoSupervisor):
-    """A supervisor runs but does not answer: it is starting or ending, or its socket is missing."""
+    """A supervisor is running but does not answer: it starts or ends, or its socket is missing."""
 
     def __init__(self, title: str, detail: str = "", hint: str = "", pid: int = 0) -> None:
         super().__init__(title, detail, hint)

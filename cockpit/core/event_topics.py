@@ -6,7 +6,7 @@ from cockpit.core.events import AgentExited, AgentStopped, BandCrossed, Event, R
 
 
 def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
-    """The hook events for an event of the supervisor, each with the outcome of a run or None."""
+    """Return the hook events for a supervisor event, each with the outcome of a run or None."""
     match event:
         case BandCrossed(reached=reached):
             return (("context_warning", None),) if "warn" in reached else ()
@@ -25,7 +25,7 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 
 
 def topic(event: Event) -> str | None:
-    """The topic of an event: needs_you, handed_off, failed or done; None for other events."""
+    """Return the topic of an event: needs_you, handed_off, failed or done; None for others."""
     events = dict(happened(event))
     if "error" in events:
         return "failed"
@@ -43,10 +43,10 @@ SAME_MEANING = {
     "handoff.failed": "error",
     "handoff.revived": "error",
     "agent.not_started": "error",
-    # The CLI has begun this session already, so nothing waits for the hook.
+    # The CLI has already begun this session, so nothing waits for the hook.
     "session.cleared": "session_start",
 }
-"""Kinds that are a hook event whatever their data."""
+"""Event kind -> hook event, for kinds that always mean this hook event."""
 
 
 def _outcome(event: AgentExited) -> str:

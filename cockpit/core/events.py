@@ -1,7 +1,7 @@
 """The events that the supervisor records: a type for each kind, with its data as fields.
 
 The fields are the keys of an event's `data`: on the wire, in the database and for hooks. Fields may
-be added; none is renamed or removed. `event_kinds` says what each kind means.
+be added; none is renamed or removed. `event_kinds` has the meaning of each kind.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class HandoffAt:
 
 @dataclass(frozen=True, slots=True)
 class HandoffOver:
-    """The end of a handoff; the kind tells the outcome."""
+    """The end of a handoff; the kind is the outcome."""
 
     kind: OutcomeKind
     why: str
@@ -226,7 +226,7 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Paths of files that were ignored, because they are no handoff documents."""
+    """Paths of files that were ignored, because they are not handoff documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +377,7 @@ def to_data(event: Event) -> dict[str, Any]:
 
 
 def from_data(kind: str, data: Mapping[str, Any]) -> Event:
-    """Read a stored event, also one of another version.
+    """Read a stored event, including an event of another version.
 
     A missing value is read as unknown. Keys that this version does not know are ignored.
     """

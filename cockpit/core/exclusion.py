@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 
 def exclusion(parts: Iterable[str]) -> str:
-    """The pattern for a folder, given as the parts of its path."""
+    """Return the pattern for a folder, given as the parts of its path."""
     return f"/{escaped('/'.join(parts))}/"
 
 
 def escaped(path: str) -> str:
-    """A path with the special characters of a pattern escaped."""
+    """Escape the special characters of a pattern in a path."""
     return re.sub(r"([\\*?\[\] ])", r"\\\1", path)

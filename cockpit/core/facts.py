@@ -42,11 +42,11 @@ class BackgroundTask:
     """`shell`, `subagent`, `monitor`, `workflow`, or another name that the CLI uses."""
     description: str = ""
     command: str = ""
-    """Of a shell: its command line, as the CLI reports it."""
+    """For a shell: its command line, as the CLI reports it."""
     log: str = ""
-    """Of a shell: the file its output goes to."""
+    """For a shell: the file with its output."""
     status: str = "running"
-    """`running`, `completed`, `failed` or `stopped`; `ended` if it is not known how."""
+    """`running`, `completed`, `failed` or `stopped`; `ended` if the result is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Facts:
     """The first prompt, verbatim."""
     todos: tuple[Todo, ...] = ()
     files_modified: tuple[str, ...] = ()
-    """In the order of first change, as the tools named them."""
+    """Paths as in the tool calls, in the order of the first change."""
     commits: tuple[CommitMade, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()

@@ -1,6 +1,6 @@
 """The draft of the facts writer: made from the session's transcript and git, without a model.
 
-It does not guess: where nothing is known, it says so. `core.verified_facts` writes the section
+The draft contains no guesses, and says what is not known. `core.verified_facts` writes the section
 `Verified Facts`.
 """
 
@@ -17,7 +17,7 @@ NONE_KNOWN = "None known."
 
 
 def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None) -> str:
-    """Write a draft from the transcript and git. It passes `validate`; give it to `compose`."""
+    """Write a draft from the transcript and git, for `compose`. The draft passes `validate`."""
     task = goal if goal is not None else facts.goal
     parts = [
         f"# {TITLE}",
@@ -83,7 +83,7 @@ def _where(git: GitView) -> str:
 
 
 def steps(facts: Facts, git: GitView) -> str:
-    """Next steps from the open todos; the first is a command."""
+    """Return the open todos as numbered next steps; the first step is a command."""
     known = [look_around(git)]
     open_todos = [todo for todo in facts.todos if todo.status != "completed"]
     open_todos.sort(key=lambda todo: todo.status != "in_progress")
@@ -94,5 +94,5 @@ def steps(facts: Facts, git: GitView) -> str:
 
 
 def look_around(git: GitView) -> str:
-    """A command that shows the current state, as a code span."""
+    """Return a command that shows the current state, as a code span."""
     return code(LOOK_AROUND if git.is_repository else LOOK_AROUND_WITHOUT_GIT)

@@ -5,12 +5,12 @@ from __future__ import annotations
 LOCAL = "local"
 """The name of this machine."""
 LONGEST_NAME = 32 + 1 + 32
-"""Characters of a name with its host."""
+"""Maximum characters of a name with its host."""
 _BETWEEN = "/"
 
 
 def far_name(host: str, name: str) -> str:
-    """The name of an agent or handoff on another host."""
+    """Return the full name of an agent or handoff on another host."""
     return f"{host}{_BETWEEN}{name}"
 
 

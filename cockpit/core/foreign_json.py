@@ -1,7 +1,8 @@
 r"""Read JSON that another program wrote, so that every text in it can be stored and sent.
 
-JSON can name half of a surrogate pair (`"\ud800"`). Python reads it, but cannot encode the text
-that holds it: not as UTF-8, not for the database, not for a process. It becomes U+FFFD here.
+JSON can contain half of a surrogate pair (`"\ud800"`). Python reads such a text, but cannot encode
+it as UTF-8, store it in the database or pass it to a process. This module replaces each half with
+U+FFFD.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ DEEPEST = 100
 """Levels of lists and objects; what people and models write has few."""
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_HIGH}{_LOW}|({_HIGH}|{_LOW})|\\.", re.DOTALL)
-"""A pair, half of one, or another escape: `\\\\ud800` is a backslash and no surrogate."""
+"""A pair, half of a pair, or another escape: `\\\\ud800` is a backslash, not a surrogate."""
 _MAY_HOLD = re.compile(r"\\u[dD][89a-fA-F]")
 _UNESCAPED = re.compile("[\ud800-\udfff]")
 _ENCODED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-"""Half of a pair in UTF-8's form, which UTF-8 forbids."""
+"""Half of a pair, encoded in a form that UTF-8 forbids."""
 
 
 def loads(text: bytes | str) -> Any:
-    """Return the value, with null for NaN and Infinity. Bytes are UTF-8.
+    """Parse JSON text, or JSON bytes in UTF-8. NaN and Infinity become None.
 
     Raises `ValueError` or `RecursionError`, as `json.loads` does.
     """
@@ -55,7 +56,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def without_halves(text: str) -> str:
-    """JSON text in which each escape that names half of a pair names U+FFFD instead."""
+    """Replace each escape for half of a surrogate pair with the escape for U+FFFD."""
     return _ESCAPE.sub(_whole, text) if _MAY_HOLD.search(text) else text
 
 

@@ -1,6 +1,6 @@
-"""The front matter of a handoff document: the handoff, both sessions, and when.
+"""The front matter of a handoff document: the handoff, both sessions, and their times.
 
-Only cockpit writes it. Every value is JSON, which is also YAML, so that no branch name or path can
+Only cockpit writes it. Every value is JSON, a subset of YAML, so that no branch name or path can
 end a value or begin another. Reading never raises: a value that is missing or of another type gets
 its default.
 """
@@ -23,11 +23,11 @@ class FrontMatter:
     """The keys of the front matter, in the order in which they are written."""
 
     id: str = ""
-    """Id of the handoff. Empty in a preview, which has none yet; then the key is not written."""
+    """Id of the handoff. In a preview, which has no id yet, it is empty and not written."""
     number: int = 1
     """Position of the session that leaves the document in its chain, from 1."""
     previous_document: str | None = None
-    """Absolute path of the document that this session began with."""
+    """Absolute path of the document with which the old session began."""
     agent: str = ""
     job: str = ""
     worktree: str | None = None
@@ -40,12 +40,12 @@ class FrontMatter:
     tokens: int | None = None
     window: int | None = None
     percent: float | None = None
-    """Of the window; can exceed 100."""
+    """Percentage of the window that is used; can exceed 100."""
     confidence: str = "unknown"
     trigger: str = "manual"
     """threshold, manual, agent, compaction or loop."""
     writer: str = "facts"
-    """agent, sdk or facts: what wrote the sections that cockpit did not verify."""
+    """The writer of the sections that cockpit did not verify: agent, sdk or facts."""
     created: str = ""
     """UTC, RFC 3339."""
     started: str = ""
@@ -61,7 +61,7 @@ class FrontMatter:
 
 
 def dump(front: FrontMatter) -> str:
-    """The front matter with its fences and a final newline."""
+    """Return the front matter with its fences and a final newline."""
     optional = ("id", "writers_failed")
     names = [
         field.name
@@ -75,7 +75,7 @@ def dump(front: FrontMatter) -> str:
 def load(text: str) -> tuple[FrontMatter | None, str]:
     """Read front matter and the text below it; None and the whole text if there is none.
 
-    Front matter of another program is removed too; it is read as one without known keys.
+    Front matter of another program is removed too; its unknown keys are ignored.
     """
     block, body = split(text)
     if block is None:
@@ -90,7 +90,7 @@ def load(text: str) -> tuple[FrontMatter | None, str]:
 
 
 def split(text: str) -> tuple[list[str] | None, str]:
-    """The lines between the fences at the very start, or None; and the rest of the text."""
+    """Return the lines between the fences at the very start, or None; and the rest of the text."""
     start = text.lstrip("\ufeff\n")
     if not start.startswith(FENCE + "\n"):
         return None, text

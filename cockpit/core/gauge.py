@@ -1,6 +1,6 @@
 """Combine the two sources of a session's token count: the status line and the transcript.
 
-The newer count is used. The window comes from the best source, also if the tokens came from the
+The newer count is used. The window comes from the best source, even if the tokens came from the
 other one. After a compaction the count is unknown until a source reports a later reply.
 """
 
@@ -13,8 +13,7 @@ from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_wi
 
 @dataclass(slots=True)
 class Gauge:
-    """One session's token count and window. Times are seconds on one clock; tokens are whole
-    numbers."""
+    """One session's token count and window. All times are seconds on the same clock."""
 
     override: int | None = None
     """The window that the user configured."""
@@ -33,7 +32,7 @@ class Gauge:
     def tell(self, tokens: int, source: Source, at: float) -> bool:
         """Set the token count. Returns whether it changed.
 
-        Ignored if it is older than the current one or than the last compaction.
+        A count that is older than the current one, or than the last compaction, is ignored.
         """
         if self.compacted_at is not None and at <= self.compacted_at:
             return False
@@ -61,7 +60,7 @@ class Gauge:
         self.lose()
 
     def lose(self) -> None:
-        """Clear the token count, because a newer one could not be read."""
+        """Clear the token count, because a newer count could not be read."""
         self.tokens = None
         self.source = None
         self.at = None

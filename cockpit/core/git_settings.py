@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 OWN_SCOPES = (b"system", b"global")
-"""Scopes of the user. Any other, a future one too, counts as the repository's."""
+"""Scopes that the user controls. Every other scope is treated as the repository's."""
 
 FILTER_KEYS = (b"clean", b"smudge", b"process")
 
@@ -72,7 +72,7 @@ class Setting:
 
     @property
     def own(self) -> bool:
-        """Whether it is a setting of the system or the user."""
+        """Whether the system or the user defines this setting."""
         return self.scope in OWN_SCOPES
 
     @property
@@ -84,7 +84,7 @@ class Setting:
 def parse(listed: bytes) -> tuple[Setting, ...]:
     """Parse the output of `git config --list -z --show-scope`, in its order.
 
-    Raises `ValueError` if it is not in git's format.
+    Raises `ValueError` if the output is not in git's format.
     """
     fields = listed.split(b"\0")
     if fields.pop() or len(fields) % 2:
@@ -97,19 +97,19 @@ def _setting(scope: bytes, entry: bytes) -> Setting:
     section, dot, rest = key.partition(b".")
     before, inner, name = rest.rpartition(b".")
     if not (scope and section and dot and name):
-        raise ValueError(f"{entry[:80]!r} is no setting")
+        raise ValueError(f"{entry[:80]!r} is not a setting")
     subsection = before if inner else None
     return Setting(scope, section.lower(), subsection, name.lower(), value if has_value else None)
 
 
 def is_kept(setting: Setting) -> bool:
-    """Whether this setting of a repository applies when cockpit runs git."""
+    """Return whether this setting of a repository applies when cockpit runs git."""
     table = _KEPT_PLAIN if setting.subsection is None else _KEPT_IN_SUBSECTION
     return setting.name in table.get(setting.section, b"").split()
 
 
 def sealed(settings: Iterable[Setting]) -> bytes:
-    """A configuration file with only the kept settings of the repository."""
+    """Return a configuration file with only the kept settings of the repository."""
     kept = (one for one in settings if not one.own and is_kept(one))
     return b"".join(map(_written, kept))
 
@@ -129,9 +129,9 @@ def _written(setting: Setting) -> bytes:
 
 
 def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
-    """Names of the filters that only the repository defines, sorted.
+    """Return the names of the filters that only the repository defines, sorted.
 
-    A filter that the user defines too is left out: the user's definition applies.
+    A filter that the user defines too is left out, because the user's definition applies.
     """
     named: dict[bool, set[bytes]] = {True: set(), False: set()}
     for one in settings:
@@ -141,7 +141,7 @@ def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
 
 
 def deciding_push(settings: Iterable[Setting]) -> tuple[bytes, ...]:
-    """Keys of the repository's settings that decide how a push reaches its remote."""
+    """Return the keys of the repository's settings that decide how a push reaches its remote."""
     return tuple(one.key for one in settings if not one.own and _reaches_out(one))
 
 
@@ -152,16 +152,16 @@ def _reaches_out(setting: Setting) -> bool:
 
 
 def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
-    """Names of the hooks that the repository's configuration defines (`hook.<name>.command`)."""
+    """Return the names of the repository's configured hooks (`hook.<name>.command`)."""
     found = {one.subsection or b"" for one in settings if not one.own and one.section == b"hook"}
     return tuple(sorted(found))
 
 
 def hooks_path(settings: Iterable[Setting]) -> bytes | None:
-    """The value of `core.hooksPath`; the last setting counts."""
+    """Return the value of `core.hooksPath`; the last setting wins."""
     return next((one.value for one in reversed([*settings]) if one.key == b"core.hookspath"), None)
 
 
 def own_value(settings: Iterable[Setting], key: bytes) -> bytes | None:
-    """The system's or user's value of a setting; the last one counts, as in git."""
+    """Return the system's or user's value of a setting; the last one wins, as in git."""
     return next((one.value for one in reversed([*settings]) if one.own and one.key == key), None)

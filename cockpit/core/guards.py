@@ -12,7 +12,8 @@ from cockpit.core.handoff.events import Turn
 from cockpit.core.plurals import counted
 
 GROWTH = 0.10
-"""Share of the window that must be used before a refused or cancelled handoff is asked again."""
+"""After a refused or cancelled handoff, the user is asked again when the context has grown by this
+share of the window."""
 STALE = 120.0
 """Seconds after which the token count of a working agent is too old to act on."""
 
@@ -37,8 +38,10 @@ def too_soon(left: Left, cooldown: float) -> str | None:
 
 
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
-    """Return why the user is not asked again yet; None if they are. Reaching the force band asks
-    again."""
+    """Return why the user is not asked again yet; None if they may be asked.
+
+    They may be asked when the context has grown enough, or has reached the force band.
+    """
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None
     missing = left.tokens + int(window * GROWTH) - tokens
@@ -48,7 +51,10 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:
-    """Whether a token count is too old to act on; that of an idle agent never is."""
+    """Return whether a token count is too old to act on. An unknown age is too old.
+
+    The known count of an idle agent is never too old.
+    """
     at_rest = turn in (Turn.IDLE, Turn.DIALOG)
     return age is None or (not at_rest and age > STALE)
 
@@ -70,10 +76,10 @@ def _duration(seconds: float) -> str:
 
 
 def queued(busy: Iterable[str], ahead: Iterable[str], most: int) -> str | None:
-    """Return why a handoff must wait for others, or None. `ahead` are the handoffs before it in the
-    queue.
+    """Return why a handoff must wait for others; None if it may begin.
 
-    `busy` are the running ones, and `most` is how many may run at once.
+    `busy` are the running handoffs, `ahead` those before it in the queue, and `most` is the maximum
+    number of running handoffs.
     """
     before = sorted({*busy, *ahead})
     return f"queued behind {', '.join(before)}" if len(before) >= most else None

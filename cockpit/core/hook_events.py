@@ -1,4 +1,4 @@
-"""The events that hooks run on: their names, the hooks for each, and a hook's decision."""
+"""Hook events: their names, which hooks run on an event, and the decision of a hook."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from cockpit.core.foreign_json import loads
 
 PAYLOAD_VERSION = 1
 PROLOGUE = 10_000
-"""Characters of a session_start hook's output that go before the prompt."""
+"""Maximum characters of a session_start hook's output that are prepended to the prompt."""
 
 EVENTS: dict[str, str] = {
-    "session_start": "before a session's prompt is given; what a shell hook prints goes before it",
+    "session_start": "before a session gets its prompt; a shell hook's output is prepended to it",
     "context_warning": "the warn threshold was crossed, once for each session and compaction",
-    "context_threshold": "the act threshold was crossed, in every mode; a shell hook may decide",
+    "context_threshold": "the act threshold was crossed, in every mode; a shell hook can decide",
     "handoff_start": "a handoff has begun",
     "handoff_document": "the handoff document is on disk",
     "handoff_complete": "the new session gave its first reply",
     "compaction": "the CLI compacted its context automatically",
-    "needs_you": "an agent waits for you",
+    "needs_you": "an agent is waiting for you",
     "after_run": "a job is over: completed, failed or stopped",
     "error": "an agent or its handoff failed",
 }
@@ -33,13 +33,13 @@ OUTCOMES = ("completed", "failed", "stopped")
 
 
 def setting_of(event: str) -> str:
-    """The name of an event in the configuration: `on_session_start`, but `after_run`."""
+    """Return the name of an event in the configuration: `on_session_start`, but `after_run`."""
     return event if event == "after_run" else f"on_{event}"
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One event of one agent, as hooks get it."""
+    """One event of one agent, for its hooks."""
 
     event: str
     """A key of `EVENTS`."""
@@ -48,7 +48,7 @@ class Happening:
     """One sentence for people."""
 
     def line(self) -> str:
-        """The payload as one line of JSON, with its newline."""
+        """Return the payload as one line of JSON, with its newline."""
         return json.dumps(self.payload, ensure_ascii=False) + "\n"
 
 
@@ -62,14 +62,14 @@ def passed_over(
     """
     names = {event, setting_of(event), payload.get("outcome")}
     if on_events and names.isdisjoint(on_events):
-        return "its on_events does not name this event"
+        return "its on_events does not contain this event"
     if when and at_path(payload, when) is not True:
         return f"{when} is not true"
     return None
 
 
 def at_path(payload: Any, path: str) -> Any:
-    """The value at a dotted path; None if the path does not exist."""
+    """Return the value at a dotted path; None if the path does not exist."""
     for part in path.split("."):
         payload = payload.get(part) if isinstance(payload, Mapping) else None
     return payload
@@ -96,9 +96,10 @@ class Decision:
 
 
 def decision(output: str) -> Decision | None:
-    """Read a hook's decision from its output: all of it, or its last line, as a JSON object.
+    """Read a hook's decision from its output; None if the output has none.
 
-    None if there is none. Raises `ValueError` for an invalid one.
+    The decision is a JSON object: the whole output, or its last line that has one. Raises
+    `ValueError` for an invalid decision.
     """
     for candidate in (output, *reversed(output.splitlines())):
         answer = _as_object(candidate)

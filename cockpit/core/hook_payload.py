@@ -15,7 +15,7 @@ from cockpit.core.safetext import cut_at_word
 LONGEST_PROMPT = 100_000
 """Characters of a prompt in a payload; the rest is cut."""
 MARGIN = 4_000
-"""Characters after the cut that are searched too, for a secret that the cut would divide."""
+"""Characters after the cut that are searched too, because the cut could split a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class EventFields:
 
 
 def payload(fields: EventFields, clean: Callable[[str], str] = str) -> dict[str, Any]:
-    """The payload as JSON data; `clean` removes secrets from free text."""
+    """Return the payload as JSON data; `clean` removes secrets from free text."""
     plain = asdict(fields)
     event = plain.pop("event")
     for name in ("original_prompt", "prompt", "text"):
@@ -108,7 +108,7 @@ def payload(fields: EventFields, clean: Callable[[str], str] = str) -> dict[str,
 
 
 def sample(event: str, agent: str, cwd: str, **changes: Any) -> dict[str, Any]:
-    """A payload for testing a hook; its ids and texts show that it is a sample."""
+    """Return a payload for testing a hook; its ids and texts show that it is a sample."""
     old, new = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
     in_handoff = event.startswith("handoff_")
     fields = EventFields(

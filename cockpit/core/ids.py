@@ -14,7 +14,7 @@ JobId = NewType("JobId", str)
 SessionId = NewType("SessionId", str)
 HandoffId = NewType("HandoffId", str)
 PaneId = NewType("PaneId", str)
-"""Such as tmux's `%7`; stable while the pane exists, even if it moves to another window."""
+"""A pane's id in tmux, such as `%7`; it stays the same if the pane moves to another window."""
 
 SESSION_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 """The form of the CLIs' session ids. Checked because reports can be forged, and ids become file
@@ -23,8 +23,8 @@ names."""
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 MODEL_PATTERN = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._:/@+~\[\]-]{0,199})?")
-"""Names of models, also of gateways (`org/name:tag`, `arn:…`, `name[1m]`); empty for the usual one.
-Never the beginning of an option: not every CLI keeps `--model --x` apart from `--x`."""
+"""Names of models, including those of gateways (`org/name:tag`, `arn:…`, `name[1m]`); empty for the
+CLI's default. A name cannot begin with a dash, because some CLIs would read it as an option."""
 
 
 def model_name(text: str) -> str:
@@ -34,7 +34,7 @@ def model_name(text: str) -> str:
     raise BadUsage(
         f"{quoted(text)} cannot be the name of a model",
         "Names are letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
-        "Leave it out to use the CLI's usual model.",
+        "Leave it out to use the CLI's default model.",
     )
 
 
@@ -47,7 +47,7 @@ def agent_name(text: str) -> AgentName:
         return AgentName(text)
     raise BadUsage(
         f"{quoted(text)} is not a valid agent name",
-        "Names are 1 to 32 of a-z, 0-9, dot, underscore, dash, and begin with a letter or digit.",
+        "Use 1 to 32 characters: a-z, 0-9, dot, underscore, dash; begin with a letter or digit.",
         f"Try: {suggested_name(text)}",
     )
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 from cockpit.core.token_runs import is_run, token_runs
 
 SHORTEST = 6
-"""Characters; a shorter value would match ordinary words."""
+"""Minimum characters of a known secret; a shorter value would match ordinary words."""
 _GRAM = 4
 _AROUND = " \t│|>+#\\\"',\r-"
 _LINE_END = re.compile(
@@ -22,7 +22,7 @@ _LINE_END = re.compile(
 
 
 def forms(secret: str) -> set[str]:
-    """The forms of a secret: as it is, escaped, quoted and encoded."""
+    """Return the forms of a secret: unchanged, escaped, quoted and encoded."""
     if len(secret) < SHORTEST:
         return set()
     data = secret.encode("utf-8", "replace")
@@ -65,7 +65,7 @@ def forms(secret: str) -> set[str]:
 
 
 def _more_html(secret: str) -> Iterator[str]:
-    """HTML escapes of templates: Jinja and Go use numbers, XML uses `&apos;`."""
+    """Yield the HTML escapes that templates use: numbers in Jinja and Go, `&apos;` in XML."""
     named = html.escape(secret, quote=False)
     yield named
     yield named.replace('"', "&quot;")
@@ -76,7 +76,7 @@ def _more_html(secret: str) -> Iterator[str]:
 
 
 def _html_in_json(quoted: str) -> str:
-    """JSON that may be put into HTML, as Go and others write it."""
+    """Escape JSON for HTML, as Go and others do."""
     return quoted.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -85,7 +85,7 @@ def _small_escapes(quoted: str) -> str:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Base64 of the secret at any offset in the encoded text (`user:secret`)."""
+    """Yield the secret's base64 at each offset within an encoded text (`user:secret`)."""
     for offset in range(3):
         first = -(-offset * 8 // 6)
         last = (offset + len(data)) * 8 // 6
@@ -110,7 +110,7 @@ class KnownValues:
         self._have_line_ends = any("\n" in gram for gram in self._grams)
 
     def spans(self, text: str, runs: str | None = None) -> Iterator[tuple[int, int]]:
-        """Start and end of each occurrence, also of those broken over lines.
+        """Yield the start and end of each occurrence, including those broken over lines.
 
         `runs` is the result of `token_runs` for the text, if the caller has it.
         """
@@ -124,7 +124,7 @@ class KnownValues:
             yield from self._broken(text)
 
     def _may_be_broken(self, text: str) -> bool:
-        """Whether a line begins or ends with letters of a form. A fast check: false for most."""
+        """Check quickly whether a line begins or ends with letters of a form; rarely True."""
         if self._have_line_ends:
             return True
         lines = text.split("\n")
@@ -152,7 +152,7 @@ class KnownValues:
 
 
 def _over(text: str, form: str, at: int) -> tuple[int, int] | None:
-    """Start and end of a form that is broken over the line end at `at`."""
+    """Return the start and end of a form that is broken over the line end at `at`."""
     floor = max(0, at - 2 * len(form) - 24)
     window = text[floor : at + 4 * len(form) + 200]
     pieces, starts, done = [], [], 0

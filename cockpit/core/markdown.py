@@ -1,7 +1,7 @@
 """The Markdown that handoff documents need: fences, headings, and quoting of foreign text.
 
-Foreign text (a prompt, an agent's text, a file name) in a document opens no section, closes no
-fence, hides nothing that follows, and has no control bytes.
+Foreign text (a prompt, an agent's text, a file name) in a document cannot open a section, close a
+fence or hide the text after it, and contains no control bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from cockpit.core.safetext import cut_at_word
 
 _ESCAPES = re.compile(
-    # A string sequence never spans another control byte, so that each byte is looked at once.
+    # A string sequence never spans another control byte, so that each byte is read once.
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[ -/]*[0-~]"
@@ -33,7 +33,7 @@ _RUNS = re.compile("`+")
 def plain(text: str) -> str:
     """Remove control bytes, except newline and tab. Idempotent.
 
-    Removes whole escape sequences (also 8-bit ones), bidi controls, zero-width spaces and tag
+    Removes whole escape sequences (7-bit and 8-bit), bidi controls, zero-width spaces and tag
     characters. Every line end becomes a newline, and a lone surrogate becomes U+FFFD. Unlike
     `core.safetext`, it keeps joiners and variation selectors, which some scripts need, and the
     text after an unfinished escape sequence.
@@ -44,12 +44,12 @@ def plain(text: str) -> str:
 
 
 def has_controls(text: str) -> bool:
-    """Whether `plain` would change the text."""
+    """Return whether `plain` would change the text."""
     return plain(text) != text
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The text on one line; if it is longer than `limit`, cut at a word, with an ellipsis."""
+    """Put the text on one line, cut at a word and with an ellipsis if it is longer than `limit`."""
     line = " ".join(plain(cut_at_word(text, limit * 8)).split())
     if len(line) <= limit and (line or len(text) <= limit * 8):
         return line
@@ -57,7 +57,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def code(text: str, limit: int = 200) -> str:
-    """A code span with the text on one line; the text may contain backticks."""
+    """Return a code span with the text on one line; the text may contain backticks."""
     line = one_line(text, limit)
     longest = max((len(run) for run in _RUNS.findall(line)), default=0)
     ticks = "`" * (longest + 1)
@@ -66,14 +66,14 @@ def code(text: str, limit: int = 200) -> str:
 
 
 def fenced(text: str, info: str = "text") -> str:
-    """A fenced block that no line of the text can close."""
+    """Return the text in a fenced block that no line of the text can close."""
     longest = max((len(run) for run in _RUNS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{info}\n{text}\n{fence}"
 
 
 def unfenced(block: str) -> str | None:
-    """The text of a fenced block; None if it is not one."""
+    """Return the text of a fenced block; None if `block` is not one."""
     lines = block.strip("\n").split("\n")
     opening = _FENCE.match(lines[0])
     if opening is None or len(lines) < 2 or lines[-1] != opening[1]:
@@ -82,7 +82,7 @@ def unfenced(block: str) -> str | None:
 
 
 def marked_lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Every line, and whether it belongs to a fenced block or is one of its fences."""
+    """Yield each line, and whether it belongs to a fenced block or is one of its fences."""
     fence = ""
     for line in text.split("\n"):
         if fence:
@@ -95,7 +95,7 @@ def marked_lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def open_fence(text: str) -> str | None:
-    """The fence that the text opens and does not close; None if there is none."""
+    """Return the fence that the text opens and does not close; None if there is none."""
     fence = ""
     for line in text.split("\n"):
         if not fence:
@@ -106,7 +106,7 @@ def open_fence(text: str) -> str | None:
 
 
 def heading(line: str) -> tuple[int, str] | None:
-    """Level and title of a `#` heading; None for any other line."""
+    """Return level and title of a `#` heading; None for any other line."""
     found = _HEADING.match(line)
     if found is None:
         return None
@@ -120,7 +120,7 @@ def heading(line: str) -> tuple[int, str] | None:
 def contained(body: str) -> str:
     """Make foreign text safe inside one `##` section. Idempotent.
 
-    Headings of the first two levels become `###`, also underlined ones. An open fence is closed.
+    Headings of the first two levels become `###`, even underlined ones. An open fence is closed.
     The start of raw HTML, which could hide the rest of the document, is escaped.
     """
     lines: list[str] = []
@@ -135,7 +135,7 @@ def contained(body: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, cut to `limit` characters at a line or word, with an ellipsis if it was cut."""
+    """Cut the text to `limit` characters at a line or word, with an ellipsis if it was cut."""
     if len(text) <= limit:
         return text
     kept = text[: max(limit - 2, 0)]

@@ -1,7 +1,7 @@
 """Count one session's tokens from the events of its transcript.
 
-Some events tell how many tokens are in context, others only cost money. To read a session again
-from its start, create a new meter.
+Some events have the tokens in context; others only add to the usage. To read a session again from
+its start, create a new meter.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Meter:
         self.cost_usd: float | None = None
         """The CLI's running total; None until it reports one."""
         self.peak = 0
-        """The largest token count of the session, also before compactions."""
+        """The largest token count of the session, including before compactions."""
         self.skipped = 0
         """Lines that are not records."""
         self._model: str | None = None
@@ -106,10 +106,7 @@ class Meter:
 
     @property
     def model(self) -> str | None:
-        """The model of the last reply.
-
-        With the `[1m]` suffix of the transcript's identity, which replies leave out.
-        """
+        """The model of the last reply, with the `[1m]` suffix that replies leave out."""
         identity, model = self._identity, self._model
         if identity and (model is None or identity.split("[", 1)[0] == model):
             return identity
@@ -117,12 +114,12 @@ class Meter:
 
     @property
     def series(self) -> tuple[Point, ...]:
-        """Return the token counts in order, thinned out evenly in a long session."""
+        """The token counts in order, thinned out evenly in a long session."""
         return tuple(self._series)
 
     @property
     def trend(self) -> tuple[int, ...]:
-        """Return the whole session as a few token counts, oldest first."""
+        """The whole session as a few token counts, oldest first."""
         return self._trend.values
 
     @property
@@ -134,7 +131,7 @@ class Meter:
         return round(median(growths[-GROWTHS_KEPT:])) if growths else None
 
     def turns_left(self, target: int | None) -> int | None:
-        """API calls until `target` tokens are reached: 0 at or above it, None if unknown."""
+        """Return the API calls until `target` tokens: 0 at or above it, None if unknown."""
         if target is None or self.tokens is None:
             return None
         if self.tokens >= target:

@@ -56,7 +56,7 @@ class TurnOver:
 
 @dataclass(frozen=True, slots=True)
 class TurnBroken:
-    """The turn ended with an error of the API."""
+    """The turn ended with an API error."""
 
     error: str
     detail: str = ""
@@ -66,7 +66,7 @@ class TurnBroken:
 
 @dataclass(frozen=True, slots=True)
 class DialogOpened:
-    """The CLI waits for the user."""
+    """The CLI is waiting for the user."""
 
     kind: DialogKind
     detail: str

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from cockpit.core.safetext import safe_line
 
 TOGETHER = 10.0
-"""Seconds in which all events become one message."""
+"""Seconds during which events are collected into one message."""
 SHOWN = 20
-"""Lines of one message; it says how many more events there are."""
+"""Maximum events in one message; the last line has the number of the others."""
 
 _QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY = 24 * 60
 
 
 def digest(texts: Sequence[str]) -> tuple[str, str]:
-    """Title and body of one message about all these events."""
+    """Return title and body of one message about all these events."""
     lines = [safe_line(text, 300) for text in texts]
     if len(lines) == 1:
         return "cockpit", lines[0]
@@ -39,7 +39,7 @@ def quiet_hours(text: str) -> tuple[int, int] | None:
 
 
 def minutes_of_quiet(quiet: tuple[int, int] | None, minute: int) -> int:
-    """Minutes until the quiet hours end, at this minute of the day; 0 outside them."""
+    """Return the minutes until the quiet hours end, at this minute of the day; 0 outside them."""
     if quiet is None:
         return 0
     begins, ends = quiet

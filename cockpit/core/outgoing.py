@@ -47,12 +47,12 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
 
 def referenced(text: str, environment: Mapping[str, str]) -> list[str]:
-    """The values of each `${NAME}` in the text; variables that are not set are left out."""
+    """Return the value of each `${NAME}` in the text; variables that are not set are left out."""
     return [environment[name] for name in _VARIABLE.findall(text) if name in environment]
 
 
 def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """The headers of Standard Webhooks; `secret` is `whsec_` and base64, or any other text."""
+    """Return the Standard Webhooks headers; `secret` is `whsec_` and base64, or any other text."""
     key = secret.encode()
     if secret.startswith("whsec_"):
         try:
@@ -69,7 +69,7 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
 
 
 def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = False) -> bytes:
-    """The body of a webhook, slack or discord message; a discord message may open a thread."""
+    """Return the body of a webhook, slack or discord message. `opens_thread` is for discord."""
     if kind == "slack":
         return json.dumps(slack(payload)).encode()
     if kind == "discord":
@@ -79,7 +79,7 @@ def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = Fals
 
 
 def slack(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A Slack message. Slack does not parse `plain_text`; the fallback text is escaped."""
+    """Return a Slack message. Slack does not parse `plain_text`; the fallback text is escaped."""
     text = safe_line(str(payload["text"]), 500)
     facts = " · ".join(f"{name}: {value}" for name, value in _facts(payload)) or " "
     return {
@@ -94,12 +94,12 @@ def slack(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_block(text: str) -> dict[str, Any]:
-    """A Slack text object without formatting."""
+    """Return a Slack text object without formatting."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A Discord message without formatting or mentions."""
+    """Return a Discord message without formatting or mentions."""
     event = str(payload["hook_event_name"])
     return {
         "username": "cockpit",
@@ -121,14 +121,14 @@ def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thread_name(payload: Mapping[str, Any]) -> str:
-    """The name of a job's thread: agent and task, in the 100 characters that Discord allows."""
+    """Return the name of a job's thread: agent and task, in the 100 characters of Discord."""
     task = safe_line(str(payload.get("original_prompt") or ""), 300).strip()
     name = safe_line(str(payload["session"]["agent_name"]), 60)
     return f"{name}: {task}"[:100] if task else name
 
 
 def thread_address(url: str, thread: str | None) -> str:
-    """The webhook's URL for a thread. `wait=true` makes Discord return the message's thread."""
+    """Return the webhook's URL for a thread. `wait=true` makes Discord return the thread's id."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query)) | {"wait": "true"}
     query |= {"thread_id": thread} if thread else {}

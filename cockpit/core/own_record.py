@@ -1,8 +1,7 @@
-"""Parse the record of a program that is no known CLI: JSON lines in a documented shape.
+"""Parse the record of a program without built-in support: JSON lines in a documented format.
 
-`docs/own-runtimes.md` describes it. Every key is optional and unknown keys are ignored. A value of
-a wrong type makes the whole line a fault, which is counted and shown; no value of that line is
-used.
+`docs/own-runtimes.md` describes the format. Every key is optional and unknown keys are ignored. A
+line with a value of a wrong type is a fault: the whole line is ignored, counted and shown.
 """
 
 from __future__ import annotations
@@ -52,14 +51,14 @@ class _Fault(Exception):
 
 
 def is_own_record(beginning: bytes) -> bool:
-    """Whether a file that begins with these bytes is such a record."""
+    """Return whether a file that begins with these bytes is a record in this format."""
     return _MARKED.match(beginning) is not None
 
 
 def parse(line: bytes, unique: str) -> Sequence[SessionEvent] | Skipped:
     """Parse a line without its newline. Never raises.
 
-    `unique` identifies this line among all lines of the record; it stands for a missing `id`.
+    `unique` identifies this line among all lines of the record, and is used if `id` is missing.
     """
     if not line.strip():
         return ()
@@ -77,7 +76,7 @@ def parse(line: bytes, unique: str) -> Sequence[SessionEvent] | Skipped:
 
 
 def _may_be_reading(line: Line) -> bool:
-    """Whether a line with a fault may contain a token count."""
+    """Return whether a line with a fault may contain a token count."""
     return not line.keys() <= _NEVER_A_READING | {"id", "at", "subagent", "session", "directory"}
 
 
@@ -158,7 +157,7 @@ def _usage(line: Line) -> Usage | None:
 
 
 def _tool(line: Line, ident: str) -> tuple[ToolUse | None, bool]:
-    """Return the call, and whether it has returned already: one without an id has no result."""
+    """Return the tool call, and whether it has returned: a call without an id has no result."""
     written = line.get("tool")
     if isinstance(written, str):
         return ToolUse(ident, written), True
@@ -251,7 +250,7 @@ def _count(line: Line, key: str, name: str) -> int:
 
 
 def _size(line: Line, key: str, name: str = "") -> int | None:
-    """Return a number that cannot be 0."""
+    """Return a number of tokens above 0; None for a missing one."""
     if key not in line:
         return None
     if not (size := _count(line, key, name or key)):

@@ -11,13 +11,13 @@ LONGEST = 64
 
 
 def wishes(environment: Mapping[str, str]) -> str:
-    """The variables as one hexadecimal word, to be stored and compared; `NONE` if none is set."""
+    """Return the variables as one hexadecimal word, for comparison; `NONE` if none is set."""
     settings = [f"{name}={value[:LONGEST]}" for name in WISHES if (value := environment.get(name))]
     return "\0".join(settings).encode(errors="replace").hex() or NONE
 
 
 def asks_for_another(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Whether this environment needs another screen than the one drawn for `drawn_for`.
+    """Return whether this environment needs another screen than the one drawn for `drawn_for`.
 
     False if none of the variables is set.
     """

@@ -1,8 +1,8 @@
 """Compare what permission modes allow without asking, and choose the mode of a successor.
 
-The mode of a successor is never wider than its predecessor's, also in another CLI. The same name
-means different things in different CLIs, so what the modes allow is compared, not their names.
-Reading is not compared: each CLI reads files without asking, by rules of its own.
+The mode of a successor is never wider than its predecessor's, not even in another CLI. The same
+name means different things in different CLIs, so the rights of the modes are compared, not their
+names. Reading files is not compared, because each CLI allows it by rules of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 DEFAULT = "default"
-"""In every CLI that has it, the mode for a job whose mode is not known."""
+"""The mode for a job whose mode is unknown, in every CLI that has a mode of this name."""
 
 
 class Right(StrEnum):
@@ -27,12 +27,13 @@ class Right(StrEnum):
 
 
 class Asks(IntEnum):
-    """The handling of all other actions; with a larger value the user can approve more."""
+    """The actions that the user is asked about if the mode does not allow them, in ascending order.
+
+    Other actions are refused.
+    """
 
     NOTHING = 0
-    """It is refused."""
     ALL_BUT_EDITS = 1
-    """Edits are refused as long as the mode lasts."""
     EVERYTHING = 2
 
 
@@ -44,23 +45,24 @@ class Rights:
     asks: Asks = Asks.EVERYTHING
 
     def within(self, other: Rights) -> bool:
-        """Whether nothing can happen in this mode that cannot happen in the other one."""
+        """Return whether this mode permits nothing that the other one does not permit."""
         return self.unasked <= other.unasked and self.asks <= other.asks
 
 
 Modes = Mapping[str, Rights]
 """The permission modes of one CLI, by their names in cockpit's configuration."""
 ASKS_FIRST = Rights()
-"""Also assumed of a mode that is not known, when the job moves to another CLI."""
+"""The rights of a mode that asks before every action. Assumed for an unknown mode when the job
+moves to another CLI."""
 EVERYTHING = Rights(frozenset(Right))
 
 
 def nearest(modes: Modes, name: str, given: Rights) -> str:
     """Return the mode for a job that had the mode `name` with these rights in another CLI.
 
-    Nothing happens in it without asking that did not happen before; only `LOOK`, which changes
-    nothing, may be added. So one of `modes` must allow no more than `LOOK`. A mode that allows the
-    same is preferred, then the one of the same name, then the widest.
+    The returned mode allows nothing without asking that was not allowed before, except `LOOK`,
+    which changes nothing. So one of `modes` must allow no more than `LOOK`. Preferred is a mode
+    with the same rights, then the one of the same name, then the widest.
     """
 
     def preference(mode: str) -> tuple[bool, bool, bool, int, int]:
@@ -77,9 +79,10 @@ def nearest(modes: Modes, name: str, given: Rights) -> str:
 def successors_mode(configured: str, observed: str | None, modes: Modes) -> str:
     """Return the mode to start a successor in the same CLI with.
 
-    The observed mode comes from a transcript that the agent can write, so it can only narrow. An
-    unknown mode counts as the widest. An empty `configured` means the CLI's own default, which is
-    not known: it is kept, unless a mode was observed in which everything is asked about or refused.
+    The observed mode comes from a transcript that the agent can write, so it can only narrow the
+    configured mode. An unknown mode is treated as the widest. An empty `configured` means the CLI's
+    default, which is unknown. It is kept, unless the observed mode asks about or refuses every
+    action.
     """
     if not observed:
         return configured

@@ -1,7 +1,7 @@
 """Errors as problem documents (RFC 9457): the content of an HTTP response to a failed request.
 
-`type` names the kind of problem and never changes. `title`, `detail` and `hint` are sentences for
-the user: compare none of them.
+`type` is the kind of problem and never changes. `title`, `detail` and `hint` are sentences for the
+user and can change, so do not compare them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ MEDIA_TYPE = "application/problem+json"
 PREFIX = "urn:problem-type:cockpit:"
 
 KINDS: Mapping[str, str] = {
-    "bad-usage": "The request is not valid; `errors` has the values that are not, where known.",
-    "bad-config": "A configuration file is not valid; the title begins with file and line.",
+    "bad-usage": "The request is invalid; `errors` lists the invalid values, if known.",
+    "bad-config": "A configuration file is invalid; the title begins with file and line.",
     "no-such-agent": "No agent, handoff or document of that name exists.",
     "not-now": "Not possible in the present state; the detail says why, the hint what to do first.",
     "not-allowed": "Only the user may do this, and an agent asked.",
-    "program-missing": "A program that is needed is not installed.",
-    "failed": "The request failed. For a bug in cockpit, `instance` names its entry in the log.",
+    "program-missing": "A required program is not installed.",
+    "failed": "The request failed. For a bug in cockpit, `instance` identifies its log entry.",
     "hindered": "A problem of the machine, such as a full disk. The same request may work later.",
-    "no-supervisor": "No supervisor answers behind `cockpit serve`.",
-    "unknown-request": "The address does not exist, or does not allow this method.",
+    "no-supervisor": "`cockpit serve` cannot reach the supervisor.",
+    "unknown-request": "The path does not exist, or does not allow this method.",
     "not-let-in": "The token is missing or wrong (`cockpit serve` only).",
-    "foreign-page": "The request names another machine, or comes from a page of another site.",
+    "foreign-page": "The Host header is unknown, or the request is cross-origin.",
     "read-only": "`cockpit serve` was started without `--write`.",
 }
 """The end of a problem's type -> what it means."""
@@ -59,7 +59,7 @@ _OF: Mapping[type[CockpitError], tuple[str, int]] = {
 
 
 def status_of(error: CockpitError) -> int:
-    """The HTTP status of an error."""
+    """Return the HTTP status of an error."""
     return _of(error)[1]
 
 
@@ -71,9 +71,9 @@ def problem(
     instance: str | None = None,
     errors: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """The problem document of an error; `status` and `kind` replace what its class says.
+    """Return the problem document of an error; `status` and `kind` override those of its class.
 
-    `errors` are values of the request that are not valid, each with `pointer` or `parameter`, and
+    `errors` are the invalid values of the request, each with `pointer` or `parameter`, and
     `detail`.
     """
     usual_kind, usual_status = _of(error)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 IN_A_FILE = "Read the file {} and do what it says."
 """For a CLI without file mentions: the model has to open the file."""
 IN_A_FILE_FOR_CAT = "Read the file {} with cat and do what it says."
-"""For a CLI whose own tool does not read files outside of its directory."""
+"""For a CLI whose own tool cannot read files outside its directory."""
 
 _NAME = r"prompt-[0-9a-f]{16}\.md"
 _FILE = rf"/[^\n\"]*/{_NAME}"
@@ -21,7 +21,8 @@ _FORMS = (
     (re.compile(rf"Do what @{_FILE} says\."), re.compile(rf"@({_FILE}) says")),
     (_OPENED_BY_MODEL, re.compile(rf"file ({_FILE})(?: with cat)? and")),
 )
-"""Expressions for the whole sentence and for each file in it. Earlier versions wrote the second."""
+"""Expressions for the whole sentence and for each file in it. Earlier versions wrote the second
+form."""
 _WHOLE_NAME = re.compile(_FILE)
 _IN_A_COMMAND = re.compile(rf"(/[^\s'\"]*/{_NAME})")
 _COMMAND = re.compile(r"\s*/[\w:.-]+(\s|\Z)")
@@ -29,22 +30,22 @@ _ENDS_A_MENTION = re.compile(r'["\x00-\x1f\x7f]')
 
 
 def mention(files: Iterable[object]) -> str:
-    """A prompt that gives Claude Code the content of files, in order. Paths are absolute.
+    """Return a prompt that gives Claude Code the content of files, in order. Paths are absolute.
 
-    The CLI adds mentioned files to the same request, in every permission mode, without asking, and
-    also from outside its directory (2.1.330: tried with 20 files of 20 kB and names with spaces).
+    The CLI adds mentioned files to the same request, in every permission mode, without asking, even
+    from outside its directory (2.1.330: tried with 20 files of 20 kB and names with spaces).
     """
     names = " ".join(f'@"{file}"' for file in files)
     return f"Do what {names} says."
 
 
 def can_be_mentioned(folder: str) -> bool:
-    """Whether the path of this folder can be part of a mention."""
+    """Return whether the path of this folder can be part of a mention."""
     return not _ENDS_A_MENTION.search(folder)
 
 
 def prompt_files(prompt: str) -> list[str]:
-    """The paths in a sentence that names prompt files, in order; empty for any other prompt."""
+    """Return the paths in a sentence that names prompt files, in order; empty for other prompts."""
     for sentence, named in _FORMS:
         if sentence.fullmatch(prompt):
             return [str(path) for path in named.findall(prompt)]
@@ -52,20 +53,20 @@ def prompt_files(prompt: str) -> list[str]:
 
 
 def mentioned_files(prompt: str) -> list[str]:
-    """Like `prompt_files`, but only those that the CLI itself adds to the prompt."""
+    """Return the files of `prompt_files`, if the CLI itself adds them to the prompt; else empty."""
     return [] if _OPENED_BY_MODEL.fullmatch(prompt) else prompt_files(prompt)
 
 
 def prompt_files_in(command: str) -> list[str]:
-    """The paths of prompt files that a command names, in order."""
+    """Return the paths of prompt files in a command, in order."""
     return list(dict.fromkeys(_IN_A_COMMAND.findall(command)))
 
 
 def is_prompt_file(name: str) -> bool:
-    """Whether an absolute path has the form of a prompt file."""
+    """Return whether an absolute path has the form of a prompt file."""
     return _WHOLE_NAME.fullmatch(name) is not None
 
 
 def is_slash_command(prompt: str) -> bool:
-    """Whether the CLI runs this prompt as a command (`/review`); that does not work in a file."""
+    """Return whether the CLI runs this prompt as a command (`/review`), which fails in a file."""
     return _COMMAND.match(prompt) is not None

@@ -1,8 +1,8 @@
 """Decide which IP addresses are public.
 
 An IPv6 address can contain an IPv4 address to which a router or a kernel sends instead. Then the
-IPv4 address decides. Python's `is_global` knows only some of these forms, and not the same ones in
-each version, so all forms are listed here.
+IPv4 address decides. Python's `is_global` knows only some of these forms, and other ones in each
+version, so all forms are listed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All IPv6 addresses that are assigned; others are local, reserved or translations."""
+"""All assigned IPv6 addresses; others are local, reserved or translations."""
 
 _INNER_AT_THE_END = tuple(
     map(
@@ -26,7 +26,7 @@ _INNER_AT_THE_END = tuple(
         ),
     )
 )
-"""Forms that only carry the IPv4 address in their last 32 bits."""
+"""Forms that contain only the IPv4 address, in their last 32 bits."""
 
 _NOT_PUBLIC_V6 = tuple(
     map(
@@ -54,7 +54,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address, and every IPv4 address inside it, is public."""
+    """Return whether the address, and every IPv4 address inside it, is public."""
     if isinstance(address, ipaddress.IPv4Address):
         return _is_public_v4(address)
     if any(address in network for network in _INNER_AT_THE_END):

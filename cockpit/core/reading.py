@@ -54,7 +54,7 @@ class Reading:
 
     @property
     def used(self) -> float | None:
-        """Share of the window; 1 is full, and it can be more."""
+        """Share of the window that is used; can exceed 1."""
         if self.tokens is None or not self.window:
             return None
         return self.tokens / self.window
@@ -71,7 +71,7 @@ def resolve_window(
     table: Window | None = None,
     seen: int | None = None,
 ) -> Window:
-    """The window from the first argument that is known.
+    """Return the window from the first argument that is known.
 
     `override` is the user's setting, `reported` comes from the status line, `identity` from the
     transcript, `table` from the model's name. `seen` is the largest token count; a derived window

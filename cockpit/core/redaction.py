@@ -1,6 +1,6 @@
 """Remove secrets from text before it is stored or sent.
 
-Finds exact values that are known (`core.known_values`), and the shapes of well-known credentials
+Finds known values (`core.known_values`), and the shapes of common credentials
 (`core.secret_shapes`). A secret becomes `[REDACTED:kind:hash]`; equal secrets have equal hashes.
 Ordinary hashes, UUIDs, paths and code stay. Uses no network.
 """
@@ -19,9 +19,9 @@ from cockpit.core.secret_shapes import looks_secret, shaped_secrets, url_passwor
 from cockpit.core.token_runs import token_runs
 
 SHORTEST_UNNAMED = 8
-"""Characters of a value that counts as secret only because of its place or a weak name."""
+"""Minimum characters of a value that is secret only because of its position or a weak name."""
 LONGEST_CHAIN = 4
-"""Rounds of replacement: replacing one secret can reveal another."""
+"""Maximum rounds of replacement, because replacing one secret can reveal another."""
 
 _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:[0-9a-f]{4}\]")
 _SECRET_NAME = re.compile(
@@ -33,7 +33,7 @@ _STRONG_WORD = re.compile(
     r"(?:^|_)(?:API_?KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|\d|$)",
     re.IGNORECASE,
 )
-"""A word that makes a name secret anywhere in it; even a short or numeric value counts."""
+"""A word that makes a name secret anywhere in it; even a short or numeric value is then secret."""
 _STRONG_END = re.compile(r"(?:^|_)(?:PASS|PWD)$", re.IGNORECASE)
 _ABOUT_A_SECRET = re.compile(
     r"(?:^|_)(?:MAX|MIN|TTL|EXPIRY|EXPIRES|EXPIRATION|LENGTH|SIZE|COUNT|LIMIT|BUDGET|TIMEOUT|AGE"
@@ -41,7 +41,7 @@ _ABOUT_A_SECRET = re.compile(
     r"|PROVIDER|REGION|ENABLED|REQUIRED)(?:_|$)",
     re.IGNORECASE,
 )
-"""Words of a name whose value describes a secret and is none."""
+"""Words in the name of a value that describes a secret but is not a secret."""
 _ORDINARY_NAMES = frozenset({"PWD", "OLDPWD", "GPG_KEY", "XAUTHORITY"})
 _TABLE_NAMES = frozenset(name for kind in KINDS for name in kind.names)
 _ORDINARY_VALUES = frozenset(
@@ -81,7 +81,7 @@ class Redactor:
         self._known_values = KnownValues(secrets)
 
     def redact(self, text: str) -> Redacted:
-        """Replace every secret. Idempotent; the time is linear in the length of the text."""
+        """Replace every secret. Idempotent. Takes time linear in the length of the text."""
         count = 0
         for _ in range(LONGEST_CHAIN):  # pragma: no branch - no text is known that takes all
             pieces, found = self._round(text)
@@ -91,13 +91,13 @@ class Redactor:
         return Redacted(text, count)
 
     def findings(self, text: str) -> list[Finding]:
-        """The secrets in order, without overlaps; markers do not count."""
+        """Return the secrets in order, without overlaps and without those inside markers."""
         found = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
         return [one for one in found if not any(a < one[1] and one[0] < b for a, b in markers)]
 
     def without_known(self, text: str) -> str:
-        """Replace known secrets only, not shapes: for text that is only stored."""
+        """Replace known secrets only, not shapes. Used for text that is only stored."""
         out: list[str] = []
         at = 0
         for start, end, kind in _merged(list(self._known(text))):
@@ -135,15 +135,15 @@ class Redactor:
 
 
 def count_redacted(text: str) -> int:
-    """How many secrets were replaced in a text, now or earlier."""
+    """Return the number of secrets that were replaced in a text, now or earlier."""
     return sum(1 for _ in _MARKER.finditer(text))
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """The secret values of an environment, by the variable's name or the value's shape.
+    """Return the secret values of an environment, by the variable's name or the value's shape.
 
     Paths and a few ordinary words are left out, even under a secret name. Numbers and short values
-    count only under a name that is certainly secret.
+    are included only under a name that is certainly secret.
     """
     values: dict[str, None] = {}
     for name, value in environment.items():
@@ -184,7 +184,7 @@ def _is_strong(name: str) -> bool:
 
 
 def _merged(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Spans in order; overlapping ones are joined and get the kind of the first."""
+    """Sort spans and join overlapping ones, with the kind of the first."""
     spans: list[tuple[int, int, str]] = []
     for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if spans and start < spans[-1][1]:

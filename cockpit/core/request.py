@@ -1,7 +1,7 @@
 """Build the prompts that ask an agent for its handoff document.
 
-Each prompt uses some of the little context that is left, so it is short: why, where, under which
-headings, and to stop afterwards. The tone is factual, without orders in capitals.
+Each prompt uses some of the little context that is left, so it is short: the reason, the path, the
+headings, and to end the turn afterwards. The tone is factual, without orders in capitals.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cockpit.core.markdown import code, one_line
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
 LONGEST = 1_700
-"""Characters of any request, for a path of up to 300."""
+"""Maximum characters of any request, for a path of up to 300 characters."""
 
 Occasion = Literal["tool", "stop", "prompt"]
 """How the request arrives: after a tool call, at the end of a turn, or pasted into the composer."""
@@ -45,8 +45,8 @@ def request(
     """Ask for the document.
 
     `path` is absolute. `used` is the token count as text, such as `142k of 200k tokens`. `filling`
-    says that a filling context is the reason. `running` names the session's background tasks, in a
-    few words each.
+    is True if the reason is that the context is filling up. `running` has the session's background
+    tasks, in a few words each.
     """
     return "\n\n".join(
         (
@@ -96,7 +96,7 @@ def ask_to_end() -> str:
 
 
 def ask_again(path: str, problems: Sequence[Problem | str], tools: ToolNames = CLAUDE_TOOLS) -> str:
-    """Ask the agent to correct its document; lists the first six problems."""
+    """Ask the agent to correct its document, with the first six problems."""
     wrong = "\n".join(f"- {one_line(str(problem))}" for problem in problems[:6])
     more = f"\n- … and {len(problems) - 6} more" if len(problems) > 6 else ""
     return "\n\n".join(
@@ -109,7 +109,7 @@ def ask_again(path: str, problems: Sequence[Problem | str], tools: ToolNames = C
 
 
 def _running(tasks: Sequence[str]) -> str:
-    """Name at most two tasks: the agent knows the rest, and cockpit adds all of them itself."""
+    """List at most two tasks: the agent knows the others, and cockpit adds all tasks itself."""
     if not tasks:
         return ""
     named = ", ".join(code(one_line(task, 40), 50) for task in tasks[:2])

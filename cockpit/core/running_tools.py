@@ -1,7 +1,7 @@
 """Track the tool calls of a session's main thread that have not returned, from its transcript.
 
-A hook reports only the end of a tool. An interrupt between two tools loses no work; one during a
-tool can.
+Hooks report only the end of a tool. An interrupt between two tools loses no work; an interrupt
+during a tool can.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Names, branches, pane contents, documents and transcripts pass through here before they are shown
 or stored. Removes whole escape sequences, and characters that move the cursor, change the direction
-of writing or are invisible. A broken character becomes one visible mark. Also limits the length.
-Does not escape markup.
+of writing or are invisible. A lone surrogate becomes U+FFFD. Limits the length. Does not escape
+markup.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ REPLACEMENT = "�"
 ELLIPSIS = "…"
 
 _ESCAPES = re.compile(
-    # CSI: parameters, intermediates, final byte; an unfinished one ends at the first other byte.
+    # CSI: parameters, intermediates, final byte. An unfinished one ends at the first other byte.
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     # OSC, DCS, SOS, PM, APC: up to BEL or either form of ST, but never past the end of the line,
     # so that an unfinished one cannot hide the rest of a document.
@@ -43,7 +43,7 @@ _SUSPECT = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff{_HIDDEN}]")
 
 
 def safe_line(text: str, limit: int = 200) -> str:
-    """One safe line of at most `limit` characters; line breaks and tabs become a space.
+    """Return one safe line of at most `limit` characters; line breaks and tabs become a space.
 
     A shortened line ends in an ellipsis. Idempotent.
     """
@@ -53,13 +53,13 @@ def safe_line(text: str, limit: int = 200) -> str:
 
 
 def quoted(text: str, limit: int = 200) -> str:
-    """A foreign word in quotes, for a message about it; escaped if it is not safe to show."""
+    """Put a foreign word in quotes, for a message about it; escape it if it is not safe to show."""
     shown = _shortened(text, limit)
     return repr(shown) if safe_line(shown, limit) == shown else ascii(shown)
 
 
 def safe_text(text: str, limit: int = 262_144) -> str:
-    """Safe lines: newlines and tabs stay, and every line end becomes a newline. Idempotent.
+    """Return safe lines. Newlines and tabs stay; every line end becomes a newline. Idempotent.
 
     At most `limit` characters; the last is an ellipsis if the text was cut.
     """
@@ -70,7 +70,7 @@ def safe_text(text: str, limit: int = 262_144) -> str:
 
 
 def typeable(text: str) -> str:
-    """Text that is safe to paste into a pane: no escape sequences or controls, except newline, tab.
+    """Make text safe to paste into a pane: no escape sequences or controls, except newline and tab.
 
     Joined emoji and right-to-left text stay as they are, because the text goes to a program.
     """
@@ -102,7 +102,7 @@ _IN_WORDS = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def cut_at_word(text: str, limit: int) -> str:
-    """The text, or the whole words of its first `limit` characters.
+    """Return the text, or the whole words of its first `limit` characters.
 
     A word that would be cut is dropped, because half of a secret cannot be recognised. A letter
     beyond ASCII ends a word, because many scripts have no spaces.

@@ -1,6 +1,6 @@
 """Search in documents: a user's query as words, and an excerpt with them.
 
-A document matches if it contains all the words, in any case, also inside longer words: `auth`
+A document matches if it contains all the words, in any case, even inside longer words: `auth`
 finds `src/auth.py` and `TokenAuth`. There is no query syntax.
 """
 
@@ -11,27 +11,27 @@ from collections.abc import Sequence
 
 MOST_WORDS = 12
 LONGEST = 100
-"""Characters of a word that are searched for."""
+"""Maximum characters of a word; the rest is ignored."""
 
 _NOT_TYPED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def words(typed: str) -> tuple[str, ...]:
-    """The words of a query, without duplicates; at most `MOST_WORDS`."""
+    """Return the words of a query, without duplicates; at most `MOST_WORDS`."""
     found = (_NOT_TYPED.sub("", word)[:LONGEST] for word in typed.split())
     return tuple(dict.fromkeys(word for word in found if word))[:MOST_WORDS]
 
 
 def holds_all(text: str, wanted: Sequence[str]) -> bool:
-    """Whether a text contains every word, in any case."""
+    """Return whether a text contains every word, in any case."""
     folded = text.lower()
     return all(word.lower() in folded for word in wanted)
 
 
 def excerpt(text: str, wanted: Sequence[str], room: int = 160) -> str:
-    """The first line with the most of the words, cut to `room` characters around the first word.
+    """Return the first line with the most words, cut to `room` characters around the first word.
 
-    Empty if no line contains any.
+    Empty if no line contains any of the words.
     """
     lines = [line.strip() for line in text.splitlines()]
     best = max(lines, key=lambda line: _count(line, wanted), default="")

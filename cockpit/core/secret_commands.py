@@ -1,8 +1,8 @@
 # ruff: noqa: E501
 """Find secrets in command lines: values of options, and arguments of commands.
 
-A line with the name of a program is split once and read from left to right, so the time is linear,
-however often a name is repeated.
+A line with the name of a program is split once and read from left to right, so the search takes
+linear time, even if a name is repeated often.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from cockpit.core.secret_words import Words
 
 Span = tuple[int, int, str]
 LONGEST_COMMAND = 1000
-"""Characters of a command that are read."""
+"""Maximum characters of a command that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The places in a program's command line that can hold a secret."""
+    """The places in a program's command line that can contain a secret."""
 
     options: tuple[str, ...] = ()
     """Options whose value is a secret."""
     glued: tuple[str, ...] = ()
     """Options that are directly followed by a secret: `-pVALUE`."""
     divided: tuple[tuple[str, str], ...] = ()
-    """(option, mark): the secret is what follows the first mark in the option's value."""
+    """(option, mark): the secret follows the first mark in the option's value."""
     after: tuple[tuple[str, int], ...] = ()
-    """(word, number): the secret is the number-th plain argument after a word; an empty word means
-    the program itself."""
+    """(word, number): the secret is the number-th plain argument after the word, or after the
+    program's name if the word is empty."""
     needs: str = ""
     """A word that the command must contain to have a secret."""
 
@@ -133,15 +133,15 @@ _END = re.compile(r"[\n|;│]|&&|\\\\[nr]")
 _WORD = re.compile(r"[^\s\"'`\\\\]+")
 _NAMES = {name.encode(): name for name in PROGRAMS}
 _LONGER_NAME = re.compile(r"(?<!\\)(?<!\[\d\d)(?<!\[\d)(?:[A-Za-z0-9_.]|[A-Za-z0-9_.)]-)\Z")
-"""Text before a name that makes it part of a longer word. The letter of an escaped line end or
-colour, and the sign of a diff, do not."""
+"""Text before a name that makes the name part of a longer word. The letter of an escaped line end
+or colour, and the sign of a diff, do not."""
 MOST_PROGRAMS = 3
-"""Programs of one command that are checked: `sudo docker exec db mysql`."""
+"""Maximum programs of one command that are checked, as in `sudo docker exec db mysql`."""
 _Word = tuple[int, str]
 
 
 def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Span]:
-    """Start, end and kind of each secret; `folded` is the text in lower case, equally long."""
+    """Yield start, end and kind of each secret; `folded` is the text in lower case, as long."""
     present = _NAMES.keys() & words_in_text.each
     hits = sorted(
         (at, _NAMES[word]) for word in present for at in places(folded, f"{_NAMES[word]} ")
@@ -166,7 +166,7 @@ def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Sp
 
 
 def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
-    """The values at the places where the program expects a secret."""
+    """Yield the values at the places where the program expects a secret."""
     following = [*words[1:], (0, "")]
     marks = dict(program.divided)
     for (at, word), (next_at, next_word) in zip(words, following, strict=False):
@@ -186,7 +186,7 @@ def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
 
 
 def _arguments(program: Program, words: list[_Word]) -> Iterator[_Word]:
-    """The plain arguments that are secrets."""
+    """Yield the plain arguments that are secrets."""
     for key, number in program.after:
         plain = words if not key else _behind(key, words)
         plain = [word for word in plain if not word[1].startswith("-")]

@@ -1,6 +1,6 @@
 # ruff: noqa: E501
-"""Find secrets by the format of their file or command, where no name is next to them: netrc and
-pgpass, Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
+"""Find secrets by the format of their file or command, if no name is next to the secret: netrc,
+Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
 
 Every expression is bounded, and is tried only after its word.
 """
@@ -24,7 +24,7 @@ _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 _WHOLE_UUID = re.compile(_UUID)
 _QUOTE = r"\\{0,7}[\"'`]"
 _SPACE = r"(?:[ \t\r\n]|\\{1,4}[nrt])(?:[ \t\r\n+>│|]|\\{1,4}[nrt]|[0-9]{1,6}[→\t]){0,40}"
-"""The space between two words; includes line ends with a number or a sign before the next line."""
+"""The space between two words, including line ends with a number or a sign before the next line."""
 _TEXT = r"[^\s\"'`\\│]"
 _VALUE = rf"(?P<s>{_TEXT}{{4,200}})"
 _OPTION = r"[^\n|;]{0,300}?[ ]"
@@ -34,7 +34,7 @@ _OPTION = r"[^\n|;]{0,300}?[ ]"
 @dataclass(frozen=True, slots=True)
 class _Place:
     word: str
-    """In lower case; the expression is matched after it."""
+    """In lower case; the expression is matched after this word."""
     expression: re.Pattern[str]
     judge: Literal["password", "random", "drawn", "sure"] = "password"
     kind: str = "command"
@@ -168,7 +168,7 @@ _ALL_FORMS = (
 )  # fmt: skip
 """Forms in source code and documents in which no name says that the value is a secret."""
 _WORD_FORMS = [form for form in _ALL_FORMS if form.word.isascii() and form.word.isalpha()]
-"""Tried where the word is a whole word."""
+"""Forms that are tried only if the text contains the word as a whole word."""
 _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]
 _FORMS = [form for form in _ALL_FORMS if form not in (*_WORD_FORMS, *_FOREIGN_FORMS)]
 _BY_RUN = [(longest_run(place.word), place) for place in (*_PLACES, *_FORMS)]
@@ -198,11 +198,11 @@ _CERTIFICATE = "LS0tLS1CRUdJTiBDRVJU"
 """The beginning of a certificate in base64."""
 LONGEST_OBJECT = 20_000
 LONGEST_BEFORE = 4_000
-"""Characters of an object that are searched before its kind, because tools may sort its fields."""
+"""Characters before an object's kind that are searched, because tools may sort the fields."""
 
 
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Start, end and kind of each secret.
+    """Yield start, end and kind of each secret.
 
     `folded` is the text in lower case, of the same length; `words` are its words.
     """
@@ -255,7 +255,7 @@ def _is_named(name: str, value: str) -> bool:
 
 
 def _in_secret_objects(text: str, folded: str) -> Iterator[Span]:
-    """The values of a Kubernetes Secret in YAML: base64 below `data:`, any below `stringData:`."""
+    """Yield the values of a Kubernetes Secret in YAML: base64 in `data:`, any in `stringData:`."""
     done = 0
     for at in sorted({at for word in _SECRET_OBJECTS for at in places(folded, word)}):
         if at <= done:
@@ -288,7 +288,7 @@ def _in_secret_object(text: str, begin: int, end: int) -> Iterator[Span]:
 
 
 def _is_coded(value: str) -> bool:
-    """Whether a value is base64, and not of a certificate."""
+    """Return whether a value is base64, and not a certificate."""
     if len(value) % 4 or not _BASE64.fullmatch(value) or value.startswith(_CERTIFICATE):
         return False
     return is_random(value) or base64.b64decode(value).isascii()

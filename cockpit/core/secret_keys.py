@@ -1,4 +1,4 @@
-"""Find private keys in PEM blocks: whole, cut off at an end, or with a prefix on each line."""
+"""Find private keys in PEM blocks: whole, cut off at one end, or with a prefix on each line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,100}")
 
 
 def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and kind of each private key."""
+    """Yield start, end and kind of each private key."""
     if "PRIVATE KEY" not in text:
         return
     done = 0
@@ -39,7 +39,7 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _begin_of(text: str, floor: int, end: int) -> int:
-    """The start of a key whose first line is missing: go back over lines of its alphabet."""
+    """Find the start of a key whose first line is missing, by going back over its base64 lines."""
     begin = end
     piece = text[floor:end]
     for found in reversed(list(_KEY_LINE.finditer(piece))):

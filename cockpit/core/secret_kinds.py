@@ -6,8 +6,8 @@ of gitleaks and detect-secrets; the rows themselves are original.
 
 A template is literal text with runs in braces: `{W:36}` is 36 characters of the alphabet `W`,
 `{9:10-13}` 10 to 13 digits, `{pat|oat}` one of several words, `{U}` a UUID. A run that ends in `!`
-has exactly that length; in a rule, any other may also be longer or a little shorter, because
-vendors change lengths. `<` and `>` enclose the secret if it is only a part of the template.
+has exactly that length. In a rule, other runs may be longer or a little shorter, because vendors
+change lengths. `<` and `>` enclose the secret if it is only a part of the template.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ ALPHABETS = {
     "C": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "P": r"A-Za-z0-9!#$%&*+,./:;<=>?@^_~()\[\]{}|-",
 }
-"""A letter -> the characters of a run, as a set of a regular expression.
+"""Letter -> the characters of a run, as a character set of a regular expression.
 
-`P` has the characters of password generators. It is used in examples only, never in a rule.
+`P` has the characters of password generators, and is used in examples only, never in a rule.
 """
 
 
@@ -46,14 +46,14 @@ class Kind:
     """Unique; printed by `cockpit redact --check`."""
     template: str
     names: tuple[str, ...] = ()
-    """Names of environment variables and settings that hold it, in upper case."""
+    """Names of environment variables and settings that contain such a secret, in upper case."""
     how: Literal["shape", "name", "place"] = "shape"
-    """How it is found: by its shape, anywhere; by its name; or by its place
+    """How a secret is found: by its shape, anywhere; by its name; or by its place
     (`core.secret_places`), for which the template is one example."""
 
     @property
     def family(self) -> str:
-        """The kind in the marker of a redacted text: the first word of the name, the vendor."""
+        """The kind in a redaction marker: the first word of the name, usually the vendor."""
         return self.name.partition(" ")[0]
 
 

@@ -1,4 +1,4 @@
-"""Decide from a name whether its value is a secret, and how certain that is."""
+"""Decide from a name whether its value is a secret, and with which certainty."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ class Strength(IntEnum):
 
     NONE = 0
     KEY = 1
-    """A key, session or signature: only a random value counts."""
+    """A key, session or signature: only a random value is a secret."""
     TOKEN = 2
-    """A token, secret or credential: only a generated value counts, not a word."""
+    """A token, secret or credential: a generated value is a secret, a word is not."""
     PASSWORD = 3
-    """Every value counts that is no placeholder, reference or code."""
+    """Every value that is not a placeholder, reference or code is a secret."""
 
 
 ANCHORS = (
     "pass", "pwd", "secret", "token", "key", "auth", "cred", "salt", "cookie", "dsn", "session",
     "webhook", "psk", "_pat", "jwt", "connection", "pswd", "_pw", "identified",
 )  # fmt: skip
-"""In lower case; every name of a secret contains one of them."""
+"""Every name of a secret contains one of these strings, in any case."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORDS = frozenset(
@@ -108,14 +108,14 @@ _SUFFIXES = frozenset(
         "text",
     }
 )
-"""Words that may follow the word for a secret in a name."""
+"""Words that may follow the word for a secret in a name, as in `token_prod`."""
 _ALONE = frozenset({"auth", "pass", "pw", "salt", "pat", "key", "identified"})
-"""Words that are too common to count as a whole name in lower case."""
+"""Words that are too common: alone and in lower case they do not mark a secret."""
 
 
 @lru_cache(maxsize=4096)
 def strength(name: str) -> Strength:
-    """The strength of a name in any spelling: `DB_PASSWORD`, `db-password`, `app.dbPassword`."""
+    """Return the strength of a name in any form: `DB_PASSWORD`, `db-password`, `app.dbPassword`."""
     words = [word.lower() for word in _WORDS.findall(name)]
     spelled = list(words)
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _SUFFIXES):
@@ -152,10 +152,10 @@ def strength(name: str) -> Strength:
 
 
 def is_shouted(name: str) -> bool:
-    """Whether a name is in upper case, as environment variables are."""
+    """Return whether a name is in upper case, as environment variables are."""
     return name.isupper()
 
 
 def is_ordinary(name: str) -> bool:
-    """Whether a name is so common that it also occurs in prose."""
+    """Return whether a name is so common that it also occurs in prose."""
     return name in _ALONE

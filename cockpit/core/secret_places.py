@@ -1,6 +1,6 @@
 """Find secrets by their place: after a name, in a URL, a header, a command, a password file.
 
-Every expression is bounded, and is tried only at its word, so the time is linear for any text.
+Every expression is bounded, and is tried only at its word, so the search takes linear time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Span = tuple[int, int, str]
 LONGEST_NAME = 80
 LONGEST_VALUE = 400
 LONGEST_RUN = 64
-"""A bare value that is no secret and longer than this is skipped as a whole; in characters."""
+"""A longer bare value that is not a secret is skipped as a whole; in characters."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_.-]{0,60}")
 _NAME_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,80}")
-"""Matched against the text before it, reversed."""
+"""Matched against the reversed text before an anchor."""
 _COLOUR = r"\x1b\[[0-9;]{0,12}m"
 _ESCAPED = r"(?:\\{0,7}[\"'`]|&(?:quot|apos|#0?3[49]|#x2[27]);)"
 _BETWEEN = re.compile(
@@ -79,7 +79,7 @@ _AUTHORIZATION = re.compile(r"\\{0,3}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`
 _COOKIES = re.compile(r"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
 _COOKIES_END = re.compile(r"[\n\"']")
 LONGEST_COOKIES = 2000
-"""Characters after the word that are searched for cookies."""
+"""Characters after the word `cookie` that are searched for cookies."""
 _FIRST_COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,80}=(?P<s>[^;\s\\,]{12,800})")
 _COOKIE = re.compile(rf"(?:[;,] ?|\s){_FIRST_COOKIE.pattern}")
 _COMMANDS = (
@@ -109,7 +109,7 @@ _PGPASS = re.compile(
 
 
 def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Start, end and kind of each secret; `folded` is the text in lower case, equally long."""
+    """Yield start, end and kind of each secret; `folded` is the text in lower case, as long."""
     yield from url_secrets(text)
     yield from _named(text, folded, words)
     yield from _authorized(text, folded)
@@ -122,7 +122,7 @@ def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
 
 
 def places(text: str, word: str) -> Iterator[int]:
-    """The position after each occurrence of a word."""
+    """Yield the position after each occurrence of a word."""
     at = text.find(word)
     while at >= 0:
         yield at + len(word)
@@ -130,7 +130,7 @@ def places(text: str, word: str) -> Iterator[int]:
 
 
 def url_secrets(text: str) -> Iterator[Span]:
-    """The passwords and tokens in URLs."""
+    """Yield the passwords and tokens in URLs."""
     for at in places(text, "://"):
         found = _URL_USER.match(text, at)
         if found is None:
@@ -161,7 +161,7 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
                 done = _LONGER.match(text, done).end()  # type: ignore[union-attr]
             yield begin, done, "assigned"
         elif span is not None and span[1] - span[0] > LONGEST_RUN and span[0] - end < 4:
-            done = span[1]  # skip names inside it: `password=password=…` is read once
+            done = span[1]  # skip names inside the value: `password=password=…` is read once
         else:
             done = end
 
@@ -169,7 +169,7 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
 def _value(
     text: str, at: int, end: int, between: re.Match[str]
 ) -> tuple[tuple[int, int] | None, bool]:
-    """The span of the value that belongs to the name around `at`, and whether it is a secret."""
+    """Return the span of the value of the name around `at`, and whether the value is a secret."""
     begin = _begin_of_name(text, at)
     before = text[max(0, begin - 72) : begin]
     name = text[begin:end]
@@ -295,7 +295,7 @@ def _authorized(text: str, folded: str) -> Iterator[Span]:
 
 
 def _in_cookies(text: str, folded: str) -> Iterator[Span]:
-    """Find cookies; overlapping parts are searched once, however often the word occurs in them."""
+    """Find cookies; overlapping parts are searched once, even if they contain the word often."""
     judged = 0
     for begin, end, firsts in _cookie_runs(text, folded):
         for found in _COOKIE.finditer(text, begin, end):
@@ -313,7 +313,7 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
 
 
 def _cookie_runs(text: str, folded: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Spans that may contain cookies, each with the positions of first cookies in it."""
+    """Yield spans that may contain cookies, each with the positions of the first cookies in it."""
     begin = end = stop = 0
     firsts: list[int] = []
     for at in places(folded, "cookie"):

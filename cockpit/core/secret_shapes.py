@@ -1,10 +1,10 @@
 """Find credentials by their shape alone, from the table in `core.secret_kinds`.
 
-A shape is tried only in long runs of characters, and there only where its first letters or one of
-its words occur, so ordinary text needs one pass.
+A shape is tried only in long runs of characters that contain its first letters or one of its words,
+so ordinary text needs one pass.
 
-The time is linear for any text: an expression ends after the shortest length of a shape, the rest
-of a run is read once for all shapes that begin in it, and all runs are located in one pass.
+The search takes linear time for any text: an expression ends after the shortest length of a shape,
+the rest of a run is read once for all shapes that begin in it, and one pass locates all runs.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from cockpit.core.token_runs import placed_runs, token_runs
 
 Span = tuple[int, int, str]
 LONGEST_SAMPLE = 40
-"""Characters after the shortest length of a shape that are searched for words of a sample."""
+"""Characters after a shape's shortest length that are searched for a sample's words (`EXAMPLE`)."""
 
 
 def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:
-    """Start, end and kind of each credential in a text; they may overlap."""
-    # The only letter whose lower case is longer: it would shift the positions after it.
+    """Yield start, end and kind of each credential in a text; the spans may overlap."""
+    # The only letter whose lower case is longer, which would shift all positions after it.
     folded = text.replace("İ", "I").lower()
     shapes = _by_run(token_runs(text) if runs is None else runs)
     if shapes:
@@ -45,19 +45,19 @@ def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:
 
 
 def looks_secret(value: str) -> bool:
-    """Whether the whole value has the shape of a credential."""
+    """Return whether the whole value has the shape of a credential."""
     whole = (0, len(value))
     return token_runs(value) == value and any(span[:2] == whole for span in _by_shape(value))
 
 
 def url_passwords(value: str) -> Iterator[str]:
-    """The passwords in the URLs of a value."""
+    """Yield the passwords in the URLs of a value."""
     for start, end, _ in url_secrets(value):
         yield value[start:end]
 
 
 def _by_run(searched: str) -> dict[str, list[Span]]:
-    """The runs that contain credentials, and the spans of these in each."""
+    """Return the runs that contain credentials, each with the spans of the credentials."""
     found: dict[str, list[Span]] = {}
     begin = end = -1
     for start, stop, family in sorted(_by_shape(searched)):
@@ -87,7 +87,7 @@ def _by_shape(searched: str) -> Iterator[Span]:
 def _span(
     shape: Shape, match: re.Match[str], searched: str, reached: dict[str, tuple[int, int]]
 ) -> Span:
-    """The span of the credential, with the rest of the run in which its shape ends.
+    """Return the span of the credential, up to the end of the run in which its shape ends.
 
     `reached` has the last span that was read for each alphabet, so that no character is read again
     for another shape.
@@ -104,7 +104,7 @@ def _span(
 
 
 def _is_sample(token: str) -> bool:
-    """Whether it is a sample from a vendor's documentation."""
+    """Return whether the token is a sample from a vendor's documentation."""
     return "EXAMPLE" in token or "xxxxxx" in token.lower()
 
 
@@ -114,7 +114,7 @@ class Shape:
 
     rule: re.Pattern[str]
     rest: re.Pattern[str] | None
-    """The characters that may follow, if the kind ends in a run of any length."""
+    """Matches the characters that may follow, if the kind ends in a run of any length."""
     family: str
 
 
@@ -123,8 +123,8 @@ Rules = tuple[re.Pattern[str], dict[str, list[Shape]], list[tuple[str, Shape]]]
 
 @cache
 def _rules() -> Rules:
-    """One expression for the first letters of all kinds, the rules by first letters, and rules
-    without first letters.
+    """Build an expression for the first letters of all kinds, the rules by first letters, and the
+    rules without first letters.
     """
     by_start: dict[str, list[Shape]] = {}
     inner: list[tuple[str, Shape]] = []
@@ -140,7 +140,7 @@ def _rules() -> Rules:
             inner.append((_word_inside(kind), Shape(bounded, rest, kind.family)))
         for start in beginnings - {""}:
             by_start.setdefault(start, []).append(Shape(re.compile(rule), rest, kind.family))
-    # One beginning may be part of another: the rules of the shorter are tried at the longer too.
+    # One beginning may be a prefix of another: then the rules of both are tried at the longer one.
     for start, rules in by_start.items():
         for other in by_start:
             if start != other and start.startswith(other):
@@ -149,7 +149,7 @@ def _rules() -> Rules:
 
 
 def first_letters(kind: Kind) -> set[str]:
-    """The literal beginnings of a kind's shape; an empty one if it begins with a run."""
+    """Return the literal beginnings of a kind's shape; an empty one if it begins with a run."""
     beginnings = {""}
     for part in parts(kind.template):
         if isinstance(part, str):
@@ -169,7 +169,7 @@ def _word_inside(kind: Kind) -> str:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """An expression that matches the longest of many words, and reads no letter twice."""
+    """Build an expression that matches the longest of many words, and reads no letter twice."""
     tree: dict[str, dict] = {}  # type: ignore[type-arg]
     for word in words:
         node = tree

@@ -78,11 +78,11 @@ _UUID_RUNS: tuple[tuple[Part, ...], ...] = (
 
 
 def expression(template: str) -> str:
-    """The regular expression of a template; the group `s` is the secret if it is only a part.
+    """Convert a template to a regular expression. If the secret is only a part, it is group `s`.
 
     A run may be a quarter shorter than in the template, or half longer. A run at the end of a
     template may have any length: the expression ends at its shortest length, and `open_alphabet`
-    has the characters that may follow. So no expression reads further than its template is long.
+    has the characters that may follow.
     """
     pieces: list[str] = []
     read = parts(template)
@@ -93,7 +93,7 @@ def expression(template: str) -> str:
             last = number == runs[-1]
             pieces.append(_run(part, last=last, is_open=last and is_open))
             if not part.exact and _ends(part, read[number + 1 :]):
-                pieces.append("+")  # fewer characters would not match either
+                pieces.append("+")  # possessive: fewer characters would not match either
         elif isinstance(part, Choice):
             pieces.append(f"(?:{'|'.join(map(re.escape, part.words))})")
         elif isinstance(part, Mark):
@@ -104,7 +104,7 @@ def expression(template: str) -> str:
 
 
 def _ends(run: Run, following: list[Part]) -> bool:
-    """Whether the text after a run cannot be a part of the run."""
+    """Return whether the text after a run cannot be a part of the run."""
     after = next((part for part in following if not isinstance(part, Mark)), None)
     words = after.words if isinstance(after, Choice) else [after] if isinstance(after, str) else []
     firsts = "".join(word[0] for word in words)
@@ -112,7 +112,7 @@ def _ends(run: Run, following: list[Part]) -> bool:
 
 
 def open_alphabet(template: str) -> str | None:
-    """The characters of the run at the end of a template, if it may be longer; else None."""
+    """Return the characters of the template's last run, if that run may be longer; else None."""
     last = next(part for part in reversed(parts(template)) if not isinstance(part, Mark))
     if not isinstance(last, Run) or last.exact:
         return None

@@ -1,4 +1,4 @@
-"""Decide whether the value of a secret's name is a secret, and not a placeholder, code, path or
+"""Decide whether a value with a secret's name is a secret, and not a placeholder, code, path or
 prose.
 """
 
@@ -19,7 +19,7 @@ _REFERENCE = re.compile(
     r"|<[^<>]*>?|\[[A-Za-z _.:|-]*\]?|\([A-Za-z _.-]*\)?|@\w+"
     r"|!(?:Ref|Sub|GetAtt|vault|secret)\b.*|(?:vault|op|env|ssm|secret|file|arn|kms):.*|\\[0-9]"
 )
-"""A reference to a value that is elsewhere."""
+"""A reference to a value in another place."""
 _MASKED = re.compile(
     r"(.)\1*|[*x•·.-]+|[xX0*]{4,}.*|.*(?:\*{3,}|x{5,}|X{5,}|\.{3}|…|•{3,}).*", re.DOTALL
 )
@@ -42,7 +42,7 @@ _SAID = frozenset(
     value var wrong yes write
     """.split()  # noqa: SIM905
 )
-"""Words that are written instead of a secret, or describe one."""
+"""Words that people write instead of a secret, or that describe a secret."""
 _PATH = re.compile(
     r"(?:~|\.{1,2})?/[A-Za-z0-9_.~$-]+(?:/|$|\.[a-z]{1,5}$)|[A-Za-z]:\\\\?|[\w.-]+/[\w./-]+\.[a-z]{1,5}$"
 )
@@ -59,14 +59,14 @@ _DATED = re.compile(
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _CHANGES = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SPELLED = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-"""Parts of a word; they are longer in a word that a person wrote."""
+"""Parts of a word. In a word that a person wrote, the parts are longer."""
 _PIECES = re.compile(r"[A-Za-z0-9]+")
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value is a placeholder for a secret.
+    """Return whether a value is a placeholder for a secret.
 
-    The whole value decides, because generated passwords contain `$ % * < [ {` too.
+    The whole value is checked, because generated passwords can contain `$ % * < [ {` too.
     """
     if _REFERENCE.fullmatch(value) or _MASKED.fullmatch(value) or _SAMPLE.search(value):
         return True
@@ -76,7 +76,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks random: letters and digits without order."""
+    """Return whether a value looks random: letters and digits without order."""
     if _UUID.fullmatch(value):
         return True
     if _DATED.fullmatch(value) or value.count(" ") > 0:
@@ -92,9 +92,9 @@ def is_random(value: str) -> bool:
 
 
 def is_password(value: str, *, certain: bool) -> bool:
-    """Whether the value of a password's name is a password.
+    """Return whether a value with a password's name is a password.
 
-    `certain` means that it must be a value, because it is quoted or in an environment.
+    `certain` means that the text must be a value, because it is quoted or in an environment.
     """
     if len(value) < SHORTEST_PASSWORD or is_placeholder(value) or _PATH.match(value):
         return False
@@ -117,7 +117,7 @@ def is_password(value: str, *, certain: bool) -> bool:
 
 
 def is_token(value: str, *, certain: bool) -> bool:
-    """Whether the value of a token's name is a token; `certain` as in `is_password`."""
+    """Return whether a value with a token's name is a token; `certain` is as in `is_password`."""
     if len(value) < SHORTEST_TOKEN or " " in value or "://" in value:
         return False
     if is_placeholder(value) or _PATH.match(value):
@@ -134,7 +134,7 @@ def is_token(value: str, *, certain: bool) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """Whether the value of a key's name is a secret key."""
+    """Return whether a value with a key's name is a secret key."""
     if len(value) < SHORTEST_KEY or _UUID.fullmatch(value) or "://" in value or " " in value:
         return False
     return not (is_placeholder(value) or _PATH.match(value)) and is_random(value)

@@ -9,24 +9,28 @@ _IN_WORDS = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 _APART = bytes(code if chr(code) in _IN_WORDS else 32 for code in range(256))
 _RUN = re.compile(rf"[{re.escape(_IN_WORDS)}]+")
 _WRITTEN = b"nrt"
-"""Letters that may be part of an escape (`\\n`) and of no word."""
+"""Letters that may belong to an escape (`\\n`) instead of a word."""
 _COLOUR = re.compile(rb"[0-9]{1,4}m(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Every word once; a word directly after an escape or a colour also without that."""
+    """The set of words in a text.
+
+    A word that directly follows an escape sequence or a colour code is included a second time
+    without it.
+    """
 
     each: frozenset[bytes]
     joined: bytes
 
     def may_hold(self, run: bytes) -> bool:
-        """Whether the text may contain this result of `longest_run`; False is certain."""
+        """Return whether the text may contain this result of `longest_run`; False is certain."""
         return run in self.joined
 
 
 def words_of(folded: str) -> Words:
-    """The words of a text in lower case."""
+    """Collect the words of a text, which must be in lower case."""
     words = set(folded.encode("latin-1", "replace").translate(_APART).split())
     shorter = [word[1:] for word in words if word[0] in _WRITTEN]
     for word in words:
@@ -39,5 +43,5 @@ def words_of(folded: str) -> Words:
 
 
 def longest_run(searched: str) -> bytes:
-    """The longest part of a search text that is within one word."""
+    """Return the longest part of a search text that is within one word."""
     return max(_RUN.findall(searched), key=len, default="").encode()

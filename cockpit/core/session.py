@@ -1,7 +1,7 @@
 """The events of one session's transcript, in a form that is common to all CLIs.
 
-A runtime's adapter turns each line of its CLI's transcript into these events. All other code reads
-only these events.
+A runtime's adapter converts each line of its CLI's transcript to these events. All other code reads
+only the events.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class AssistantReplied:
-    """One record of an API message; several records share a `message_id`, the last one counts."""
+    """One record of an API message. Of several with the same `message_id`, the last is valid."""
 
     message_id: str
     model: str
     context: Usage | None
     """Tokens in the window: the last of `iterations`, if the record has them. None if the CLI
-    records them apart from the text and the tools; this event then changes no token count."""
+    records usage apart from text and tools; this event then changes no token count."""
     billed: Usage
     """Usage of the whole message, for totals."""
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
     stop_reason: str | None = None
     sidechain: bool = False
-    """It belongs to a subagent: it costs money, but is not in the main context."""
+    """The message belongs to a subagent: it adds to the cost, but is not in the main context."""
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A prompt of the user or of whoever started the session; never a tool's result."""
+    """A prompt of the user or of the program that started the session; never a tool's result."""
 
     text: str
     meta: bool = False
@@ -75,7 +75,7 @@ class ToolFinished:
     text: str = ""
     """The beginning of the tool's output, at most 2,000 characters."""
     agent_id: str | None = None
-    """If the tool started a subagent: its id."""
+    """If the tool started a subagent: the subagent's id."""
     agent_status: str | None = None
     """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None
@@ -91,7 +91,7 @@ class Compacted:
     """The CLI compacted the conversation; the token count is unknown until the next reply."""
 
     trigger: str = "auto"
-    """`auto` or `manual`; empty if this line does not say it, and perhaps the next one does."""
+    """`auto` or `manual`; empty if this line does not say it (the next line may)."""
     pre_tokens: int | None = None
     at: datetime | None = None
 
@@ -123,14 +123,14 @@ class ApiFailed:
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """A turn ended with an error of the API, from a CLI that has no hook for it."""
+    """A turn ended with an API error, in a CLI that has no hook for this."""
 
     error: ApiFailed
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRecorded:
-    """A turn began or ended, from a CLI whose transcript says so at once."""
+    """A turn began or ended, in a CLI whose transcript records this at once."""
 
     working: bool
     at: datetime | None = None
@@ -153,7 +153,7 @@ class ContextInjected:
 
 @dataclass(frozen=True, slots=True)
 class PromptFileTaken:
-    """The CLI added a file that the prompt before it mentions: a piece of that prompt."""
+    """The CLI added the content of a file that the last prompt mentions, as part of that prompt."""
 
     path: str
     text: str
@@ -161,7 +161,7 @@ class PromptFileTaken:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Facts about the session itself: where it runs, and with which model."""
+    """Facts about the session itself, such as its directory and model."""
 
     session_id: str | None = None
     cwd: str | None = None
@@ -196,6 +196,6 @@ class Skipped:
 
     reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values", "fault"]
     reading: bool = False
-    """It may be a reply or a compaction, so the context is unknown until the next reply."""
+    """The line may be a reply or a compaction, so the context is unknown until the next reply."""
     detail: str = ""
-    """Of a fault in a record of the documented shape: what is wrong."""
+    """For `fault` (see `core.own_record`): the error in the line."""

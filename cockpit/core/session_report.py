@@ -1,6 +1,6 @@
 """The output of `cockpit usage --json` and `cockpit facts --json`.
 
-`meter` counts the values and `collect` collects them. An unknown value is None, never 0.
+The values come from `meter` and `collect`. An unknown value is None, never 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cockpit.core.reading import Confidence, Window
 def usage_report(
     transcript: str, meter: Meter, window: Window, session_id: str | None = None
 ) -> dict[str, Any]:
-    """A session's usage and context."""
+    """Report a session's usage and context."""
     totals = meter.totals
     return {
         "transcript": transcript,
@@ -37,7 +37,7 @@ def usage_report(
 
 
 def unreadable_report(transcript: str, error: str) -> dict[str, Any]:
-    """The same fields for a transcript that could not be read."""
+    """Report a transcript that could not be read, with the fields of `usage_report`."""
     return {
         "transcript": transcript,
         "session_id": None,
@@ -71,7 +71,7 @@ def facts_report(
     branch: str | None = None,
     head: str | None = None,
 ) -> dict[str, Any]:
-    """What a session did. `git_status` is None if unknown, and empty if the worktree is clean."""
+    """Report a session's facts. `git_status` is None if unknown, empty if the worktree is clean."""
     return {
         "goal": facts.goal,
         "todos": [{"content": todo.content, "status": todo.status} for todo in facts.todos],

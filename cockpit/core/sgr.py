@@ -1,8 +1,8 @@
 """Parse captured screen lines into text and colours.
 
 tmux returns lines with SGR sequences, whose state continues from one line to the next. This module
-makes them safe and splits them into runs of one style. It is fast enough for every changed line
-(line and initial style can be a cache key).
+makes the lines safe and splits them into runs of one style. It is fast enough for every changed
+line; line and initial style can be a cache key.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from cockpit.core.safetext import without_controls, without_escapes
 
 Color = int | tuple[int, int, int] | None
-"""An index from 0 to 255, red-green-blue, or the terminal's own."""
+"""An index from 0 to 255, red-green-blue, or None for the terminal's default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ _DRAWING = str.maketrans(
     "`afgijklmnopqrstuvwxyz{|}~",
     "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·",
 )
-"""The meaning of letters between SO and SI, which older programs use to draw lines."""
+"""The characters for letters between SO and SI, which older programs use to draw lines."""
 
 
 def screen(lines: Iterable[str]) -> tuple[str, ...]:
-    """The lines of one capture, each as `sanitised`; letters between SO and SI become lines."""
+    """Make the lines of one capture safe; letters between SO and SI become line drawings."""
     drawing = False
     found = []
     for line in lines:
@@ -72,7 +72,7 @@ def screen(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def sanitised(line: str) -> str:
-    """The line with text and SGR sequences only."""
+    """Return the line with text and SGR sequences only."""
     if not _SUSPECT.search(line):
         return line
     parts = _SGR.split(line)
@@ -112,7 +112,7 @@ def _text(part: str) -> str:
 
 
 def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
-    """The line without SO and SI, and whether the next line begins after an SO."""
+    """Return the line without SO and SI, and whether the next line begins after an SO."""
     out = []
     for part in re.split("([\x0e\x0f])", line):
         if part in ("\x0e", "\x0f"):
@@ -128,7 +128,7 @@ def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
 
 @lru_cache(maxsize=4096)
 def _after(parameters: str, style: Style) -> Style:
-    """The style after one SGR sequence; unknown numbers are ignored."""
+    """Return the style after one SGR sequence; unknown numbers are ignored."""
     codes = (
         [int(number) if number else 0 for number in parameter.split(":")]
         for parameter in parameters.split(";")
@@ -163,7 +163,7 @@ def _applied(code: list[int], rest: Iterator[list[int]], style: Style) -> Style:
 
 
 def _extended(inside: list[int], rest: Iterator[list[int]]) -> Color:
-    """An indexed or direct colour, from sub-parameters or the next parameters; None if invalid."""
+    """Return a colour, from sub-parameters or from the next parameters; None if invalid."""
     numbers = inside or [next(rest, [0])[0]]
     if numbers[0] == 5:
         index = numbers[1] if len(numbers) > 1 else next(rest, [-1])[0]

@@ -1,7 +1,7 @@
 """Build a Slack bot's messages (`chat.postMessage`), and interpret Slack's responses. Sends
 nothing.
 
-Slack answers most errors with status 200 and an error name in the body.
+Slack reports most errors with status 200 and an error name in the body.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LATER = frozenset(
         "team_added_to_org",
     }
 )
-"""Temporary errors; every other one is final."""
+"""Temporary errors; all others are final."""
 _THREAD_GONE = frozenset({"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message"})
 
 _TOKEN_STEP = (
@@ -61,10 +61,10 @@ _STEPS = {
 
 
 def bearer(token: str) -> str:
-    """The `Authorization` header for a token. Raises `Failed` for an invalid token."""
+    """Return the `Authorization` header for a token. Raises `Failed` for an invalid token."""
     trimmed = token.strip()
     if not _TOKEN.fullmatch(trimmed):
-        why = "has characters that no token has" if trimmed else "is empty"
+        why = "has invalid characters" if trimmed else "is empty"
         raise Failed(f"the Slack token {why}: {_TOKEN_STEP}")
     return f"Bearer {trimmed}"
 
@@ -72,7 +72,7 @@ def bearer(token: str) -> str:
 def body(
     payload: Mapping[str, Any], channel: str, *, thread: str | None, opens_thread: bool
 ) -> bytes:
-    """An event as a message for a channel; a message that opens a thread names the job first."""
+    """Return an event as a message for a channel; if it opens a thread, the job comes first."""
     message: dict[str, Any] = {**slack(payload), "channel": channel}
     if thread is not None:
         message["thread_ts"] = thread
@@ -91,7 +91,7 @@ def judged(answer: Answer, thread: str | None) -> Answer:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("ok"), bool):
-        return _failure(answer, "the answer was not Slack's: is url right?")
+        return _failure(answer, "the response is not from Slack; check the hook's url")
     if found["ok"]:
         stamp = found.get("ts")
         known = isinstance(stamp, str) and _TIMESTAMP.fullmatch(stamp)
@@ -99,14 +99,14 @@ def judged(answer: Answer, thread: str | None) -> Answer:
     error = str(found.get("error") or "")
     name = error if _ERROR.fullmatch(error) else "an unknown error"
     if thread is not None and error in _THREAD_GONE:
-        return replace(_failure(answer, f"Slack answered {name}"), thread_gone=True)
+        return replace(_failure(answer, f"Slack returned {name}"), thread_gone=True)
     if error in _LATER:
-        return _failure(answer, f"Slack answered {name}")
+        return _failure(answer, f"Slack returned {name}")
     step = _STEPS.get(error)
     advice = f"; {step}" if step else ""
-    return _failure(answer, f"Slack answered {name}{advice}", hopeless=True)
+    return _failure(answer, f"Slack returned {name}{advice}", hopeless=True)
 
 
 def _failure(answer: Answer, problem: str, *, hopeless: bool = False) -> Answer:
-    """Return the response as a failure, without the status, because 200 counts as delivered."""
+    """Return the response as a failure, without its status, because 200 means delivered."""
     return replace(answer, status=None, problem=problem, hopeless=hopeless)

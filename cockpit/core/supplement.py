@@ -1,7 +1,7 @@
-"""The facts that a session is given after its CLI compacted it, or its user cleared it.
+"""Build the facts that a session gets after the CLI compacted it, or the user cleared it.
 
-Only exact facts that a summary loses: the task, the todos, commits, uncommitted changes, files, and
-the request word for word. The text fits into a hook's response.
+Only exact facts that a summary may lose: the task, the todos, commits, uncommitted changes, files,
+and the request word for word. The text fits into a hook's response.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Form = Literal["structured", "narrative"]
 Occasion = Literal["compact", "clear"]
 
 LONGEST = 9_500
-"""Characters; a hook's response may have 10,000."""
+"""Maximum characters; a hook's response may have 10,000."""
 LONGEST_GOAL = 2_500
 MOST_FILES = 40
 MOST_TODOS = 40
@@ -33,10 +33,10 @@ _OPENING: dict[Occasion, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """The parts of a supplement."""
+    """The values for a supplement."""
 
     token: str
-    """Unique text; when the transcript contains it, the supplement has arrived."""
+    """A unique text. When the transcript contains it, the supplement has arrived."""
     facts: Facts
     git: GitView
     goal: str | None = None
@@ -64,7 +64,7 @@ def _bounded(text: str) -> str:
 
 
 def _sections(ground: Ground) -> Iterator[tuple[str, str]]:
-    """Titles and bodies, the most important first: text that does not fit is cut at the end."""
+    """Yield titles and bodies, the most important first, because a long text is cut at the end."""
     facts, git = ground.facts, ground.git
     yield "Active Task", _task(ground)
     yield "In-Progress Work", _work(facts)
@@ -89,14 +89,14 @@ def _task(ground: Ground) -> str:
 
 
 def _current(facts: Facts) -> Todo | None:
-    """The todo that is in progress, else the first open one."""
+    """Return the todo that is in progress, else the first open one."""
     unfinished = [todo for todo in facts.todos if todo.status != "completed"]
     in_progress = [todo for todo in unfinished if todo.status == "in_progress"]
     return next(iter(in_progress or unfinished), None)
 
 
 def _work(facts: Facts) -> str:
-    """The todo list as last written; if there is none, the last tool calls."""
+    """List the todos as last written; if there are none, the last tool calls."""
     if facts.todos:
         more = len(facts.todos) - MOST_TODOS
         return todos(facts.todos[:MOST_TODOS]) + (f"\n- … and {more} more" if more > 0 else "")
@@ -127,7 +127,7 @@ def _files(facts: Facts) -> str:
 
 
 def _sentences(ground: Ground) -> Iterator[str]:
-    """The same facts as prose."""
+    """Yield the facts of `_sections` as prose."""
     facts, git = ground.facts, ground.git
     if goal := _goal_text(ground):
         yield f"The original request:\n\n{fenced(shortened(goal, LONGEST_GOAL), '')}"

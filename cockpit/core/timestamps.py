@@ -1,7 +1,7 @@
 """Times in the records, reports and status files of other programs, and times as text.
 
-Such a file can hold any number, and Python raises an error for a time that is not between the years
-1 and 9999. So a time before 1970 or after 2286 counts as unknown. Formatting never raises.
+Such a file can contain any number, and Python raises an error for a time outside the years 1 to
+9999. So a time before 1970 or after 2286 is treated as unknown. Formatting never raises.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ LATEST = 1e10
 
 
 def unix_time(value: object) -> float | None:
-    """Return unix seconds as a float; None for anything that is not a known time."""
+    """Return unix seconds as a float; None for anything that is not a time in range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LATEST:
         return None
     return float(value)
 
 
 def unix_milliseconds(value: object) -> float | None:
-    """Return unix milliseconds as seconds; None for anything that is not a known time."""
+    """Return unix milliseconds as seconds; None for anything that is not a time in range."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value / 1000 if 0 <= value <= LATEST * 1000 else None
 
 
 def moment(value: object) -> datetime | None:
-    """Return an ISO 8601 text with a time zone as a time; None for anything else."""
+    """Parse an ISO 8601 text with a time zone; None for anything else."""
     if not isinstance(value, str):
         return None
     try:
@@ -38,12 +38,12 @@ def moment(value: object) -> datetime | None:
 
 
 def rfc3339(seconds: float) -> str:
-    """Unix seconds as UTC, to the second. A time out of range becomes the nearest known one."""
+    """Format unix seconds as UTC, to the second. An invalid time becomes the nearest valid one."""
     return _utc(seconds).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def clock_time(seconds: float) -> str:
-    """Unix seconds as a date and time in UTC, to the minute; the range is that of `rfc3339`."""
+    """Format unix seconds as a date and time in UTC, to the minute; invalid times as `rfc3339`."""
     return _utc(seconds).strftime("%d %b %Y %H:%M UTC")
 
 

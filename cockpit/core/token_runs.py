@@ -1,6 +1,6 @@
 """Find the runs of characters in a text that are long enough to be a credential.
 
-Ordinary text has few, so searches for credentials look only there.
+Ordinary text has few such runs, so searches for credentials read only the runs.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _RUN = re.compile(rf"[^ ]{{{SHORTEST_RUN},}}")
 
 
 def token_runs(text: str) -> str:
-    """Each long run once, one per line; colours and the escape `\\n` of JSON count as spaces."""
+    """Return each long run once, one per line; colours and JSON's `\\n` are treated as spaces."""
     long = dict.fromkeys([run for run in _apart(text).split() if len(run) >= SHORTEST_RUN])
     return "\n".join(long)
 
 
 def placed_runs(text: str) -> Iterator[tuple[int, str]]:
-    """Start and text of every long run."""
+    """Yield start and text of every long run."""
     for run in _RUN.finditer(_apart(text)):
         yield run.start(), run[0]
 
 
 def _apart(text: str) -> str:
-    """The text with spaces for characters that are in no run; positions stay the same."""
+    """Replace characters that cannot be in a run with spaces; positions stay the same."""
     text = spaced(text)
     if "?" in text:
         text = text.replace("?", _STAND_IN)
@@ -43,9 +43,9 @@ def _apart(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """The text with spaces for colours and for the line ends of JSON; positions stay the same."""
+    """Replace colours and the line ends of JSON with spaces; positions stay the same."""
     if "\\" in text:
-        # Otherwise their letter would count as part of the run that follows.
+        # Otherwise the letter of the escape would be read as part of the next run.
         for written in ("\\n", "\\r", "\\t"):
             text = text.replace(written, "  ")
     if "\x1b[" in text or "b[" in text or "\\033[" in text or "\\e[" in text:
@@ -54,5 +54,5 @@ def spaced(text: str) -> str:
 
 
 def is_run(value: str) -> bool:
-    """Whether `token_runs` of a text contains the value whenever the text does."""
+    """Return whether `token_runs` contains the value for every text that contains the value."""
     return len(value) >= SHORTEST_RUN and CHARACTERS.issuperset(value)

@@ -15,11 +15,11 @@ class ToolNames:
     cli: str
     """The CLI's own name."""
     read: str
-    """Follows "with": what reads a file."""
+    """The tool that reads a file, as a phrase after "with"."""
     write: str
-    """Follows "with": what writes a file."""
+    """The tool that writes a file, as a phrase after "with"."""
     all: tuple[str, ...]
-    """The tools that a document of this CLI may name; empty if they are not known."""
+    """The tools that a document of this CLI may mention; empty if they are not known."""
 
 
 CLAUDE_TOOLS = ToolNames(

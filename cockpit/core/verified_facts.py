@@ -1,7 +1,7 @@
 """The section `Verified Facts` of a handoff document, written from git and the transcript.
 
-A commit that the transcript or the agent's text names, and that git does not have, is marked as
-unverified. Nothing here runs git: the caller passes a `GitView`.
+A commit in the transcript or the agent's text that git does not have is marked as unverified. This
+module does not run git: the caller passes a `GitView`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
 
 MOST_LINES = 100
-"""Lines of one list: every line costs the model that reads the document."""
+"""Maximum lines of one list, because every line uses context of the model that reads it."""
 MOST_CLAIMS = 50
 MOST_OVER = 10
-"""Background tasks that are over. Running tasks are all listed."""
+"""Maximum listed background tasks that have ended. Running tasks are all listed."""
 _IN_BACKGROUND = re.compile(
     r"- (?:[\w -]{1,40} `[^`]+`(?: \([^)]*\))?, [\w -]{1,40}: |… and \d+ more$)"
 )
-"""How each line of `background_work` begins."""
+"""The beginning of each line of `background_work`."""
 UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Not known."
@@ -33,7 +33,7 @@ _YES, _NO = "\0y", "\0n"
 
 _MARKS = {"completed": "[x]", "in_progress": "[~]"}
 _AFTER_COMMIT = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
-"""Directly after this word, digits alone count as a hash."""
+"""Directly after this word, even a number without letters is read as a hash."""
 _HASH = re.compile(
     r"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])"
     rf"(?:(?=[0-9a-f]*[a-f])|{_AFTER_COMMIT})[0-9a-f]{{7,40}}(?![\w/:-])"
@@ -44,7 +44,7 @@ _LISTED_HASH = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
 
 @dataclass(frozen=True, slots=True)
 class GitView:
-    """The state of the directory in git, as the caller found it."""
+    """The state of the directory in git, as determined by the caller."""
 
     is_repository: bool = False
     branch: str | None = None
@@ -56,35 +56,35 @@ class GitView:
     busy: str | None = None
     """A git operation in progress."""
     commits: tuple[CommitMade, ...] = ()
-    """Of this session, newest first."""
+    """Commits of this session, newest first."""
     root: str | None = None
     """The top of the worktree, absolute."""
     committed: tuple[str, ...] = ()
     """Files that the session's commits changed, relative to the top of the worktree."""
     known: frozenset[str] | None = None
-    """Of `claimed_commits` and the transcript's commits, those that the repository has.
+    """The commits of `claimed_commits` and of the transcript that the repository has.
 
     None if git was not asked; then nothing is marked.
     """
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
-    """Files that the document claims, as it spells them, and what was found of each.
+    """Paths that the document claims, as written -> the result of the check.
 
     A file that could not be checked is left out.
     """
 
     def knows(self, commit: str) -> bool | None:
-        """Whether the repository has a commit; None if git was not asked."""
+        """Return whether the repository has a commit; None if git was not asked."""
         own = [made.hash for made in self.commits] + ([self.head] if self.head else [])
         if any(one.startswith(commit) or commit.startswith(one) for one in own if one):
             return True
         return None if self.known is None else commit in self.known
 
     def place(self, path: str) -> str:
-        """A path relative to the top of the worktree, if it is below it."""
+        """Return a path relative to the top of the worktree, if the path is below the top."""
         return path.removeprefix(f"{self.root}/") if self.root else path
 
     def trace(self, places: Iterable[str], *, is_there: bool) -> Trace | None:
-        """What git shows of a claimed file; None if git cannot say.
+        """Return the result of checking a claimed file; None if git cannot answer.
 
         `places` are the paths that the claim may mean. A file that does not exist is `MISSING`
         even without a repository.
@@ -98,7 +98,7 @@ class GitView:
         return Trace.UNCHANGED if self.is_repository else None
 
     def has_changed(self, path: str) -> bool:
-        """Whether git shows a change of the file, committed or not."""
+        """Return whether git shows a change of the file, committed or not."""
         place = self.place(path)
         if place in self.committed:
             return True
@@ -108,10 +108,10 @@ class GitView:
 
 
 def claimed_commits(text: str) -> list[str]:
-    """The commit hashes in a text, each once, at most `MOST_CLAIMS`.
+    """Return the commit hashes in a text, each once, at most `MOST_CLAIMS`.
 
-    Only on lines that mention commits or begin with a hash, as in `git log --oneline`: other
-    hexadecimal words are ids, digests or colours.
+    Reads only lines that mention commits or begin with a hash, as in `git log --oneline`, because
+    other hexadecimal words are ids, digests or colours.
     """
     found: dict[str, None] = {}
     for line in text.split("\n"):
@@ -127,8 +127,8 @@ def claimed_commits(text: str) -> list[str]:
 def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
     """Mark each claimed commit as verified or unverified. Idempotent.
 
-    Marks that the writer put there are removed. A commit that git was not asked about gets no
-    mark. Code blocks stay as they are; `verified_facts` lists the commits in them.
+    Marks by the writer are removed. A commit that git was not asked about gets no mark. Code blocks
+    are not changed; `verified_facts` lists the commits in them.
     """
     answers = {claim: git.knows(claim) for claim in claims}
     return "\n".join(
@@ -137,7 +137,7 @@ def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
 
 
 def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Sequence[str]) -> str:
-    """The body of `## Verified Facts`; `claims` are the commits that the agent's text names."""
+    """Write the body of `## Verified Facts`; `claims` are the commits in the agent's text."""
     parts = [
         "Written by cockpit from git and the session's transcript, not by the agent.",
         "### Repository\n\n" + _repository(git),
@@ -152,16 +152,16 @@ def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Seque
 
 
 def todos(items: Sequence[Todo]) -> str:
-    """The agent's todo list: `[x]` completed, `[~]` in progress, `[ ]` anything else."""
+    """Format the agent's todo list: `[x]` completed, `[~]` in progress, `[ ]` anything else."""
     if not items:
         return "None."
     return _listed([f"{_MARKS.get(todo.status, '[ ]')} {_text(todo.content)}" for todo in items])
 
 
 def background_work(facts: Facts) -> str:
-    """One line for each subagent and background task, with what the successor can do about it.
+    """Write one line for each subagent and background task, with advice for the successor.
 
-    `is_background_line` recognises these lines by their beginning, the kind and the id.
+    `is_background_line` recognises these lines by their beginning: the kind and the id.
     """
     over = [task for task in facts.background if task.status != "running"]
     shown = [task for task in facts.background if task.status == "running"] + over[-MOST_OVER:]
@@ -170,7 +170,7 @@ def background_work(facts: Facts) -> str:
 
 
 def is_background_line(line: str, facts: Facts) -> bool:
-    """Whether `background_work` wrote the line, from these facts or earlier ones."""
+    """Return whether `background_work` wrote the line, from these facts or earlier ones."""
     if _IN_BACKGROUND.match(line):
         return True
     known = [("subagent", agent.id) for agent in facts.subagents]
@@ -262,7 +262,7 @@ def _repository(git: GitView) -> str:
 
 
 def uncommitted(git: GitView) -> str:
-    """The lines of `git status --porcelain`, fenced."""
+    """Return the lines of `git status --porcelain`, fenced."""
     if not git.is_repository:
         return NOT_KNOWN
     if not git.status_known:
@@ -276,13 +276,13 @@ def uncommitted(git: GitView) -> str:
 
 
 def _flat(line: str) -> str:
-    """One line that keeps its leading spaces, at most 8: they are part of git's output."""
+    """Clean one line; keep up to 8 leading spaces, which are part of git's output."""
     lead = len(line) - len(line.lstrip(" "))
     return " " * min(lead, 8) + one_line(line, 300)
 
 
 def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
-    """The commits that git has, newest first; then those that git does not have, marked."""
+    """List the commits that git has, newest first; then those that git does not have, marked."""
     lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
     for made in facts.commits:
@@ -300,7 +300,7 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 
 def _files(facts: Facts, git: GitView) -> str:
-    """Files that the transcript names, then those that only commits show; each with its source."""
+    """List the files in the transcript, then those only in commits; each with its source."""
     named = dict.fromkeys(facts.files_modified)
     lines = [f"{code(path, 300)}{_sources(path, git)}" for path in named]
     places = {git.place(path) for path in named}

@@ -1,1 +1,1 @@
-"""Protocols for everything outside of cockpit that it uses; `adapters/` implements them."""
+"""Protocols for everything that cockpit uses outside itself; `adapters/` implements them."""

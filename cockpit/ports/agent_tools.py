@@ -1,4 +1,4 @@
-"""Tools that a model can call, and documents that it can read, whatever the protocol."""
+"""Tools that a model can call, and documents that it can read, independent of the protocol."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Argument:
     description: str
     required: bool = False
     choices: Sequence[str] = ()
-    """The only values; any text if empty."""
+    """The valid values; if empty, any text is valid."""
     longest: int = 4_096
-    """Characters."""
+    """Maximum characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool, as the model reads it."""
+    """One tool, as it is described to the model."""
 
     name: str
     description: str
@@ -46,14 +46,13 @@ class AgentTools(Protocol):
 
     @property
     def instructions(self) -> str:
-        """The purpose of the tools, in a few lines, because they use some of every session's
-        context."""
+        """The purpose of the tools. Short, because this text uses context of every session."""
 
     @property
     def tools(self) -> Sequence[Tool]: ...
 
     async def call(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any] | str:
-        """Call one of the tools, with arguments that fit it."""
+        """Call one of the tools, with valid arguments."""
 
     async def resources(self) -> Sequence[Resource]: ...
 

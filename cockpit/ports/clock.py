@@ -1,4 +1,4 @@
-"""Time."""
+"""The interface to the machine's clocks."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The clocks of this machine. Deadlines use `monotonic`, which no clock change moves."""
+    """The clocks of this machine. Deadlines use `monotonic`, because the wall clock can change."""
 
     def now(self) -> datetime:
-        """The wall clock, UTC, for users and records."""
+        """Return the wall clock's time in UTC, for users and records."""
 
     def monotonic(self) -> float:
-        """Seconds since boot, the same for all processes of this boot."""
+        """Return the seconds since boot, the same for all processes of this boot."""
 
     def steady(self) -> float:
-        """Unix seconds for order and elapsed time; a change of the wall clock does not move them.
+        """Return unix seconds that ignore changes of the wall clock, for order and elapsed time.
 
-        Counts on from the wall clock's value when this boot was first seen, including sleep. A
-        restart of the supervisor does not change it.
+        Begins at the wall clock's time when cockpit first ran after the boot. Includes sleep, and
+        continues across restarts of the supervisor.
         """
 
     def boot(self) -> str:
-        """The kernel's boot id; `monotonic` values of different boots cannot be compared."""
+        """Return the kernel's boot id; `monotonic` values of different boots are not comparable."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for some seconds."""

@@ -1,4 +1,4 @@
-"""Sessions that any live process of this user has open, from the status files of their CLI.
+"""Sessions that live processes of this user have open, from the status files of their CLI.
 
 cockpit started some of them; the others are shown as the group *elsewhere*.
 """
@@ -31,7 +31,7 @@ class LiveSession:
     """The CLI's name for the kind of session, such as `interactive`; empty if unknown."""
     waiting_for: str | None = None
     began: float | None = None
-    """When the CLI started, as it reports; unix seconds."""
+    """When the CLI started, as the CLI reports; unix seconds."""
     changed: float | None = None
     """When the CLI last changed its status; unix seconds."""
     version: str = ""
@@ -45,23 +45,27 @@ class LiveSessions(Protocol):
     """
 
     def look(self) -> Sequence[LiveSession]:
-        """The sessions of live processes of this user, by pid. Never raises."""
+        """Return the sessions of live processes of this user, ordered by pid. Never raises."""
 
     def transcript(self, session: LiveSession) -> Path | None:
-        """The path of a session's transcript; None if it is unknown."""
+        """Return the path of a session's transcript; None if it is unknown."""
 
     def check_reopenable(
         self, session: LiveSession, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Raise `BadUsage` if it would be impossible to reopen the session after its process has
-        ended, in this environment; without one, in that of the supervisor."""
+        """Raise `BadUsage` if the session could not be reopened after its process has ended.
+
+        It would be reopened in `environment`; None: in the supervisor's.
+        """
 
     def by_hand(self, session: SessionId) -> Sequence[str]:
-        """The command with which a user reopens the session, in its directory."""
+        """Return the command to reopen the session by hand, in its directory."""
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the running event loop when a status file may have changed; returns a stop
-        function."""
+        """Call on the running event loop when a status file may have changed.
+
+        Returns a function that stops the calls.
+        """
 
 
 class NoLiveSessions:

@@ -16,7 +16,7 @@ class PanesSilent(CockpitError):
 
 
 class PaneOccupied(CockpitError):
-    """A process still runs in the pane, so no other was started."""
+    """A process is still running in the pane, so no other was started."""
 
 
 class PaneGone(CockpitError):
@@ -34,36 +34,36 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A process to start in a pane. No shell and no tmux format reads its values."""
+    """A process to start in a pane. Neither a shell nor tmux formats expand its values."""
 
     argv: Sequence[str]
     directory: Path
-    """The working directory; without it the process does not start."""
+    """The working directory; it must exist."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process; nothing is inherited from the supervisor."""
     prompt: str | None = None
-    """The last argument. Passed in a 0600 file, not through the multiplexer."""
+    """The last argument. Passed in a file of mode 0600, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
-    """Makes the sentence that names the prompt's files and replaces the prompt, for a CLI that
-    reads such files into its first request. None for others: the prompt is an argument."""
+    """Builds the sentence that mentions the prompt's files and replaces the prompt, for a CLI that
+    reads mentioned files into its first request. None: the prompt is an argument."""
     by_file: bool = False
-    """The model opens a file with the prompt itself: the CLI gets a sentence that names it. For a
-    CLI without mentions; the process list then does not show the prompt."""
+    """The prompt is in a file, and the CLI gets a sentence that tells the model to open the file.
+    For a CLI without mentions; the process list then does not show the prompt."""
     by_cat: bool = False
     """With `by_file`: the model can open that file only with a command."""
     prompt_option: str = ""
-    """The option that takes the prompt, with its `=`, for a CLI that ignores arguments after `--`.
-    Empty: the prompt is the last argument, after `--`."""
+    """The option for the prompt, with its `=`, for a CLI that ignores arguments after `--`. Empty:
+    the prompt is the last argument, after `--`."""
     literal: bool = False
-    """The CLI understands this prompt only as an argument. It is still passed in files if it
-    contains a secret or is too long."""
+    """The CLI understands this prompt only as an argument. A prompt that contains a secret or is
+    too long is still passed in files."""
     prompt_folder: Path | None = None
     """The folder for the prompt's files; None for the default folder."""
     prompt_file: Path | None = None
     """The prompt is written to this file, which `argv` names, instead of being an argument."""
     lease: Path | None = None
-    """A file on which the process and its children hold a kernel lock. The process does not start
-    if another one holds it, so at most one runs."""
+    """A file on which the process and its children hold a kernel lock. If another process holds the
+    lock, this one does not start, so at most one runs."""
     claim: Claim | None = None
     """A second lock, on the working directory, against agents of other cockpits."""
 
@@ -74,11 +74,11 @@ class Pane:
 
     id: PaneId
     label: str
-    """The name it was opened with, stored as an option of the pane. Renaming its window does not
-    change it."""
+    """The name given by `Panes.open`, stored as an option of the pane. Renaming the window does not
+    change the label."""
     pid: int
     dead: bool
-    """Its terminal is closed. The process may still run; only the pid shows that."""
+    """Its terminal is closed. The process may still be running; check the pid."""
     exit_status: int | None = None
     exit_signal: int | None = None
     width: int = 0
@@ -89,7 +89,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The content of a pane. Lines have text and SGR sequences, no other control characters."""
+    """The content of a pane. Lines contain text and SGR sequences, no other control characters."""
 
     lines: tuple[str, ...]
     cursor_column: int = 0
@@ -101,22 +101,22 @@ class Panes(Protocol):
     """Panes on a private server. Every call has a time limit and raises `PanesSilent` after it."""
 
     async def start_server(self) -> int:
-        """Start the server if it does not run; returns its pid. Idempotent."""
+        """Start the server if it is not running; return its pid. Idempotent."""
 
     async def prepare(self) -> None:
-        """Load what `open` and `reopen` need, so that they do not wait for it. Idempotent.
+        """Load code and data that `open` and `reopen` need, so that they are fast. Idempotent.
 
         Raises `Hindered` if panes could not be opened.
         """
 
     async def server_pid(self) -> int | None:
-        """The server's pid; None if no server runs."""
+        """Return the server's pid; None if no server is running."""
 
     async def home_pid(self) -> int | None:
-        """The pid of the screen in the home window; None if there is none."""
+        """Return the pid of the screen in the home window; None if there is none."""
 
     async def look(self) -> dict[PaneId, Pane]:
-        """All panes with a label. Empty only if the server has none or has ended."""
+        """Return all panes with a label. Empty only if the server has none or has ended."""
 
     async def open(self, label: str, launch: Launch) -> Pane:
         """Start a process in a new window."""
@@ -124,20 +124,20 @@ class Panes(Protocol):
     async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
         """Start a process in a pane whose process has ended.
 
-        Raises `PaneOccupied` if a process still runs in it, and `PaneGone`.
+        Raises `PaneOccupied` if a process is still running in the pane, and `PaneGone`.
         """
 
     async def capture(self, pane: PaneId, *, history: int = 0) -> Screen:
-        """The visible screen and up to `history` lines above it. Raises `PaneGone`."""
+        """Return the visible screen and up to `history` lines above it. Raises `PaneGone`."""
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """Paste text as one bracketed paste, without control bytes and without submitting it."""
+        """Paste text as one bracketed paste, without control bytes. Does not submit the text."""
 
     async def press(self, pane: PaneId, key: str) -> None:
         """Press one named key (`Enter`, `Escape`)."""
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Hold back the keys typed into the pane for that time. Raises `PaneGone`."""
+        """Delay keys typed into the pane until this time is over. Raises `PaneGone`."""
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane whose process has ended. Idempotent."""

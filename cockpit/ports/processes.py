@@ -16,7 +16,7 @@ class ProcessId:
 
     pid: int
     started: int
-    """When it started, in the system's own count: on Linux clock ticks after boot
+    """When the process started, in the system's own unit: on Linux, clock ticks after boot
     (`/proc/PID/stat`, field 22)."""
     boot: str
     """The kernel's boot id."""
@@ -31,14 +31,14 @@ class Ending:
     killed: bool
     """At least one process needed SIGKILL."""
     stragglers: tuple[int, ...] = ()
-    """Pids of other processes with the marker that still ran after the process had ended."""
+    """Pids of other processes with the marker that were running when the process had ended."""
     survivors: tuple[int, ...] = ()
     """Pids that SIGKILL did not end; no new process may be started while they run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The start of a process: its marker and directory, read from the process itself."""
+    """The marker and directory of a process, read from the process itself."""
 
     marker: str
     """The `COCKPIT_RUN` in its environment."""
@@ -48,7 +48,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process or an ancestor of it, with values that identify what started it. All text is
+    """A process or one of its ancestors, with values that show who started it. All text is
     foreign."""
 
     process: ProcessId
@@ -69,7 +69,7 @@ class Ancestor:
     arguments: tuple[str, ...] = ()
     """Its command line."""
     tmux: str = ""
-    """Its `TMUX`: the socket of the tmux server that started it, the server's pid, and a number."""
+    """Its `TMUX`: the socket and the pid of the tmux server that started it, and a number."""
     pane: str = ""
     """Its `TMUX_PANE`."""
 
@@ -86,60 +86,60 @@ class Occupant:
 
 
 class Terminal(Protocol):
-    """A process's terminal, held open so that it stays the same one after the process ended."""
+    """A process's terminal, kept open so that it is not reused after the process has ended."""
 
     def write_line(self, text: str) -> None:
-        """Write a line of safe text below what is there. Never waits; errors are ignored."""
+        """Write a line of safe text at the end of the output. Never waits; ignores errors."""
 
     def close(self) -> None:
-        """Idempotent."""
+        """Close the terminal. Idempotent."""
 
 
 class Processes(Protocol):
-    """The processes of this machine. Signals are sent to a verified identity only, on Linux through
+    """The processes of this machine. Signals are sent only to a verified process, on Linux through
     a pidfd."""
 
     def identify(self, pid: int) -> ProcessId | None:
-        """The process that has this pid now; None if there is none."""
+        """Return the process that has this pid now; None if there is none."""
 
     def alive(self, process: ProcessId) -> bool:
-        """Whether exactly this process still runs; a zombie does not."""
+        """Return whether exactly this process is still running; False for a zombie."""
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """All processes with `COCKPIT_RUN=<marker>` in their environment."""
+        """Return all processes with `COCKPIT_RUN=<marker>` in their environment."""
 
     def carries(self, process: ProcessId, marker: str) -> bool | None:
-        """Whether this process runs with `COCKPIT_RUN=<marker>`; None if it hides its environment.
+        """Return whether this process has `COCKPIT_RUN=<marker>` in its environment.
 
-        Only macOS lets a process hide it.
+        None if the environment is hidden; only macOS can hide it.
         """
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
-        """The processes that use each directory or anything below it; empty if unknown.
+        """Return the processes that use each directory or anything below it; empty if unknown.
 
         Slow: reads files of every process. Do not call it on the event loop.
         """
 
     def lineage(self, pid: int) -> list[int]:
-        """The pids of the process, its parent, and so on up."""
+        """Return the pids of the process, its parent, and so on up."""
 
     def ancestry(self, pid: int) -> list[Ancestor]:
-        """The process, its parent, and so on up, with how each was started.
+        """Return the process, its parent, and so on up.
 
         Empty if the process does not exist. Values that cannot be read are empty.
         """
 
     def origin(self, pid: int) -> Origin | None:
-        """Marker and directory of a process; None if they cannot be read."""
+        """Return marker and directory of a process; None if they cannot be read."""
 
     def terminal(self, process: ProcessId) -> Terminal | None:
-        """The controlling terminal of a process; None without one, or if it is not the user's."""
+        """Return the process's controlling terminal; None without one, or for another user's."""
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
         """Call once, on the event loop, when the process has ended. Returns a cancel function."""
 
     async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
-        """Send SIGTERM and nothing harder; whether the process ended within `patience` seconds."""
+        """Send SIGTERM only; return whether the process ended within `patience` seconds."""
 
     async def end(
         self,

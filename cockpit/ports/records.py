@@ -1,8 +1,7 @@
-"""The rows that the supervisor stores: data that it needs after a restart and cannot find
-elsewhere.
+"""The rows that the supervisor stores: data that it needs after a restart and that is nowhere else.
 
 Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
-boot that the row names.
+row's boot.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ class AgentRecord:
 
     name: AgentName
     settings: dict[str, Any]
-    """The settings at its start; a later edit of the file applies to later starts."""
+    """The settings when the agent started; a later edit of the file applies to later starts."""
     config_file: str | None
     wanted: bool
-    """Whether it should run; False after the user stopped it."""
+    """Whether the agent should run; False after the user stopped it."""
     directory: str
     worktree: str | None = None
     branch: str | None = None
@@ -37,11 +36,11 @@ class AgentRecord:
     started: int | None = None
     boot: str | None = None
     note: str | None = None
-    """The reason of its state, if the process does not show it (`stopped by you`, …)."""
+    """The reason for the agent's state, if the process does not show it (`stopped by you`, …)."""
     ending: str | None = None
-    """How its last process ended, as text; None while one runs."""
+    """How the agent's last process ended, as text; None while a process is running."""
     gave_up: str | None = None
-    """The reason that it was not started again, if the user has to act."""
+    """Why the agent was not started again, if the user has to act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +67,25 @@ class SessionRecord:
     run: str
     created: float
     document: str | None = None
-    """The handoff document that it was started with; None for most first sessions."""
+    """The handoff document that the session was started with; None for most first sessions."""
     transcript: str | None = None
     permission_mode: str = ""
     state: str = "live"
-    """`live`, `handed_off`, `ended`, `undoing` (the previous one is being reopened), `undone`."""
+    """`live`, `handed_off`, `ended`, `undoing` (reopening the previous session), `undone`."""
     cost_usd: float | None = None
     tokens: int | None = None
     """Tokens in context when they were last counted."""
     compactions: int = 0
     ended: float | None = None
-    """When it ended; None while it runs."""
+    """When the session ended; None while it is running."""
     cli_id: SessionId | None = None
-    """The id by which the CLI knows it, if that is not `id`. A CLI that gives ids: None until it
-    is known. A CLI that takes ours: only where `id` could not be the CLI's, because another session
-    of ours has it already (`/resume` of an earlier session, or of another agent's)."""
+    """The CLI's id of the session, if that is not `id`. If the CLI chooses ids: None until the id
+    is known. If cockpit chooses ids: set only if another of cockpit's sessions already has this id
+    (after `/resume` of an earlier session, or of another agent's session)."""
     runtime: str = ""
-    """The CLI it runs in; empty in records of earlier versions, for the agent's configured one."""
+    """The CLI of the session. Empty in records of earlier versions: the agent's configured CLI."""
     model: str = ""
-    """The model that a handoff chose for it; empty for the usual one."""
+    """The model that a handoff chose for the session; empty for the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class HandoffRecord:
     reason: str
     created: float
     boot: str
-    """The boot of its monotonic times."""
+    """The boot id for the monotonic times in `record`."""
     record: dict[str, Any]
     """The state, in the form of `core.handoff.record`."""
     details: HandoffDetails
@@ -127,7 +126,7 @@ class EventRecord:
 
     @property
     def event(self) -> Event:
-        """Kind and data as a type."""
+        """The event as an object of its type."""
         return from_data(self.kind, self.data)
 
 
@@ -136,13 +135,13 @@ class OutgoingRecord:
     """A message in the outgoing queue, until it is delivered or given up."""
 
     id: str
-    """The same for all attempts, so that the receiver can recognise a repetition."""
+    """The same for all attempts, so that the receiver can recognise a repeated message."""
     created: float
     agent: AgentName
     kind: str
     """webhook, slack, discord, notify; or notice, for the user's notifications."""
     hook: dict[str, Any]
-    """The hook's `name` and `key`; its addresses and headers are not stored."""
+    """The hook's `name` and `key`; its URLs and headers are not stored."""
     payload: dict[str, Any]
     next_at: float
     """Unix seconds of the next attempt."""

@@ -1,4 +1,4 @@
-"""The interface to a CLI that cockpit runs: start it, read its files, and give it messages."""
+"""The interface to a CLI that cockpit runs: start it, read its files, and give it texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Program:
     path: Path
     version: str
     bundled: bool = False
-    """It is the one inside claude-agent-sdk."""
+    """The CLI is the copy inside claude-agent-sdk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class SessionOrder:
 
     agent: AgentName
     session_id: SessionId
-    """The id that the CLI knows. Of a new session of a CLI that chooses its ids: any id."""
+    """The CLI's id of the session. For a new session of a CLI that chooses its ids: any id."""
     run: str
     """The marker of its processes, in `COCKPIT_RUN`."""
     directory: Path
@@ -48,16 +48,16 @@ class SessionOrder:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The pane's environment before the runtime adds its own."""
     documents: Path | None = None
-    """The folder of its handoff documents, below `directory`. It may not exist."""
+    """The folder for its handoff documents, below `directory`. The folder may not exist."""
     offers_tools: bool = False
-    """The agent is offered cockpit's tools (MCP), if its CLI takes servers for one run."""
+    """Offer the agent cockpit's tools (MCP), if its CLI supports MCP servers for one run."""
 
     def __post_init__(self) -> None:
         model_name(self.model)
 
 
 class Activity(StrEnum):
-    """The activity of the CLI, from its own status file."""
+    """The activity of the CLI, from its status file."""
 
     BUSY = "busy"
     IDLE = "idle"
@@ -68,8 +68,7 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """The status file that the CLI keeps for a running process, or the same from the pane's
-    title."""
+    """The status of a running CLI process, from the CLI's status file or the pane's title."""
 
     activity: Activity
     waiting_for: str | None = None
@@ -82,7 +81,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One hook or status-line report that the reporter left in the spool."""
+    """One hook or status-line report that the reporter wrote to the spool."""
 
     agent: AgentName
     event: str
@@ -92,7 +91,7 @@ class Signal:
     at: float
     """Unix seconds when the reporter wrote it."""
     verdict: bool = False
-    """The reporter answered this event with a response that the supervisor had prepared."""
+    """The reporter returned a response to this event that the supervisor had prepared."""
 
     @property
     def session_id(self) -> str | None:
@@ -101,7 +100,7 @@ class Signal:
 
     @property
     def subagent(self) -> bool:
-        """Whether it comes from a subagent, and not from the main thread."""
+        """Whether the signal comes from a subagent instead of the main thread."""
         return bool(self.payload.get("agent_id"))
 
 
@@ -130,7 +129,7 @@ class Aside:
     cost_usd: float | None = None
     """The cost that the CLI reports; None if it reports none."""
     problem: str = ""
-    """Why there is no text; the request may still have cost something."""
+    """Why there is no text; the request may still have had a cost."""
 
 
 class Runtime(Protocol):
@@ -139,71 +138,74 @@ class Runtime(Protocol):
     name: str
     capabilities: Capabilities
     modes: Modes
-    """The rights of each permission mode; the least rights, if the CLI's own configuration can add
-    some."""
+    """The rights of each permission mode, without rights that the CLI's own configuration adds."""
     tools: ToolNames
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Find the CLI and run it with `--version`; the user's CLI before the bundled one.
+        """Find the CLI and run it with `--version`. The user's CLI is preferred to the bundled one.
 
-        Raises `ProgramMissing`. An old session is ended only after this succeeded.
+        Raises `ProgramMissing`. A handoff ends the old session only after this call succeeded.
         """
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """The process that starts this session. Writes the files that the process needs."""
+        """Return the process to start for this session. Writes the files that the process needs."""
 
     def nearest_mode(self, mode: str, rights: Rights) -> str:
-        """The permission mode for a session that comes from another CLI, where its mode was called
-        `mode` and allowed `rights`. See `core.permission.nearest`.
+        """Return the permission mode for a job that comes from another CLI.
+
+        There, the job's mode was called `mode` and had `rights`. See `core.permission.nearest`.
         """
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """The path of this session's transcript; None if the CLI keeps none."""
+        """Return the path of this session's transcript; None if the CLI writes none."""
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         """Parse one line of the transcript, without its newline. Never raises."""
 
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
-        """The window of a model from the table, or an assumption."""
+        """Return the window of a model from the table, or an assumed window."""
 
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        """Tokens at which the CLI compacts automatically, by its formula; None if it does not."""
+        """Return the token count at which the CLI compacts, by its formula; None for never."""
 
     def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        """The environment's settings that move that point; equal strings mean equal points."""
+        """Return the settings that affect `compacts_at`; equal strings mean equal results."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """The CLI's status of this process; None without a status file."""
+        """Return the CLI's status of this process; None without a status file."""
 
     def presence_in(self, title: str) -> Presence | None:
-        """The CLI's status in the title of its pane; None for any other title, and without
-        `Source.TITLE`."""
+        """Return the CLI's status in the title of its pane.
+
+        None for any other title, and without `Source.TITLE`.
+        """
 
     def report(self, signal: Signal) -> Report | None:
-        """The report in a status-line signal; None for every other signal."""
+        """Return the report in a status-line signal; None for every other signal."""
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """The hook events in a signal; empty for a subagent's signal."""
+        """Return the hook events in a signal; empty for a subagent's signal."""
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
-        """Events that a working CLI shows only on its screen; empty without `Source.SCREEN`."""
+        """Return events that a working CLI shows only on screen; empty without `Source.SCREEN`."""
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """The permission mode that a hook reports; None if it reports none, or one that is not
-        exact."""
+        """Return the permission mode that a hook reports; None if it reports no exact mode."""
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
-        """The transcript that a hook names; None if this session cannot have it."""
+        """Return the transcript that a hook reports; None if it cannot belong to this session."""
 
     def composer(self, screen: Screen) -> bool | None:
-        """Whether the prompt box on the screen is empty; None if unknown."""
+        """Return whether the prompt box on the screen is empty; None if unknown."""
 
     def first_dialog(self, screen: Screen) -> str | None:
-        """The question of a dialog before the session starts, with the next step; None if none."""
+        """Return the question of a dialog before the session starts, and the next step; or None."""
 
     def lacks(self, agent: AgentName) -> str | None:
-        """Missing setup that limits cockpit's functions with this CLI, with the next step; for the
-        agent's row. None if nothing is missing."""
+        """Return missing setup that limits cockpit with this CLI, with the next step.
+
+        The text is for the agent's row. None if nothing is missing.
+        """
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Give the agent a text at its next tool boundary, or at the end of its turn.
@@ -213,14 +215,14 @@ class Runtime(Protocol):
         """
 
     def withdraw_ask(self, agent: AgentName) -> bool:
-        """Withdraw the text of `ask`; False if it was delivered already, or there is none."""
+        """Withdraw the text of `ask`; False if it was already delivered, or there is none."""
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """Give the agent facts: with `at_start` at the next start of a session, else at its next
-        tool boundary.
+        """Give the agent facts when its next session starts, or at its next tool boundary.
 
-        A session starts in the same process after a compaction or a clear. Delivered at most once;
-        replaces an earlier text that was not delivered. False if this CLI does not support it.
+        With `at_start`, the text is given when the next session starts; after a compaction or a
+        clear, it starts in the same process. The text is delivered at most once, and replaces an
+        earlier one that was not delivered. False if this CLI does not support it.
         """
 
     def withdraw_supplement(self, agent: AgentName) -> bool:
@@ -236,14 +238,14 @@ class Runtime(Protocol):
         """Revoke `permit_writing`. Idempotent."""
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Let the next compaction wait until it is released, for some seconds at most.
+        """Delay the next compaction until `release_compaction`, for some seconds at most.
 
-        It is never refused: a request that does not fit the window needs a compaction. False if
-        this CLI does not support it.
+        The compaction is never blocked, because the next request may not fit the window without it.
+        False if this CLI does not support it.
         """
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let the compaction continue; False if none was held."""
+        """Let the compaction continue; False if none was delayed."""
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float

@@ -1,7 +1,7 @@
 """Blocking calls that may never return, with a time limit.
 
-A path that an agent names can be on a file system that hangs (FUSE, NFS, the files of a stopped
-process). A system call cannot be cancelled, so such a call is left on its own thread.
+A path from an agent can be on a file system that hangs (FUSE, NFS, the files of a stopped process).
+A system call cannot be cancelled, so such a call is left on its own thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class NoAnswer(Hindered):
-    """The file system did not answer in time. The call still runs; ask again later."""
+    """The file system did not answer in time. The call is still running; try again later."""
 
 
 class SlowCalls(Protocol):
@@ -25,14 +25,15 @@ class SlowCalls(Protocol):
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
         """Run the calls one after the other; each key gets its result or its exception.
 
-        A call that does not return in time gives `NoAnswer`, as do later calls of that key until
-        it returns: then its result answers the next call of that key. The other calls run.
+        If a call does not return in time, its key gets `NoAnswer`, and so do later calls of the key
+        until the first call returns. Its result is then used for the next call of the key. Other
+        keys are not affected.
         """
         ...
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
         """Run one call, with its own time limit in seconds. Raises its exception, or `NoAnswer`.
 
-        The result of a late call is dropped; until it returns, its key gets `NoAnswer`.
+        The result of a late call is discarded; until that call returns, its key gets `NoAnswer`.
         """
         ...

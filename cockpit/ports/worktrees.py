@@ -1,4 +1,4 @@
-"""Worktrees: the directories that agents work in, and their state in git."""
+"""Worktrees: the working directories of agents, and their state in git."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GitFacts:
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`, at most 200."""
     status_known: bool = True
-    """False if `git status` would have run a program that the repository's settings name."""
+    """False if `git status` would have run a program from the repository's settings."""
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
@@ -57,7 +57,7 @@ class Diff:
     """The changes of a worktree since a commit, staged or not."""
 
     base: str | None = None
-    """Full hash of the commit; None before the first commit, when everything is new."""
+    """Full hash of the commit; None before the first commit: then all files are new."""
     files: tuple[ChangedFile, ...] = ()
     untracked: tuple[str, ...] = ()
     """Untracked files, and folders with only untracked files; made safe to show."""
@@ -66,7 +66,7 @@ class Diff:
     cut: bool = False
     """The diff is incomplete."""
     unknown: str | None = None
-    """Why there is no diff; then everything else is empty."""
+    """Why there is no diff; all other fields are then empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,11 @@ class Made:
     at: float = 0.0
     """Unix seconds."""
     base: str = ""
-    """The branch that it starts from; empty if that is not a branch."""
+    """The branch that the worktree starts from; empty if it does not start from a branch."""
     commit: str = ""
-    """The commit that it starts from."""
+    """The commit that the worktree starts from."""
     ready: bool = False
-    """Its setup succeeded, or there was none."""
+    """The worktree's setup succeeded, or there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +92,13 @@ class Worktree:
     directory: Path
     branch: str
     created: bool
-    """False if it existed already and was adopted."""
+    """False if the worktree existed already and was adopted."""
     new_branch: bool = False
     """False if the branch existed already."""
     made: Made | None = None
     """None if cockpit did not create it."""
     unfiltered: tuple[str, ...] = ()
-    """Filters of the repository's own configuration that were not applied to its files."""
+    """Filters of the repository's own configuration, which cockpit did not apply to its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +114,31 @@ class Tree:
     made: Made | None = None
     """None if cockpit did not create it."""
     lock: str | None = None
-    """The reason of a lock that is not cockpit's; None without one."""
+    """The reason for a lock that is not cockpit's; None without one."""
     missing: bool = False
     """Its folder does not exist."""
     changed: int | None = 0
     """Files that differ from the commit; None if git would run the repository's programs.
-    If the worktree is missing: files that are staged."""
+    If the worktree is missing: staged files."""
     overlooked: int = 0
-    """Changed files that git does not look at (assume-unchanged, skip-worktree)."""
+    """Changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
-    """Ignored files and folders that are not known to exist elsewhere too."""
+    """Ignored files and folders, without those that are known to exist elsewhere."""
     ignored_bytes: int = 0
     inner: tuple[str, ...] = ()
     """Other repositories inside: initialised submodules, worktrees, clones."""
     modules: tuple[str, ...] = ()
-    """Git folders of submodules of this worktree only, with commits that are on no remote."""
+    """Git folders of submodules of this worktree only, with commits that are not pushed."""
     busy: str | None = None
     """Like `GitFacts.busy`."""
     alone: int | None = 0
-    """Commits on no remote and not in its base; None if unknown."""
+    """Commits not pushed or merged; None if unknown."""
     behind: int | None = None
-    """Commits of its base that it does not have."""
+    """Commits of the base that the worktree does not have."""
     only_here: int | None = 0
-    """Commits and other objects that only its own log, references and unfinished operations refer
-    to. They are lost with git's folder for the worktree. None if unknown."""
+    """Commits and other objects that only the worktree's reflog, references and unfinished
+    operations refer to. They are lost with git's folder for the worktree. None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,32 +146,32 @@ class Removed:
     """The result of removing a worktree."""
 
     salvage: str | None
-    """The reference that keeps its content; None if there was nothing to save."""
+    """The reference to the saved content; None if there was nothing to save."""
 
 
 Objection = Callable[[Path], Awaitable[str | None]]
-"""Returns why the folder must not be removed, or None. Called after the folder was moved aside."""
+"""Returns why the folder must not be removed, or None. Called after the folder was renamed."""
 
 
 class Worktrees(Protocol):
-    """Git, called without taking locks and without running programs that a repository names."""
+    """Git, called without taking locks and without running programs of a repository's settings."""
 
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """The state of a directory. Does not raise outside a repository; then `root` is None."""
+        """Return the state of a directory. Outside a repository, `root` is None."""
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """The changes since the commit; if they are unknown, `Diff.unknown` has the reason."""
+        """Return the changes since the commit; if they are unknown, `Diff.unknown` says why."""
 
     async def home(self, directory: Path) -> Path | None:
-        """The main checkout of a directory's repository, or the folder of a bare one.
+        """Return the main checkout of a directory's repository, or the folder of a bare repository.
 
         None outside a repository.
         """
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Whether `ensure` would use an existing branch. Raises like `ensure`; creates nothing."""
+        """Return whether `ensure` would use an existing branch; creates nothing. Raises like it."""
 
     async def ensure(
         self,
@@ -189,23 +189,23 @@ class Worktrees(Protocol):
         """
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
-        """Copy files that are not in git from the checkout; returns the names that were copied.
+        """Copy files that are not in git from the checkout; return the names that were copied.
 
-        Skips names that do not exist, and names that the worktree has already. Raises `Failed` for
-        a name that leads out of the repository.
+        Skips names that do not exist, and names that already exist in the worktree. Raises `Failed`
+        for a name that leads out of the repository.
         """
 
     async def set_ready(self, directory: Path) -> None:
         """Record that the worktree's setup succeeded. Idempotent."""
 
     async def trees(self, repository: Path) -> list[Tree]:
-        """All linked worktrees; empty without a repository."""
+        """Return all linked worktrees; empty without a repository."""
 
     async def examine(self, tree: Tree) -> Tree:
-        """The same worktree with the slow fields: `inner` and the ignored files."""
+        """Return the worktree with the slow fields added: `inner` and the ignored files."""
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
-        """Save its commit and all uncommitted changes as one reference; changes nothing else.
+        """Save the commit and all uncommitted changes under one reference; change nothing else.
 
         Ignored files are saved too, except those in `left_out`. Raises `CockpitError`.
         """
@@ -220,29 +220,29 @@ class Worktrees(Protocol):
         """
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
-        """Create a reference to the commit that is checked out; returns its name.
+        """Create a reference to the commit that is checked out; return the reference's name.
 
         None before the first commit. Raises `CockpitError`.
         """
 
     async def push(self, directory: Path, branch: str) -> str:
-        """Push one branch to its remote, never with force; returns the remote's name.
+        """Push one branch to its remote, never with force; return the remote's name.
 
         Raises `Failed` with the command to run by hand.
         """
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
-        """Open a pull request for a pushed branch with `gh`; returns its URL.
+        """Open a pull request for a pushed branch with `gh`; return its URL.
 
         Raises `ProgramMissing` or `Failed` with the command to run by hand, and `Failed` for a
         branch without commits of its own.
         """
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """The shell command that opens the pull request; empty if there is nothing to propose."""
+        """Return the shell command that opens the pull request; empty if there are no changes."""
 
     async def busy(self, directory: Path) -> str | None:
-        """A git operation in progress, like `GitFacts.busy`. Runs one process."""
+        """Return a git operation in progress, like `GitFacts.busy`. Runs one process."""
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern, relative to the directory, to the repository's `info/exclude`.
@@ -251,4 +251,4 @@ class Worktrees(Protocol):
         """
 
     async def known(self, repository: Path, commit: str) -> bool:
-        """Whether the repository has this commit."""
+        """Return whether the repository has this commit."""

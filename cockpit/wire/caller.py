@@ -8,8 +8,8 @@ from cockpit.wire.status import Wire
 
 
 class CallerStatus(Wire):
-    """The process at the other end of the connection. The supervisor finds these values; a caller
-    cannot set them."""
+    """The process at the other end of the connection. The supervisor determines these values; a
+    caller cannot set them."""
 
     kind: Literal["user", "agent", "hook", "unknown"]
     name: str | None = None

@@ -1,6 +1,6 @@
 """`GET /v1/course/NAME`: an agent's context history, over all sessions of its job.
 
-The token counts come from the sessions' transcripts. A session without any has the reason.
+The token counts come from the sessions' transcripts. A session without token counts has the reason.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from cockpit.wire.status import MarksStatus, Wire
 
 
 class CoursePoint(NamedTuple):
-    """The token count at one reply; a list of four on the wire."""
+    """The token count at one reply; on the wire, a list of four values."""
 
     call: int
     """Number of the reply in the session."""
     tokens: int
     kind: Literal["reply", "compacted"] = "reply"
-    """For `compacted`, `tokens` is the number before it; the number after it is unknown."""
+    """For `compacted`, `tokens` is the count before the compaction; the one after it is unknown."""
     at: float | None = None
     """Unix seconds, if the transcript has the time."""
 
@@ -30,20 +30,20 @@ class Stretch(Wire):
     session: str
     number: int
     state: str
-    """Like in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
+    """As in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
     window: int | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None
-    """Like in `ContextStatus`."""
+    """As in `ContextStatus`."""
     marks: MarksStatus = Field(default_factory=MarksStatus)
     points: list[CoursePoint] = Field(default_factory=list)
     """In order; at most 512, spread evenly over the replies."""
     unknown: str | None = None
-    """The reason if there are no points although the transcript should have some."""
+    """Why there are no points, if the transcript should have some."""
 
 
 class Course(Wire):
     agent: str
     stretches: list[Stretch] = Field(default_factory=list)
     limits: list[str] = Field(default_factory=list)
-    """What is not possible with the CLI of the agent's session, each with the reason."""
+    """The missing capabilities of the CLI of the agent's session, each with the reason."""

@@ -20,7 +20,7 @@ class WorktreeDiff(Wire):
     since: str | None = None
     """The commit that the worktree is compared with; null before the first commit."""
     of_job: bool = False
-    """True if that commit is the one where the job began; otherwise it is HEAD."""
+    """True if `since` is the commit at which the job began; otherwise `since` is HEAD."""
     files: list[DiffFile] = Field(default_factory=list)
     untracked: list[str] = Field(default_factory=list)
     """Safe to show; a folder with only untracked files is one entry."""
@@ -29,4 +29,4 @@ class WorktreeDiff(Wire):
     cut: bool = False
     """The diff is incomplete."""
     unknown: str | None = None
-    """The reason if there is no diff; all other fields are then empty."""
+    """Why there is no diff; all other fields are then empty."""

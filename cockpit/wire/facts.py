@@ -44,13 +44,13 @@ class UsageContext(Wire):
     tokens: int | None = None
     window: int | None = None
     used: float | None = None
-    """Share of the window; 1 is full, and it can be more."""
+    """Share of the window that is used; can exceed 1."""
     confidence: Literal["reported", "derived", "assumed", "unknown"] = "unknown"
     source: Literal["transcript"] | None = None
 
 
 class UsageTotals(Wire):
-    """Totals in which each reply is counted once."""
+    """Tokens of all replies; each reply is counted once."""
 
     input: int
     cache_creation: int
@@ -70,7 +70,7 @@ class Usage(Wire):
     totals: UsageTotals | None = None
     skipped_lines: int | None = None
     error: str | None = None
-    """The reason if the transcript could not be read."""
+    """Why the transcript could not be read; null if it could."""
 
 
 class SessionFacts(Wire):

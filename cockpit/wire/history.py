@@ -1,7 +1,7 @@
 """`GET /v1/history` and `cockpit history --json`: jobs with their sessions and handoffs.
 
-An unknown value is null. A field that a response does not have is left out, as `to_json` writes it.
-Fields may be added; none is renamed.
+An unknown value is null. Some fields can be left out; `to_json` then leaves them out too. Fields
+may be added; none is renamed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from cockpit.wire.status import Wire
 
 
 class HistoryDocument(Wire):
-    """A document that a session left."""
+    """A handoff document of a session."""
 
     id: str
-    """The outcome of the document's handoff."""
+    """The id of the document's handoff."""
     path: str | None = None
     outcome: str | None = None
     writer: str | None = None
@@ -62,7 +62,7 @@ class HistorySession(Wire):
     tokens: int | None = None
     compactions: int = 0
     began_with: str | None = None
-    """The document that the session was started with."""
+    """The document with which the session was started."""
     started_at: str | None = None
     ended_at: str | None = None
     transcript: str | None = None
@@ -99,7 +99,7 @@ class HistoryPage(Wire):
 
 
 def to_json(part: HistoryChain | HistorySession, *, without: str = "") -> dict[str, Any]:
-    """Return JSON data with the fields that the response has, except `without`."""
+    """Return JSON data with the fields that were set, except `without`."""
     return part.model_dump(
         by_alias=True, exclude_unset=True, exclude={without} if without else None
     )

@@ -1,7 +1,7 @@
 """Build the OpenAPI 3.1 description of the API from the models of `wire`.
 
-`GET /openapi.json` and `cockpit api schema` return it. The descriptions of fields are the
-docstrings below them, which are read from the source, because only this module needs them.
+`GET /openapi.json` and `cockpit api schema` return this description. The descriptions of fields are
+the docstrings below them, which are read from the source because only this module needs them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cockpit.wire.verbs import VERBS, Done, Refusal, Verb
 from cockpit.wire.views import OPENAPI_PATH, VIEWS, Form, View
 
 API_VERSION = "1.0"
-"""The first number is the one in the addresses; the second grows whenever something is added."""
+"""The first number is the version in the paths; the second grows with each addition."""
 
 _REFERENCE = "#/components/schemas/{model}"
 _SSE = "text/event-stream"
@@ -32,14 +32,15 @@ _SPARSE = (HistoryChain, HistoryPage)
 _DESCRIPTION = """\
 The API of cockpit's supervisor: read the state of its agents, and control them.
 
-- Within `/v1` names are added, never changed or removed. Ignore members that you do not know.
-- An unknown value is null, never a made-up zero. Times are UTC, as in RFC 3339.
-- A failure is a problem document (RFC 9457). Compare its `type`; its sentences can change.
+- Within `/v1`, names are added but never changed or removed. Ignore unknown members.
+- An unknown value is null, never 0. Times are UTC, in the format of RFC 3339.
+- The response to a failed request is a problem document (RFC 9457). Compare its `type`; its
+  sentences can change.
 """
 _OF_SOCKET = "The supervisor's unix socket: no token, for your own user only."
 _OF_SERVE = "`cockpit serve`, with the token that it prints. Changes need `--write`."
 _FAILURES = {
-    "400": "The request is not valid.",
+    "400": "The request is invalid.",
     "404": "No agent, handoff or document of that name.",
     "408": "The whole request did not arrive in time.",
     "409": "Not possible in the present state, or not allowed for the agent that asked.",
@@ -49,7 +50,7 @@ _FAILURES = {
 }
 _FAILURES_OF_SERVE = {
     "401": "The token is missing or wrong.",
-    "403": "From a page of another site, or a request for a change without `--write`.",
+    "403": "A cross-origin request, or a request for a change without `--write`.",
 }
 
 
@@ -131,7 +132,7 @@ def _verb(
 
 
 def _itself(failures: Mapping[str, Any]) -> dict[str, Any]:
-    text = "This description."
+    text = "The OpenAPI description of this API."
     return {
         "operationId": "openapi",
         "summary": text,
@@ -154,7 +155,7 @@ def _content(view: View, references: Mapping[Any, dict[str, Any]]) -> dict[str, 
     schema = _schema_of(view.answer, references)
     if view.form is Form.JSON:
         return _json(schema)
-    # OpenAPI 3.1 cannot say what each line is; 3.2 does with `itemSchema`.
+    # OpenAPI 3.1 cannot describe the lines of a stream; 3.2 does with `itemSchema`.
     lines = {"schema": {"type": "string"}, "x-itemSchema": schema}
     return {view.form.value: lines, _SSE: lines}
 
@@ -197,12 +198,12 @@ class _Schema(GenerateJsonSchema):
         return False
 
     def field_is_required(self, field: Any, total: bool) -> bool:
-        """Mark every field of a response as required, also those that a request may leave out."""
+        """Mark every field of a response as required, even those that a request may leave out."""
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 
 def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
-    """Return a reference for each model, and the schemas that they refer to."""
+    """Return a reference for each model, and the schemas of the references."""
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(verb, "validation") for verb in VERBS]
     models += [(Done, "serialization"), (Refusal, "validation")]
     for model in {one: None for view in VIEWS for one in _models(view.answer)}:
@@ -245,7 +246,7 @@ def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
 
 
 def _docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Return field -> the docstring below it, also for inherited fields."""
+    """Return field -> the docstring below it, including inherited fields."""
     found: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         if kind.__module__.startswith("cockpit.wire."):

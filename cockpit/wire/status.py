@@ -39,9 +39,9 @@ PhaseName = Literal[
 
 
 class Wire(BaseModel):
-    """Base class of all messages: immutable; ignores fields of a newer version.
+    """Base class of all messages. Immutable; ignores fields of a newer version.
 
-    A number is finite: JSON has no other.
+    Rejects NaN and infinity, which JSON does not have.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
@@ -52,15 +52,15 @@ class Needs(Wire):
     detail: str
     """A sentence for the user, with the next step."""
     since: str | None = None
-    """When the agent began to wait, if known."""
+    """When the agent began to wait; null if unknown."""
     tool: str | None = None
     """For a permission: the tool that needs it."""
     command: str | None = None
     """For a permission: the input of the tool, without secrets; can have several lines."""
     resets_at: str | None = None
-    """For a usage limit: when it resets, if known."""
+    """For a usage limit: when the limit resets, if known."""
     due: str | None = None
-    """For a question about a handoff: the reason of the handoff, without the question."""
+    """For a question about a handoff: the reason for the handoff, without the question."""
 
 
 class MarksStatus(Wire):
@@ -76,19 +76,19 @@ class ContextStatus(Wire):
     tokens: int | None = None
     window: int | None = None
     used: float | None = None
-    """Share of the window; 1 is full, and it can be more."""
+    """Share of the window that is used; can exceed 1."""
     band: BandName = "unknown"
     confidence: Literal["reported", "derived", "assumed", "unknown"] = "unknown"
     source: Literal["statusline", "transcript"] | None = None
     age_seconds: float | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None
-    """`formula`: calculated by the CLI's rule; `seen`: observed with this CLI."""
+    """`formula`: calculated with the CLI's formula; `seen`: observed with this CLI."""
     tokens_per_turn: int | None = None
     turns_left: int | None = None
     marks: MarksStatus = Field(default_factory=MarksStatus)
     tool_calls: int | None = None
-    """Set only if the token count is unknown; the band can then come from this number."""
+    """Set only if the token count is unknown; the band may then depend on this number."""
     trend: list[int] = Field(default_factory=list)
     """The whole session as a few token counts, oldest first; `GET /v1/course/NAME` has more."""
 
@@ -99,12 +99,12 @@ class HandoffStatus(Wire):
     phase: PhaseName
     since: str
     detail: str | None = None
-    """The reason that the handoff waits, as text."""
+    """Why the handoff is waiting, as text."""
     document: str | None = None
-    """Absolute path of the document, once there is one (in `asked`: a draft from facts)."""
+    """Absolute path of the document, if it exists (in phase `asked`: of a draft from facts)."""
     writer: Literal["agent", "sdk", "facts"] | None = None
     to: str | None = None
-    """The runtime of the new session, if it is another one than that of the old session."""
+    """The runtime of the new session, if it differs from the runtime of the old session."""
 
 
 class BackgroundStatus(Wire):
@@ -154,13 +154,13 @@ class AgentStatus(Wire):
     cost_usd: float | None = None
     chain_cost_usd: float | None = None
     background: list[BackgroundStatus] = Field(default_factory=list)
-    """Background tasks that run now."""
+    """Background tasks that are running."""
     activity: str | None = None
     last_activity_at: str | None = None
     note: str | None = None
-    """The reason of the state, if the state alone is not clear."""
+    """The reason for the state, if the state alone is not clear."""
     warning: str | None = None
-    """A hook that failed, until it succeeds again."""
+    """A hook that failed, until the hook succeeds again."""
 
 
 class SupervisorStatus(Wire):
@@ -171,9 +171,9 @@ class SupervisorStatus(Wire):
     """The configuration file that the supervisor read last, besides the user's own; null for
     none."""
     config_named: bool = False
-    """The file was named on a command line, so all of its settings apply."""
+    """The user named the file on a command line, so all of its settings apply."""
     trouble: str | None = None
-    """The reason that the supervisor cannot write its state, with the remedy; null while it can."""
+    """Why the supervisor cannot write its state, and how to fix it; null while it can."""
 
 
 class HeldSetting(Wire):
@@ -184,16 +184,16 @@ class HeldSetting(Wire):
     key: str
     reason: str
     agent: str | None = None
-    """The agent of the setting; null for a setting of all agents of the file."""
+    """The agent of the setting; null for a setting that applies to all agents of the file."""
     host: str | None = None
     """The host of the file; null in the response of that host itself."""
 
 
 class ElsewhereSession(Wire):
-    """A session of a coding CLI on this machine that no cockpit started.
+    """A session of a coding CLI on this machine that cockpit did not start.
 
-    Model and context come from the transcript, everything else from the CLI's status file. Null if
-    the file does not have it.
+    Model and context come from the transcript, other values from the CLI's status file. A value
+    that is not in the file is null.
     """
 
     session_id: str
@@ -207,7 +207,7 @@ class ElsewhereSession(Wire):
     status: Literal["busy", "idle", "waiting", "unknown"] = "unknown"
     """From the CLI's status file."""
     waiting_for: str | None = None
-    """The reason that the session waits, in the CLI's words, such as `permission prompt`."""
+    """Why the session is waiting, in the CLI's words, such as `permission prompt`."""
     started_at: str | None = None
     changed_at: str | None = None
     """When the CLI last changed its status."""
@@ -222,14 +222,14 @@ class ElsewhereSession(Wire):
     tmux_socket: str | None = None
     """The socket of that pane's tmux server."""
     refusal: str | None = None
-    """The reason that adopting would be refused, and what to do instead; null if none is known."""
+    """Why adopting would be refused, and what to do instead; null if no reason is known."""
     transcript: str | None = None
     """Path of the transcript; null if the file does not exist yet."""
     model: str | None = None
     context: ContextStatus = Field(default_factory=ContextStatus)
-    """The context use, with the bands of your defaults."""
+    """The context use, with the bands of the user's defaults."""
     host: str | None = None
-    """The host of the process; null in the answer of that host itself."""
+    """The host of the process; null in the response of that host itself."""
 
 
 class Status(Wire):
@@ -239,4 +239,5 @@ class Status(Wire):
     agents: list[AgentStatus] = Field(default_factory=list)
     held: list[HeldSetting] = Field(default_factory=list)
     elsewhere: list[ElsewhereSession] | None = None
-    """Only with `?elsewhere=1`; also null if the user switched these sessions off."""
+    """Sessions that cockpit did not start. Null without `?elsewhere=1`, and if the user turned
+    these sessions off."""

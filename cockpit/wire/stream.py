@@ -15,7 +15,7 @@ from cockpit.wire.status import AgentStatus, ElsewhereSession, Status, Wire
 
 
 class Elsewhere(Wire):
-    """A line of `/v1/elsewhere`: all sessions that no cockpit started, whenever one changed."""
+    """A line of `/v1/elsewhere`: all sessions that cockpit did not start, after each change."""
 
     sessions: list[ElsewhereSession] = Field(default_factory=list)
 
@@ -28,11 +28,11 @@ class Event(Wire):
     """UTC, RFC 3339."""
     agent: str | None = None
     kind: str
-    """Past tense, dotted: `agent.started`, `band.crossed`, `handoff.confirmed`, …"""
+    """The kind of event: `agent.started`, `band.crossed`, `handoff.confirmed`, …"""
     text: str
     """A sentence for the user."""
     data: dict[str, Any] = Field(default_factory=dict)
-    """The data of the kind, as in `core.events`; another version can send more or fewer keys."""
+    """The data of this kind of event. Another version can send more or fewer keys."""
 
 
 class Snapshot(Wire):
@@ -41,7 +41,7 @@ class Snapshot(Wire):
 
 
 class AgentChanged(Wire):
-    """A row that changed since it was last sent to this client."""
+    """An agent whose status changed since it was last sent to this client."""
 
     type: Literal["agent"] = "agent"
     agent: AgentStatus
@@ -58,7 +58,7 @@ class Happened(Wire):
 
 
 class ElsewhereCounted(Wire):
-    """The number of sessions that no cockpit started; sent with `elsewhere=1` only."""
+    """The number of sessions that cockpit did not start; sent with `elsewhere=1` only."""
 
     type: Literal["elsewhere"] = "elsewhere"
     count: int
@@ -69,7 +69,7 @@ class ScreenShot(Wire):
 
     lines: list[str]
     cursor: tuple[int, int] | None = None
-    """Column and row, from 0; None when hidden."""
+    """Column and row, from 0; null if the cursor is hidden."""
     pane: str | None = None
 
 

@@ -35,24 +35,24 @@ class Start(Verb):
     config: str | None = None
     """The project or `--config` file to read first, absolute."""
     named: bool = False
-    """True if the user named that file on the command line, and so trusts it."""
+    """True if the user named that file on the command line; all of its settings then apply."""
     mode: Literal["observe", "prompt", "auto"] | None = None
 
 
 class Resume(Verb):
-    """Reopen every agent that was running when the machine or the tmux server ended."""
+    """Reopen every agent that a reboot or a tmux exit interrupted."""
 
     verb: ClassVar[str] = "resume"
     name: str | None = None
     """Only this agent."""
     prompt: str | None = None
-    """Sent to each reopened agent; None sends nothing."""
+    """A prompt for each reopened agent; null sends nothing."""
     dry_run: bool = False
-    """Only list the agents that were running, and which of them cannot be reopened."""
+    """Only list the interrupted agents, and which of them cannot be reopened."""
 
 
 class Plan(Start):
-    """Describe what `Start` would do with the same arguments, or why it would fail; change
+    """Describe what `start` would do with the same arguments, or why it would fail. Changes
     nothing."""
 
     verb: ClassVar[str] = "plan"
@@ -66,7 +66,7 @@ class Stop(Verb):
 
 
 class Send(Verb):
-    """Paste a prompt into the live composer and submit it."""
+    """Paste a prompt into the agent's composer and submit it."""
 
     verb: ClassVar[str] = "send"
     name: str
@@ -83,15 +83,15 @@ class Handoff(Verb):
     now: bool = False
     """Do not wait for the end of the turn; the review stays."""
     to: str | None = None
-    """The runtime of the new session; None for the one in the settings."""
+    """The runtime of the new session; null for the runtime in the settings."""
     model: str | None = None
-    """The model of the new session; None for its CLI's usual one."""
+    """The model of the new session; null for its CLI's default."""
     handoff: str | None = None
-    """If given, only approve the open question with this id: the one that the user saw."""
+    """Only approve the open question with this handoff id: the question that the user saw."""
     by_agent: bool = False
     """True if the request comes from the agent's own pane."""
     dry_run: bool = False
-    """Only describe what would be done, and with which facts."""
+    """Only describe what would be done, and show the facts."""
 
 
 class Approve(Verb):
@@ -102,9 +102,9 @@ class Approve(Verb):
     straight: bool = False
     """Approve and skip the review."""
     handoff: str | None = None
-    """If given, only approve the handoff with this id: the one that the user saw."""
+    """Only approve the handoff with this id: the handoff that the user saw."""
     sha256: str | None = None
-    """If given, only approve a document with this SHA-256, in hexadecimal."""
+    """Only approve a document with this SHA-256, in hexadecimal."""
 
 
 class Refuse(Verb):
@@ -114,7 +114,7 @@ class Refuse(Verb):
     name: str
     handoff: str | None = None
     compact: bool = False
-    """Let the CLI compact, and do not ask again before it has."""
+    """Let the CLI compact, and do not ask again before the compaction."""
 
 
 class Snooze(Verb):
@@ -124,8 +124,8 @@ class Snooze(Verb):
     name: str
     seconds: float = Field(default=600, gt=0)
     percent: float | None = Field(default=None, gt=0, le=100)
-    """Instead of a time: ask again when this percentage of the window is used in addition, or at
-    the force threshold."""
+    """Instead of a time: ask again when this additional percentage of the window is used, or at the
+    force threshold."""
     handoff: str | None = None
 
 
@@ -150,12 +150,12 @@ class Continue(Verb):
     document: str
     """Path of the document, absolute."""
     name: str | None = None
-    """Name of the new agent; None for the name of the document's agent, with a number if it is
+    """Name of the new agent; null for the name of the document's agent, with a number if that is
     taken."""
     directory: str | None = None
-    """Absolute; None for the directory that the document names."""
+    """Absolute; null for the directory in the document."""
     config: str | None = None
-    """Like `config` of `Start`."""
+    """As in `start`."""
     named: bool = False
 
 
@@ -166,9 +166,9 @@ class Adopt(Verb):
     session: str
     """The id of the session, or its first characters."""
     pid: int | None = None
-    """If given, only if this process has the session open: the one that the user saw."""
+    """Only adopt the session if this process has it open: the process that the user saw."""
     name: str | None = None
-    """Name of the new agent; None for the name of the directory, with a number if it is taken."""
+    """Name of the new agent; null for the directory's name, with a number if that is taken."""
     asker: int | None = None
     """Set by the supervisor: the calling process, which must not run inside the session."""
 
@@ -186,7 +186,7 @@ class Load(Verb):
     verb: ClassVar[str] = "load"
     config: str | None = None
     named: bool = False
-    """Like `config` of `Start`."""
+    """As in `start`."""
 
 
 class Attach(Verb):
@@ -197,7 +197,7 @@ class Attach(Verb):
 
 
 class RemoveWorktree(Verb):
-    """Remove a worktree that cockpit created; its content is kept under a reference."""
+    """Remove a worktree that cockpit created; its content is saved under a git reference."""
 
     verb: ClassVar[str] = "remove_worktree"
     tree: str
@@ -209,10 +209,10 @@ class RemoveWorktree(Verb):
     salvage_only: bool = False
     """Save its content under a reference, and do not remove it."""
     leave_out: list[str] = Field(default_factory=list)
-    """Ignored files and folders that are not kept."""
+    """Ignored files and folders that are not saved."""
     pid: int | None = None
-    """The client's pid, if it runs on the supervisor's machine; this process does not block the
-    removal."""
+    """The client's pid, if the client runs on the supervisor's machine; this process does not block
+    the removal."""
 
 
 VERBS: tuple[type[Verb], ...] = (
@@ -241,18 +241,18 @@ class InvalidValue(Wire):
     pointer: str | None = None
     """The place of an invalid value in the body, as a JSON pointer: `#/name`."""
     parameter: str | None = None
-    """The name of an invalid parameter of the address."""
+    """The name of an invalid query parameter."""
     detail: str
 
 
 class Refusal(Wire):
-    """The reason that a request failed, as a problem document (RFC 9457).
+    """Why a request failed, as a problem document (RFC 9457).
 
     The first version sent `exit_code`, `title`, `detail` and `hint` only.
     """
 
     type: str = "about:blank"
-    """The kind of problem. Compare this value: unlike the sentences, it never changes."""
+    """The kind of problem. Unlike the sentences, this value never changes."""
     status: int | None = None
     """The HTTP status of the response."""
     title: str
@@ -263,6 +263,6 @@ class Refusal(Wire):
     """The exit code of the command line for the same error: 1 failed, 2 bad usage, 3 no such agent,
     4 no supervisor, 5 not now, 6 a program is missing."""
     instance: str | None = None
-    """For a bug in cockpit: the name of this occurrence in the log."""
+    """For a bug in cockpit: the id of the entry in the supervisor's log."""
     errors: list[InvalidValue] = Field(default_factory=list)
     """The invalid values, if the request could be parsed."""

@@ -1,4 +1,4 @@
-"""The requests that only read (GET): addresses, queries and responses.
+"""The requests that only read (GET): paths, queries and responses.
 
 The supervisor builds its routes from `VIEWS`, and `wire.openapi` its description. A view has the
 same name as its handler in `supervisor/api/server.py`.
@@ -26,7 +26,7 @@ Flag = Literal["0", "1", "false", "true"]
 
 
 class Query(Wire):
-    """The parameters of an address. Unknown parameters are ignored."""
+    """Query parameters. Unknown parameters are ignored."""
 
 
 class NoQuery(Query):
@@ -35,34 +35,34 @@ class NoQuery(Query):
 
 class StatusQuery(Query):
     elsewhere: Flag = "0"
-    """`1`: include the sessions that no cockpit started."""
+    """`1`: include sessions that cockpit did not start."""
 
 
 class EventsQuery(Query):
     after: Count = 0
-    """Only events with a greater id than this."""
+    """Only events with an id greater than this."""
     limit: Count = 200
-    """The maximum number of events, up to 5000: the oldest after `after`, or the newest without
-    it."""
+    """The maximum number of events, up to 5000: with `after` the oldest ones, otherwise the newest
+    ones."""
     follow: Flag = "0"
     """`1`: keep the response open, and send each new event when it happens. With `after`, events
-    after that id come first."""
+    with a greater id come first."""
     beat: Count = 0
     """With `follow`: send an empty line after this many seconds without an event."""
 
 
 class WatchQuery(Query):
     beat: Count = 0
-    """Send an empty line after this many seconds of silence, to show that the connection is
+    """Send an empty line after this many seconds without a change, to show that the connection is
     alive."""
     elsewhere: Flag = "0"
-    """`1`: also send the number of sessions that no cockpit started, again when it changes. No
-    transcript is read for it."""
+    """`1`: also send the number of sessions that cockpit did not start, and again when the number
+    changes. This reads no transcripts."""
 
 
 class ElsewhereQuery(Query):
     beat: Count = 0
-    """Like `beat` of `watch`."""
+    """As in `/v1/watch`."""
 
 
 class ScreenQuery(Query):
@@ -74,7 +74,7 @@ class HistoryQuery(Query):
     name: str | None = None
     """Only this agent's jobs."""
     search: str | None = None
-    """Only sessions whose document contains all of these words. Not combined with pages."""
+    """Only sessions whose document contains all of these words. Cannot be combined with pages."""
     handoffs: Count = 0
     """Page size in handoffs, newest first, up to 500. The response is then a `HistoryPage`."""
     limit: Count = 0
@@ -117,7 +117,7 @@ class View:
     form: Form = Form.JSON
     query: type[Query] = NoQuery
     endless: bool = False
-    """Sent until the client disconnects, or the agent's pane no longer exists."""
+    """Whether the response lasts until the client disconnects, or the agent's pane is closed."""
 
 
 VIEWS: tuple[View, ...] = (
@@ -135,7 +135,7 @@ VIEWS: tuple[View, ...] = (
     ),
     View(
         "elsewhere", "/v1/elsewhere",
-        "All sessions that no cockpit started, again after each change.",
+        "All sessions that cockpit did not start, again after each change.",
         Elsewhere, Form.LINES, ElsewhereQuery, endless=True,
     ),
     View(

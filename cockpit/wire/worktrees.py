@@ -11,13 +11,13 @@ from cockpit.wire.status import State, Wire
 
 
 class Obstacle(Wire):
-    """A reason that a worktree would not be removed."""
+    """A reason why a worktree would not be removed."""
 
     why: str
     next: str
     """The user's next step."""
     salvageable: bool = False
-    """True if `--salvage` saves the content, so that this no longer blocks the removal."""
+    """True if this does not block a removal with `--salvage`, which saves the content."""
 
 
 class WorktreeStatus(Wire):
@@ -29,7 +29,7 @@ class WorktreeStatus(Wire):
     """Null if HEAD is detached."""
     head: str | None = None
     agent: str | None = None
-    """The agent that works or worked there, or for which it was created."""
+    """The agent that uses or used the worktree, or for which it was created."""
     state: State | None = None
     """The state of that agent, if it has a row."""
     made: bool
@@ -43,17 +43,16 @@ class WorktreeStatus(Wire):
     untracked: int | None = None
     ignored: list[str] = Field(default_factory=list)
     alone: int | None = None
-    """Commits on no remote and not in its base."""
+    """Commits not pushed or merged; null if unknown."""
     behind: int | None = None
     """Commits of the base that the worktree does not have."""
     only_here: int | None = 0
-    """Commits that only the worktree's own reflog and references refer to; they would be lost with
-    it."""
+    """Commits that only the worktree's own reflog and references refer to. They would be lost with
+    the worktree."""
     busy: str | None = None
     lock: str | None = None
-    """The reason of a lock that is not cockpit's."""
+    """The reason for a lock that is not cockpit's."""
     obstacles: list[Obstacle] = Field(default_factory=list)
-    """The reasons that `remove` would refuse, from a quick check."""
+    """The reasons for which a removal would be refused, from a quick check."""
     unlisted: str | None = None
-    """The reason if git cannot list the worktrees of this repository; this is then its only
-    entry."""
+    """Why git cannot list the worktrees of this repository, which then has only this entry."""

@@ -134,7 +134,7 @@ def test_a_slack_bot_that_gets_no_answer_of_slacks_fails(here: Path, receiver: H
     _write(here, "on_needs_you", *bot, f'url = "{url}"', "allow_private = true")
     done = _test(here, "slack", "on_needs_you")
     assert done.returncode == 1
-    assert "the answer was not Slack's" in done.stderr
+    assert "the response is not from Slack" in done.stderr
     _, body = receiver.got  # type: ignore[attr-defined]
     assert json.loads(body)["channel"] == "C0123"
 

@@ -81,7 +81,7 @@ CASES = {
     ),
     "mark": (
         '[defaults.context]\nact = "lots"\n',
-        "2: defaults.context.act: 'lots' is not a threshold|Write a share (\"70%\"), tokens",
+        "2: defaults.context.act: 'lots' is not a threshold|Write a percentage (\"70%\"), tokens",
     ),
     "mark of a wrong type": (
         "[defaults.context]\nact = 0.7\n",
@@ -97,19 +97,19 @@ CASES = {
     ),
     "marks out of order": (
         '[defaults.context]\nwarn = "80%"\nact = "70%"\n',
-        "2: defaults.context.warn: warn comes after act|Make warn the lower one",
+        "2: defaults.context.warn: warn is higher than act|Lower warn, or remove one of the two",
     ),
     "marks out of order once they are tokens": (
         '[defaults.context]\nact = "150k"\nforce = "30% left"\n',
-        "2: defaults.context.act: act comes after force|Make act the lower one",
+        "2: defaults.context.act: act is higher than force|Lower act, or remove one of the two",
     ),
     "caps out of order": (
         '[defaults.context.cap]\nact = "450k"\nforce = "400k"\n',
-        "2: defaults.context.cap.act: cap_act comes after cap_force",
+        "2: defaults.context.cap.act: cap_act is higher than cap_force",
     ),
     "marks of an agent against its defaults": (
         '[defaults.context]\nact = "70%"\n' + AGENT + '[agents.context]\nwarn = "75%"\n',
-        "6: agents[1].context.warn: warn comes after act",
+        "6: agents[1].context.warn: warn is higher than act",
     ),
     "writers twice": (
         '[defaults.handoff]\nwriters = ["sdk", "sdk"]\n',
@@ -129,7 +129,7 @@ CASES = {
     ),
     "name": (
         '[[agents]]\nname = "My Agent"\n',
-        "2: agents[1].name: 'My Agent' is not a valid agent name|Names are 1 to 32 of a-z",
+        "2: agents[1].name: 'My Agent' is not a valid agent name|Use 1 to 32 characters: a-z",
     ),
     "name that tmux would run": (
         '[[agents]]\nname = "#(touch x)"\n',
@@ -196,7 +196,7 @@ CASES = {
     ),
     "webhook to a file": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "slack"\nurl = "file:///etc/passwd"\n',
-        "5: agents[1].hooks.on_error[1].url: expected an http:// or https:// address",
+        "5: agents[1].hooks.on_error[1].url: expected an http:// or https:// URL",
     ),
     "slack bot without a channel": (
         SLACK + 'token = "${T}"\n',
@@ -223,7 +223,7 @@ CASES = {
     ),
     "token of a webhook": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "webhook"\ntoken = "x"\n',
-        '5: agents[1].hooks.on_error[1].token: only hooks of type "slack" take token',
+        '5: agents[1].hooks.on_error[1].token: token only works with hooks of type "slack"',
     ),
     "replacing what cannot be replaced": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\ncommand = ["a"]\nmode = "replace"\n',

@@ -180,7 +180,7 @@ def test_paths_start_at_their_file(project: Any) -> None:
     ("content", "problem"),
     [
         (b"caf\xe9", "is not UTF-8 text"),
-        (b"a\0b", "holds a NUL byte"),
+        (b"a\0b", "contains a NUL byte"),
         (b"x" * 262_145, "more than 256 KiB"),
     ],
 )

@@ -35,6 +35,6 @@ def test_a_default_beyond_a_written_mark_is_lowered_and_not_refused(project: Any
 
 def test_the_order_depends_on_the_window_that_the_pilot_names() -> None:
     written = {"warn": "150k", "act": "70%"}
-    with pytest.raises(BadUsage, match="warn comes after act"):
+    with pytest.raises(BadUsage, match="warn is higher than act"):
         check_marks(ContextSettings.model_validate(written))
     check_marks(ContextSettings.model_validate({**written, "window": "1M"}))

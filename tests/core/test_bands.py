@@ -126,7 +126,7 @@ def test_what_the_pilot_wrote_out_of_order_is_refused() -> None:
         act=parse_threshold("60k left"),
         explicit=frozenset({"warn", "act"}),
     )
-    with pytest.raises(BadUsage, match="warn comes after act"):
+    with pytest.raises(BadUsage, match="warn is higher than act"):
         check_order(wrong)
 
 
@@ -141,7 +141,7 @@ def test_caps_out_of_order_are_refused() -> None:
         cap_force=parse_threshold("400k"),
         explicit=frozenset({"cap_notice", "cap_force"}),
     )
-    with pytest.raises(BadUsage, match="cap_notice comes after cap_force"):
+    with pytest.raises(BadUsage, match="cap_notice is higher than cap_force"):
         check_order(wrong)
 
 

@@ -44,9 +44,9 @@ def test_a_value_is_a_few_words(value: Answer | SessionIds | tuple[Source, ...],
 
 def test_limits_are_grouped_by_their_reason() -> None:
     codex = runtime("codex", Path()).capabilities
-    (held,) = [line for line in limits(codex) if line.startswith("Compaction waits")]
-    assert held == "Compaction waits for facts: a hook could only end the turn"
-    assert "Cost, Background work named: Codex does not report it" in limits(codex)
+    (held,) = [line for line in limits(codex) if line.startswith("Compaction delayed")]
+    assert held == "Compaction delayed to save facts: a hook could only end the turn"
+    assert "Cost, Background tasks listed: Codex does not report it" in limits(codex)
     assert not any("`" in line for line in limits(codex))
     assert limits(runtime("claude", Path()).capabilities) == []
     assert len(limits(runtime("command", Path()).capabilities)) == 1

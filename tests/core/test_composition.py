@@ -400,5 +400,5 @@ def test_sections_that_are_too_long_are_cut_and_say_so() -> None:
     long = DRAFT.replace("TOTP and not SMS.", "word " * 40_000)
     text = compose(long, FRONT, FACTS, GIT, "g" * 100_000)
     assert len(text.encode()) <= LARGEST
-    assert "(Cut here: it was too long.)" in text
+    assert "(Cut here: the section was too long.)" in text
     assert validate(text, complete=True) == []

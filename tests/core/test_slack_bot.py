@@ -57,7 +57,7 @@ def test_a_message_that_was_taken_names_its_thread() -> None:
 def test_a_refusal_is_final_and_says_what_to_do(error: str, step: str) -> None:
     result = after(answered(ok=False, error=error), 1, 0, 1)
     assert isinstance(result, GivenUp)
-    assert result.why.startswith("Slack answered ")
+    assert result.why.startswith("Slack returned ")
     assert step in result.why
     assert "\x1b" not in result.why
 

@@ -200,10 +200,11 @@ class LocalProcesses:
         patience: float = 6.0,
         first: EndSignal = "TERM",
     ) -> Ending:
-        """End the process first; others with its marker get at most 2 s to end."""
+        """End the process first, then other processes with its marker, which get at most 2 s to
+        exit."""
         killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
-            hidden = self._hidden_below(process)  # later they have another parent
+            hidden = self._hidden_below(process)  # before its children get another parent
             killed, survivors = await self._end_all([process], patience, END_SIGNALS[first])
         stragglers: dict[int, None] = {}
         for _ in range(ROUNDS):
@@ -229,7 +230,7 @@ class LocalProcesses:
         """End all processes; return whether KILL was needed, and the processes that remain."""
         for process in processes:
             self.signal(process, first)
-            # A stopped process receives only this signal until it continues.
+            # A stopped process handles no other signal until it continues.
             self.signal(process, signal.SIGCONT)
         left = await self._remaining(processes, patience)
         if not left:

@@ -98,7 +98,7 @@ class Tmux:
             )
         except (ServerGone, NoSession):
             return None
-        # A window is listed once for each session that shows it.
+        # tmux lists a window once per session that shows it.
         found = {line for line in lines if line.isdecimal()}
         return int(found.pop()) if len(found) == 1 else None
 

@@ -3,9 +3,10 @@
 Pure, and defined for every state and event. A test checks each invariant:
 
 - no path reaches `Stopping` without a sealed document;
-- no process is ended before `Stopping`; after it, the handoff goes forward or reopens the session;
+- no process is ended before `Stopping`; after that state, the handoff continues or reopens the
+  session;
 - a successor is started only after the process before it is known to have ended;
-- an event without a meaning in a state changes nothing.
+- an event that has no meaning in a state changes nothing.
 
 The rules of each state are in `writing` and `swapping`.
 """
@@ -54,11 +55,11 @@ def begin(plan: Plan, now: float) -> Step:
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
-    """The handoff after a restart of the machine: its times start again at `now`."""
+    """Return the handoff after a reboot, with its times starting again at `now`."""
     state = handoff.state
     match state:
         case Waiting():
-            # The tries still count; the transcript still shows whether a request arrived.
+            # The tries are kept, because the transcript still shows whether a request arrived.
             state = Waiting(since=now, why=state.why, tries=state.tries, queued=state.queued)
         case Documenting():
             state = replace(state, since=now, until=now + handoff.plan.deadline)
@@ -75,10 +76,10 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
 
 
 def taken_up(handoff: Handoff) -> Handoff:
-    """The handoff after a restart of the supervisor, before `entry` is performed again.
+    """Return the handoff after a restart of the supervisor, before `entry` is performed again.
 
-    It is unknown whether a request reached the agent. The request is made again unless the
-    transcript shows that it arrived.
+    It is unknown whether a request reached the agent. The request is repeated unless the transcript
+    shows that it arrived.
     """
     if isinstance(handoff.state, Waiting):
         return replace(handoff, state=replace(handoff.state, requested_at=None))
@@ -86,7 +87,7 @@ def taken_up(handoff: Handoff) -> Handoff:
 
 
 def advance(handoff: Handoff, event: Event) -> Step:
-    """Return the next handoff and its commands; an event without meaning changes nothing."""
+    """Return the next handoff and its commands."""
     state = handoff.state
     if isinstance(event, Abandoned) and not isinstance(state, Ended):
         return end(handoff, Outcome.CANCELLED, event.why, Withdraw())

@@ -31,36 +31,36 @@ class AskAgain:
 
 @dataclass(frozen=True, slots=True)
 class AskToEnd:
-    """Tell the agent at its next tool boundary that the document is complete; it ends its turn."""
+    """Ask the agent at its next tool boundary to end its turn, because the document is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """Interrupt the turn, once, with as many presses of Escape as the CLI wants."""
+    """Interrupt the turn, once, with as many presses of Escape as the CLI needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compose:
-    """Validate this writer's text, add facts and seal it. Answered by an event."""
+    """Validate this writer's text, add facts and seal the document. An event reports the result."""
 
     writer: Writer
 
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Renew the facts of a sealed document and seal it again. Answered by `DocumentSealed`."""
+    """Renew the facts of a sealed document and seal it again. An event reports the result."""
 
     document: Document
 
 
 @dataclass(frozen=True, slots=True)
 class EndPredecessor:
-    """End the old process and every process with its marker. Answered by an event."""
+    """End the old process and every process with its marker. An event reports the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartSuccessor:
-    """Start this attempt, or adopt it if it runs; processes of earlier attempts are ended first."""
+    """Start the new session, or adopt its running process. Earlier attempts are ended first."""
 
     attempt: int
 

@@ -28,27 +28,27 @@ class Leaving:
     """The context was in the force band."""
     turns: int = 0
     at: float | None = None
-    """Monotonic seconds since the boot that the handoff's row names."""
+    """Monotonic seconds, in the boot that is stored in the handoff's row."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandoffDetails:
-    """One handoff's details; a default means unknown, or not yet known."""
+    """One handoff's details; a default means that the value is not known (yet)."""
 
     draft: str | None = None
-    """The path at which the agent was asked to write."""
+    """The path of the draft that the agent was asked to write."""
     began: float | None = None
     """Steady seconds."""
     phase_since: str | None = None
     """RFC 3339."""
     filling: bool = True
-    """A filling context is the reason; the request says so."""
+    """The handoff is due because the context is filling up; the request to the agent says so."""
     due: str = ""
     """Why the handoff is due, as text; empty for a manual one."""
     because: HeldBack | None = None
     """Why the user is asked, if the agent's mode is not the reason."""
     draft_facts: str | None = None
-    """Path of the document from facts that is shown with the question."""
+    """Path of the document made from facts, which is shown with the question."""
     typing: bool = False
     """The request was pasted, but Enter was not sent yet."""
     sealed_calls: int | None = None
@@ -60,14 +60,14 @@ class HandoffDetails:
     edited: bool = False
     """The user changed the document after it was sealed."""
     writers_failed: tuple[str, ...] = ()
-    """Which writers gave no document, and why."""
+    """The writers that failed, each with the reason."""
     writer_cost_usd: float = 0.0
     """Cost of the copies of the session that wrote the document."""
     tokens_after: int | None = None
     """Tokens in the successor's context at its first reply."""
     left: Leaving | None = None
     compacted: bool = False
-    """It was cancelled because the context was compacted."""
+    """The handoff was cancelled because the context was compacted."""
     closed: float | None = None
     """Steady seconds when the outcome was written."""
     rebuilt: bool = False

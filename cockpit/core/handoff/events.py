@@ -9,7 +9,7 @@ from cockpit.core.handoff.states import Document
 
 
 class Turn(StrEnum):
-    """What the agent is doing."""
+    """The activity of the agent."""
 
     WORKING = "working"
     IDLE = "idle"
@@ -23,7 +23,7 @@ class Draft(StrEnum):
 
     ABSENT = "absent"
     UNSTABLE = "unstable"
-    """It exists, but is still changing."""
+    """The file exists, but is still changing."""
     VALID = "valid"
     INVALID = "invalid"
 
@@ -32,8 +32,7 @@ class Draft(StrEnum):
 class Observation:
     """An observation of the agent, sent after every change and at least every second.
 
-    Level-triggered: a repeated observation changes nothing, and a missed one is made up for by the
-    next.
+    Level-triggered: a repeated observation changes nothing, and the next one replaces a missed one.
     """
 
     now: float
@@ -71,7 +70,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The user approved; `straight` means without a later review."""
+    """The user approved the handoff. With `straight`, the review is skipped."""
 
     now: float
     straight: bool = False
@@ -111,12 +110,12 @@ class CalledOff:
 
     why: str
     compacted: bool = False
-    """Because the context was compacted."""
+    """The reason is that the context was compacted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """All agents are being ended. Ends the handoff in every state, but no process."""
+    """All agents are being ended. This ends the handoff in every state, but ends no process."""
 
     why: str
 
@@ -131,7 +130,7 @@ class DocumentSealed:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFailed:
-    """The current writer could not give a valid document."""
+    """The current writer could not write a valid document."""
 
     now: float
     why: str
@@ -151,7 +150,7 @@ class PredecessorSurvived:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A process of the session runs, whether started now or found."""
+    """The session's process is running: just started, or already running."""
 
     now: float
 

@@ -1,4 +1,4 @@
-"""Convert a handoff to JSON data and back, so that its state is saved before it acts.
+"""Convert a handoff to JSON data and back, so that each state is saved before its commands run.
 
 Reading is strict: unknown data raises `ValueError`, and the caller moves the row aside instead of
 guessing the state.
@@ -81,7 +81,7 @@ def _state(kind: type, stored: dict[str, Any]) -> State:
 
 
 def _attributes(kind: type, stored: dict[str, Any]) -> dict[str, Any]:
-    """Stored values under the current names of their attributes."""
+    """Return stored values under the current names of their attributes."""
     names = {STORED.get((kind, field.name), field.name): field.name for field in fields(kind)}
     return {names.get(name, name): value for name, value in stored.items()}
 

@@ -35,23 +35,23 @@ class Plan:
     review: bool
     """Show the user the document before the old process is ended."""
     successors: tuple[Successor, ...]
-    """One for each allowed start, because a CLI refuses an id that it has seen before."""
+    """One for each allowed attempt, because a CLI refuses an id that it has seen before."""
     now: bool = False
     """Do not wait for the end of the turn or for subagents."""
     writers: tuple[Writer, ...] = ("agent", "sdk", "facts")
     """Tried in this order. `agent` is first or left out; `facts` is always tried last."""
     given: str | None = None
-    """A document that exists already, absolute path."""
+    """The absolute path of an existing document to use."""
     deadline: float = 180.0
-    """Seconds for the agent to write, after the request reached it."""
+    """Seconds for the agent to write the document, after the request reached the agent."""
     grace: float = 600.0
-    """Seconds that a running tool may go on in the force band before the turn is interrupted."""
+    """Seconds that a tool may continue in the force band before the turn is interrupted."""
     confirm_within: float = 180.0
     """Seconds for a successor's first reply."""
     runtime: str = ""
-    """The CLI of the new session; empty for that of the old one."""
+    """The CLI of the new session; empty for the CLI of the old session."""
     model: str = ""
-    """The model of the new session; empty for its CLI's usual one."""
+    """The model of the new session; empty for its CLI's default."""
     re_asks: int = 2
     """Times the agent is asked to correct its document before the next writer is tried."""
 
@@ -76,7 +76,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The request waits until the agent can be asked, and until it reaches the agent."""
+    """The agent cannot be asked for the document yet, or the request has not reached the agent."""
 
     since: float
     why: str = ""
@@ -87,9 +87,9 @@ class Waiting:
     laid: bool = False
     """The request was made for the next tool boundary, not pasted."""
     idle_since: float | None = None
-    """Since when the agent has been idle without a break, while the request is pending."""
+    """When the agent became idle while the request is pending; None if it is not idle."""
     queued: bool = False
-    """The handoff only waits for other handoffs."""
+    """The handoff is waiting only for other handoffs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class Documenting:
     composing: bool = False
     """The draft is being checked against git and sealed."""
     passed_over: str = ""
-    """Why the previous writer gave no document; empty for the first writer."""
+    """Why the previous writer failed; empty for the first writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """The user reads the document; the agent may continue until then."""
+    """The user is reviewing the document; the agent may continue meanwhile."""
 
     document: Document
     snoozed_until: float | None = None
@@ -132,12 +132,12 @@ class Settling:
     """Compactions of the session when this state began; None before the first observation."""
     forced_at: float | None = None
     """When the context reached the force band or was compacted. From then on the turn may be
-    interrupted, also if a compaction lowered the reading."""
+    interrupted, even if a compaction lowered the token count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The point of no return: the old process is being ended, and its end verified."""
+    """The point of no return: the old process is being ended, until its end is verified."""
 
     document: Document
 
@@ -152,7 +152,7 @@ class Starting:
 
 @dataclass(frozen=True, slots=True)
 class Confirming:
-    """The successor runs; the handoff waits for its first reply."""
+    """The successor is running; the handoff waits for its first reply."""
 
     document: Document
     attempt: int
@@ -178,7 +178,7 @@ class Outcome(StrEnum):
     REVIVED = "revived"
     """No successor could be started, and the old session was reopened."""
     FAILED = "failed"
-    """It is unknown whether a session runs in the worktree; the user must check."""
+    """It is unknown whether a session is running in the worktree; the user must check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,9 @@ class Ended:
     why: str = ""
     document: Document | None = None
     attempt: int = 0
-    """The number of the start that was confirmed, from 1; 0 if none was."""
+    """The number of the attempt that was confirmed, from 1; 0 if none was."""
     compacted: bool = False
-    """It was cancelled because the context was compacted."""
+    """The handoff was cancelled because the context was compacted."""
 
 
 State = (
@@ -234,10 +234,10 @@ class Handoff:
         return getattr(self.state, "document", None)
 
     def successor(self, attempt: int) -> Successor:
-        """The session of a start, counted from 1."""
+        """Return the session of an attempt, counted from 1."""
         return self.plan.successors[attempt - 1]
 
 
 def is_revocable(handoff: Handoff) -> bool:
-    """Whether the handoff can still be cancelled: the old process was not ended yet."""
+    """Return whether the handoff can still be cancelled: the old process was not ended yet."""
     return isinstance(handoff.state, Asked | Waiting | Documenting | Reviewing | Settling)

@@ -1,4 +1,4 @@
-"""Functions that the rules of all states use: enter a state, stay, wait, end, take the next writer.
+"""Functions for the rules of all states: enter a state, stay, wait, end, start the next writer.
 
 `entry` returns the commands of a state when it is entered. A restarted supervisor performs them
 again: commands are idempotent, so nothing else has to be replayed.
@@ -41,7 +41,7 @@ HURRY = 10.0
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:
-    """The commands of the state when it is entered, or after a restart of the supervisor."""
+    """Return the commands for entering the state, or for a restart of the supervisor in it."""
     match handoff.state:
         case Asked():
             return (Prepare(),)
@@ -60,18 +60,18 @@ def entry(handoff: Handoff) -> tuple[Command, ...]:
 
 
 def same(handoff: Handoff) -> Step:
-    """Change nothing, without a command."""
+    """Return the handoff unchanged, without commands."""
     return handoff, ()
 
 
 def enter(handoff: Handoff, state: State) -> Step:
-    """Go to a state, with the commands of its `entry`."""
+    """Enter a state, with the commands of its `entry`."""
     moved = replace(handoff, state=state)
     return moved, entry(moved)
 
 
 def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> Step:
-    """End the handoff; the outcome keeps a sealed document."""
+    """End the handoff. Its last state keeps a sealed document."""
     ended = Ended(outcome, why, handoff.document)
     return replace(handoff, state=ended), extra
 
@@ -97,7 +97,7 @@ def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
 def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Command) -> Step:
     """Start the next writer of the plan; the last one is always the facts writer.
 
-    `why` says why the writer `after` gave no document.
+    `why` is the reason that the writer `after` failed.
     """
     writers = handoff.plan.writers
     place = writers.index(after) + 1 if after in writers else 0
@@ -107,7 +107,7 @@ def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Comm
 
 
 def wakes(state: Asked | Reviewing, seen: Observation) -> bool:
-    """Whether the user is to be asked again after a snooze."""
+    """Return whether a snooze is over and the user is asked again."""
     until, tokens = state.snoozed_until, state.snoozed_tokens
     grown = seen.tokens is not None and tokens is not None and seen.tokens >= tokens
     return (
@@ -116,7 +116,7 @@ def wakes(state: Asked | Reviewing, seen: Observation) -> bool:
 
 
 def wait(handoff: Handoff, state: Waiting | Settling, why: str) -> Step:
-    """Stay in the state, with the reason."""
+    """Stay in the state, and record the reason."""
     if isinstance(state, Waiting):
         return _stay(handoff, replace(state, why=why, queued=False))
     return _stay(handoff, replace(state, why=why))
@@ -136,13 +136,13 @@ def not_now(seen: Observation, *, boundary: bool) -> str | None:
     if seen.git_busy:
         return f"a git operation is in progress: {seen.git_busy}"
     if seen.turn is Turn.DIALOG:
-        return "a question to you is open in the pane"
+        return "a question for you is open in the pane"
     if boundary and seen.subagents:
-        return "subagents are at work: " + ", ".join(seen.subagents)
+        return "subagents are running: " + ", ".join(seen.subagents)
     if boundary and seen.turn is Turn.WORKING:
-        return "the agent finishes its turn"
+        return "the agent is finishing its turn"
     if seen.turn is Turn.IDLE and seen.composer_clean is False:
         return "there is text in the composer"
     if seen.turn is Turn.UNKNOWN:
-        return "it is not known what the agent is doing"
+        return "the agent's activity is unknown"
     return None

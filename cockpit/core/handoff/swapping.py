@@ -38,7 +38,7 @@ from cockpit.core.handoff.steps import HURRY, Step, call_off, end, enter, not_no
 
 
 def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
-    """The user reads the document; the agent may continue."""
+    """Handle an event while the user reviews the document; the agent may continue."""
     match event:
         case Approved(now=now):
             return enter(handoff, Settling(state.document, since=now))
@@ -59,7 +59,7 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
 
 
 def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
-    """The document is approved; the agent's turn has to end."""
+    """Handle an event after the approval, until the agent's turn has ended."""
     match event:
         case DocumentSealed(document=document) if state.refreshing:
             return enter(handoff, Stopping(document))
@@ -102,12 +102,15 @@ def _with_force(state: Settling, seen: Observation) -> Settling:
 
 
 def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
-    """Return why the old process cannot be ended yet. `--now` waits only for its own interrupt."""
+    """Return why the old process cannot be ended yet; None if it can.
+
+    With `--now`, only the interrupted turn has to end.
+    """
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now:
         still = seen.turn is Turn.WORKING and not hurried
-        return "for the interrupted turn to end" if still else None
-    # If the CLI ignored the interrupt, do not wait for it without end.
+        return "waiting for the interrupted turn to end" if still else None
+    # If the CLI ignored the interrupt, do not wait indefinitely.
     ignored = hurried and seen.turn is Turn.WORKING and not seen.tool_running and not seen.subagents
     return not_now(seen, boundary=not ignored)
 
@@ -126,8 +129,10 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why
 
 
 def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
-    """Whether the turn may be interrupted: in the force band, and no tool or subagent would be cut
-    off, or the grace is over.
+    """Return whether the turn may be interrupted.
+
+    True after the context reached the force band or was compacted, if no tool, subagent or git
+    operation is running, or if the grace is over.
     """
     if state.forced_at is None:
         return False
@@ -136,7 +141,7 @@ def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
 
 
 def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
-    """Start the successor once the old process has ended."""
+    """Handle an event while the old process is ended; then start the successor."""
     match event:
         case PredecessorGone():
             return enter(handoff, Starting(state.document))
@@ -147,7 +152,7 @@ def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
 
 
 def starting(handoff: Handoff, state: Starting, event: Event) -> Step:
-    """Wait until the successor runs, or try the next start."""
+    """Handle an event while the successor starts; after a failure, make the next attempt."""
     match event:
         case Started(now=now):
             until = now + handoff.plan.confirm_within
@@ -165,7 +170,7 @@ def _another_start(handoff: Handoff, document: Document, attempt: int, why: str)
 
 
 def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
-    """Wait for the successor's first reply; try the next start if it ends or does not reply."""
+    """Handle an event before the successor's first reply; without one, make the next attempt."""
     match event:
         case Observation(successor_replied=True):
             done = Ended(Outcome.DONE, document=state.document, attempt=state.attempt)
@@ -177,7 +182,7 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
             until = now + handoff.plan.confirm_within
             return replace(handoff, state=replace(state, until=until)), ()
         case Observation(now=now) if now > state.until:
-            why = "the new session gave no reply in time"
+            why = "the new session did not reply in time"
             return _another_start(handoff, state.document, state.attempt, why)
         case StartFailed(why=why):
             return _another_start(handoff, state.document, state.attempt, why)
@@ -190,7 +195,7 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
 
 
 def reviving(handoff: Handoff, state: Reviving, event: Event) -> Step:
-    """Wait until the old session runs again; if it cannot be started, the handoff failed."""
+    """Handle an event while the old session is reopened; if that fails, so does the handoff."""
     match event:
         case Started():
             return end(handoff, Outcome.REVIVED, state.why)

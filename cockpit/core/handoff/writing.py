@@ -42,20 +42,22 @@ from cockpit.core.handoff.steps import (
     wakes,
     write,
 )
+from cockpit.core.plurals import counted
 
 DELIVERY_PATIENCE = 15.0
-"""Seconds that an idle agent may ignore a pasted request before it is pasted again."""
+"""Seconds that an idle agent may ignore a pasted request before the request is pasted again."""
 BOUNDARY_PATIENCE = 3.0
-"""Seconds of idleness after which a request for a tool boundary is made again as a paste."""
+"""If a request waits for a tool boundary and the agent is idle for these seconds, the request is
+pasted instead."""
 DELIVERY_TRIES = 3
-"""Times a request is made before the next writer is tried."""
+"""Number of requests before the next writer is tried."""
 ENDED = "its process has ended"
 SILENCE = 10.0
-"""Seconds that an idle agent may take without a document before it is asked again."""
+"""An agent that is idle for these seconds without a document is asked again."""
 
 
 def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
-    """The user is asked first; the agent is not asked for anything."""
+    """Handle an event while the user is asked; the agent is not asked for anything yet."""
     match event:
         case Approved(now=now, straight=straight):
             plan = replace(handoff.plan, review=handoff.plan.review and not straight)
@@ -70,7 +72,7 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
         case CalledOff():
             return call_off(handoff, event)
         case Observation(predecessor_alive=False):
-            return end(handoff, Outcome.CANCELLED, "the agent ended by itself")
+            return end(handoff, Outcome.CANCELLED, "the agent ended on its own")
         case Observation() if wakes(state, event):
             return enter(handoff, Asked())
         case _:
@@ -78,10 +80,10 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
 
 
 def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
-    """Wait until the agent can be asked, and until the request arrives."""
+    """Handle an event while the agent cannot be asked yet, or has not received the request."""
     match event:
         case Hurried():
-            # A pending request is withdrawn, and made again after the turn is interrupted.
+            # Withdraw a pending request; it is repeated after the turn is interrupted.
             hurried = replace(handoff, plan=replace(handoff.plan, now=True))
             if handoff.plan.now or state.requested_at is None:
                 return hurried, ()
@@ -122,16 +124,16 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
     """Ask the agent, if it can be asked now."""
     plan = handoff.plan
     if state.tries >= DELIVERY_TRIES:
-        reason = f"the request did not reach it in {DELIVERY_TRIES} tries"
+        reason = f"the request did not reach the agent in {DELIVERY_TRIES} attempts"
         return next_writer(handoff, "agent", reason, seen.now)
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now and hurried:
-        reason = "it could not be asked after it was interrupted"
+        reason = "the agent could not be asked after the interrupt"
         return next_writer(handoff, "agent", reason, seen.now)
     if plan.now and seen.turn is Turn.WORKING and state.interrupted_at is None:
         return replace(handoff, state=replace(state, interrupted_at=seen.now)), (Interrupt(),)
     if plan.now and state.interrupted_at is not None and seen.turn is Turn.WORKING:
-        return wait(handoff, state, "for the interrupted turn to end")
+        return wait(handoff, state, "waiting for the interrupted turn to end")
     why = not_now(seen, boundary=False)
     if why:
         return wait(handoff, state, why)
@@ -153,7 +155,7 @@ def _pending_reason(seen: Observation) -> str:
 
 
 def _await_delivery(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
-    """The request is pending. Make it again if an idle agent does not take it."""
+    """Handle an observation of a pending request; repeat it if an idle agent ignores it."""
     assert state.requested_at is not None
     waited = seen.now - state.requested_at
     if seen.turn is Turn.IDLE:
@@ -167,7 +169,7 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Observation) -> Step
 
 
 def _await_idle(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
-    """Wait a few seconds: the turn may have ended just before the request was made."""
+    """Wait a few seconds, because the turn may have ended just before the request was made."""
     since = seen.now if state.idle_since is None else state.idle_since
     if seen.now - since <= (BOUNDARY_PATIENCE if state.laid else DELIVERY_PATIENCE):
         return replace(handoff, state=replace(state, idle_since=since)), ()
@@ -176,7 +178,7 @@ def _await_idle(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
 
 
 def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
-    """A writer writes the document; if it fails, the next one is tried."""
+    """Handle an event while a writer writes; if the writer fails, try the next one."""
     match event:
         case DocumentSealed(now=now, document=document):
             if handoff.plan.review:
@@ -199,7 +201,7 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
 
 
 def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> Step:
-    """The agent writes. Use a valid draft; ask again for a missing or invalid one."""
+    """Use the agent's draft if it is valid; ask again for a missing or invalid one."""
     if seen.user_prompted and not handoff.plan.review:
         # The user is at the keyboard, so the user reviews the document.
         handoff = replace(handoff, plan=replace(handoff.plan, review=True))
@@ -213,14 +215,14 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> St
             # Only the user can answer the question that kept the agent from writing, so the user
             # reviews the document.
             handoff = replace(handoff, plan=replace(handoff.plan, review=True))
-            why += "; a question to you is open in the pane"
+            why += "; a question for you is open in the pane"
         return next_writer(handoff, "agent", why, seen.now, Withdraw())
     silent = seen.turn is Turn.IDLE and seen.now - state.since > SILENCE
     if not silent or seen.draft is Draft.UNSTABLE:
         return replace(handoff, state=state), ()
     if state.asked_again >= handoff.plan.re_asks:
-        times = f"{state.asked_again + 1} times"
-        why = f"no valid document after it was asked {times}{_first_problem(seen)}"
+        times = counted(state.asked_again + 1, "request")
+        why = f"no valid document after {times}{_first_problem(seen)}"
         return next_writer(handoff, "agent", why, seen.now)
     again = replace(state, since=seen.now, asked_again=state.asked_again + 1)
     problems = seen.problems or ("the document does not exist yet",)
@@ -228,5 +230,5 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> St
 
 
 def _first_problem(seen: Observation) -> str:
-    """The first problem of the draft in brackets; empty without one."""
+    """Return the first problem of the draft in brackets; empty without one."""
     return f" ({seen.problems[0].rstrip('.')})" if seen.problems else ""

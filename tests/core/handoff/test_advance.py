@@ -149,7 +149,7 @@ def test_nothing_is_ended_at_a_bad_moment(seen: on.Observation) -> None:
 
 
 FORCED = replace(WORKING, forced=True)
-TURN = "the agent finishes its turn"
+TURN = "the agent is finishing its turn"
 
 
 def agreed(*events: on.Event) -> Step:
@@ -725,7 +725,7 @@ def test_a_dialog_that_outlives_the_deadline_brings_a_review() -> None:
     after, _ = advance(writing, late)
     assert after.plan.review
     assert isinstance(after.state, Documenting)
-    assert "a question to you is open in the pane" in after.state.passed_over
+    assert "a question for you is open in the pane" in after.state.passed_over
 
 
 def test_a_request_that_was_not_laid_yet_is_only_hurried() -> None:

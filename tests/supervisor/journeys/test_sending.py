@@ -203,7 +203,7 @@ async def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: C
         assert [post.path for post in receiver.posts] == ["/gone"]
         assert told == {
             "it is a loopback or private address (allow_private is not set)",
-            "it was refused with 410",
+            "refused with HTTP status 410",
         }
         assert row.note is not None
         assert "was not delivered" in row.note

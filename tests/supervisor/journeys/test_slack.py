@@ -142,7 +142,7 @@ async def test_a_refusal_is_told_with_a_next_step_and_not_tried_again(cockpit: C
             await cockpit.start()
             told = await cockpit.event("hook.undelivered")
             row = await cockpit.until(lambda row: row.handoffs == 1 and row.note)
-    assert told.data["error"].startswith("Slack answered channel_not_found; copy the channel's")
+    assert told.data["error"].startswith("Slack returned channel_not_found; copy the channel's")
     assert row.note is not None
     assert "channel_not_found" in row.note
     assert len(slack.posts) == 1

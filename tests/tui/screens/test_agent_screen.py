@@ -270,7 +270,7 @@ async def test_nothing_is_drawn_while_nothing_changes(fly: Fly) -> None:
 
 async def test_what_is_not_possible_with_its_cli_is_below_the_chain(fly: Fly) -> None:
     client = MemoryClient(Status(agents=[agent("api", runtime="codex"), agent("web")]))
-    limits = ["Compaction waits for facts: a hook could only end the turn", "Cost: unknown"]
+    limits = ["Compaction delayed to save facts: a hook could only end the turn", "Cost: unknown"]
     client.chart(Course(agent="api", stretches=[stretch(1, readings(90_000))], limits=limits))
     async with fly(client, size=(100, 30), selected="api") as flight:
         await opened(flight, "2")

@@ -92,7 +92,7 @@ async def test_marks_are_tried_on_the_agents_and_written_where_it_says(
 async def test_marks_out_of_order_are_refused_in_words(fly: Fly, shop: Path) -> None:
     async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
         await flight.press("comma", *"90%")
-        await says(flight, "notice comes after act", "Make notice the lower one")
+        await says(flight, "notice is higher than act", "Lower notice, or remove one of the two")
 
 
 async def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -> None:
