@@ -1,6 +1,7 @@
-"""The command line: one file per command group. Commands ask and print; they decide nothing.
+"""The command line: one file per command group.
 
-`main` tries the fast path first. Everything else goes through click and is imported on demand.
+Commands send requests and print the answers; decisions are the supervisor's. `main` tries the fast
+path first. All other commands go through click and are imported on demand.
 """
 
 from __future__ import annotations

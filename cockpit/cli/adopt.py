@@ -39,8 +39,8 @@ Examples:
   cockpit adopt 0b6e6c1e --name fix-login --yes
 
 \b
-The new session of the CLI gets the environment and the options of cockpit's agents, not those of
-the terminal in which it ran before."""
+The reopened session gets the environment and options that cockpit gives its agents, not those
+of its old terminal."""
 )
 @with_common_options
 @click.argument("session", metavar="SESSION", shell_complete=_session_ids)
@@ -49,8 +49,8 @@ the terminal in which it ran before."""
 def adopt(session: str, name: str | None, yes: bool) -> int:
     """Adopt a session that cockpit did not start.
 
-    Its process is asked to end, and the session is reopened as a new agent in the same directory,
-    with its whole conversation. Asks before it does so.
+    Ends the session's process, and reopens the session as a new agent in the same directory, with
+    its whole conversation. Asks first.
     """
     from cockpit.cli.requests import ask, remote_host, supervisor_address
     from cockpit.cli.status import other_sessions
@@ -63,8 +63,8 @@ def adopt(session: str, name: str | None, yes: bool) -> int:
         ensure_supervisor(common_options().config)
     sessions = other_sessions(supervisor_address())
     if sessions is None:
-        # Not listed for an agent, or switched off: the refusal says which. No process has pid 0, so
-        # nothing is adopted that was not shown.
+        # The supervisor refuses this request and gives the reason: an agent asked, or the setting
+        # is off. No process has pid 0, so a session that was not shown cannot be adopted.
         ask(Adopt(session=session, pid=0, name=wanted))
         return 0
     found = _chosen(sessions, session)
@@ -75,12 +75,12 @@ def adopt(session: str, name: str | None, yes: bool) -> int:
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
-    """Return the session with this id, or the only one that begins so."""
+    """Return the session with this id, or the only one whose id starts with it."""
     begun = [each for each in sessions if each["session_id"].startswith(typed.lower())]
     if len(begun) == 1 and typed:
         return begun[0]
     raise BadUsage(
-        f"{'Several sessions begin' if begun else 'No session elsewhere begins'} with "
+        f"{'Several session ids start' if begun else 'No session id elsewhere starts'} with "
         f"{quoted(typed, 80)}",
         "",
         "List them: cockpit status --elsewhere",
@@ -93,14 +93,14 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
     from cockpit.cli.output import say
 
     if not sys.stdin.isatty():
-        raise NotNow("Nothing was changed", "There is no terminal to ask on.", "Add --yes.")
+        raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
     say(
         f"Session {found['session_id'][:SHORT_ID]} ({state(found)}) in "
         f"{safe_line(found['directory'], 400)}:"
     )
-    say(f"  1. Process {found['pid']} is asked to end, as with /exit.")
+    say(f"  1. Process {found['pid']} is asked to exit, as with /exit.")
     if found["status"] != "idle":
-        say("     It is not idle: what it is doing now is interrupted.")
+        say("     The session is busy: its current turn will be interrupted.")
     say(
         f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "
         "in one of cockpit's panes, in the same directory."

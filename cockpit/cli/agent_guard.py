@@ -1,9 +1,9 @@
-"""Refuse, inside an agent, the commands that act without asking the supervisor.
+"""Refuse, inside an agent, the commands that act without a request to the supervisor.
 
-The supervisor identifies its callers itself (`supervisor/api/callers.py`). This module covers
-actions that never reach it: trusting or writing a file, starting or ending a supervisor, and
-requests to another machine. A marker of any cockpit counts, in the environment of this process or
-of one of its parents.
+The supervisor checks the callers of its API itself (`supervisor/api/callers.py`). This module
+covers actions that never reach the supervisor: trusting or writing a file, starting or ending a
+supervisor, and requests to another machine. A process is inside an agent if cockpit's variables are
+in its environment or in the environment of one of its parents.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ _HINT = "Ask the user to do it from their own terminal."
 
 
 def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
-    """Raise `NotAllowed` if this process runs inside an agent of a cockpit, or in a worktree's
-    setup.
+    """Raise `NotAllowed` if this process runs inside an agent, or in the setup of a worktree.
 
     `what` completes "an agent may not ...", such as "trust a file". Hooks are allowed, because they
-    are the user's own programs. With `nested`, a cockpit with its own `COCKPIT_HOME` may be used
-    inside an agent of another one.
+    are the user's own programs. With `nested`, the command is allowed inside an agent of another
+    cockpit if this one has its own `COCKPIT_HOME`.
     """
     places = our_places()
     ancestors = ancestry(os.getpid(), boot="-")
@@ -67,8 +66,8 @@ def _name(ancestor: Ancestor) -> str:
 def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
     """Whether the cockpit with these folders is certainly not the one that this command uses.
 
-    Folders are compared by identity, not by name. Another user's cockpit is a different one. One of
-    the same user is a different one only if this command has its own `COCKPIT_HOME`.
+    Folders are compared by inode, not by name. Another user's cockpit is always a different one. A
+    cockpit of the same user is a different one only if this command has its own `COCKPIT_HOME`.
     """
     state_folder = _identity(Path(state))
     if state_folder is None:
@@ -94,9 +93,7 @@ def _identity(folder: Path) -> os.stat_result | None:
 
 
 def _state_of(start: TmuxStart, places: Places) -> str | None:
-    """Return the state folder of the cockpit that owns this tmux server; None for any other
-    server.
-    """
+    """Return the state folder of the cockpit that owns this tmux server; None if none does."""
     if same_path(start.socket, places.tmux_socket):
         return str(places.state)
     folder, name = os.path.split(start.config)

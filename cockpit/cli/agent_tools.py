@@ -1,8 +1,8 @@
-"""The tools that cockpit offers to an agent's model, answered by the supervisor.
+"""The tools that cockpit offers to an agent's model. The supervisor answers them.
 
 The supervisor identifies the agent by the process at the other end of the connection, so no tool
-takes an agent's name. The texts are for a model: it cannot run `cockpit up`, or answer for its
-user.
+needs an agent's name. The texts are for a model, which cannot run `cockpit up` or answer questions
+for the user.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MOST_FOUND = 20
 MOST_SUBAGENTS = 50
 MOST_RESOURCES = 100
 LONGEST_SEARCH = 1_000
-"""Characters; the supervisor uses no more."""
+"""In characters; the supervisor ignores the rest."""
 LONGEST_DOCUMENT = 80_000
-"""Characters of a document in one answer; about 20,000 tokens."""
+"""The most characters of a document in one answer; about 20,000 tokens."""
 
 TOOLS = (
     Tool(
@@ -54,19 +54,19 @@ TOOLS = (
         (Argument("path", "The document's file, in this agent's directory.", required=True),),
         changes=True,
     ),
-    Tool("handoff_status", "Whether a handoff is under way, and what you have to do for it."),
+    Tool("handoff_status", "Whether a handoff is in progress, and what you have to do for it."),
     Tool(
         "context_status",
-        "How full this session's context is, where cockpit acts, and how many replies are left.",
+        "How full this session's context is, when cockpit acts, and how many replies are left.",
     ),
     Tool(
         "get_subagent_status",
-        "The subagents of this session, and of the session before it, with their last known state.",
+        "The subagents of this session and of the previous one, with their last known state.",
         (Argument("id", "Only the subagent with this id."),),
     ),
     Tool(
         "read_handoff",
-        "Read the document that this session began with, or another one of this agent.",
+        "Read the document that this session started from, or another document of this agent.",
         (Argument("id", "The id or path of a handoff document; see search_history."),),
     ),
     Tool(
@@ -87,17 +87,17 @@ NEXT: Mapping[str, str] = {
     "confirming": "A new session has begun. If it is you, continue with the document's Next Steps.",
 }
 """What the agent does in each phase of a handoff."""
-NO_HANDOFF = "No handoff is under way. Continue your work."
+NO_HANDOFF = "No handoff is in progress. Continue your work."
 SUBAGENTS_END = (
-    "Subagents end with their session. What a subagent of the session before had not finished is "
-    "lost; start it again if it is still needed."
+    "Subagents end with their session. Unfinished work of a subagent of the previous session is "
+    "lost. Start the subagent again if you still need the result."
 )
 
 Answer = Mapping[str, Any] | str
 
 
 class OwnTools:
-    """The tools and documents of the agent that runs this process."""
+    """The tools and documents of the agent in which this process runs."""
 
     instructions = INSTRUCTIONS
     tools: Sequence[Tool] = TOOLS
@@ -119,7 +119,7 @@ class OwnTools:
             return await self.calls[name](**arguments)
 
     async def resources(self) -> list[Resource]:
-        """The documents of the agent's job, oldest first; of a long job the newest."""
+        """Return the documents of the agent's job, oldest first; of a long job only the newest."""
         async with _for_a_model():
             return [
                 Resource(
@@ -214,7 +214,7 @@ class OwnTools:
         return _cut(await self._client.document(named))
 
     async def _newest(self, row: AgentStatus) -> str:
-        """The document that this session began with, else the newest one of the job."""
+        """Return the document that this session started from, else the newest one of the job."""
         chain = await self._chain(row)
         here = [one for one in chain.sessions if one.id == row.session_id] if chain else []
         if here and here[0].began_with:
@@ -252,10 +252,10 @@ class OwnTools:
             "more": max(0, len(own) - MOST_FOUND),
         }
 
-    # Who asks
+    # The caller
 
     async def _name(self) -> str:
-        """The name of the agent that runs this process; the supervisor identifies it."""
+        """Return the name of the agent in which this process runs, from the supervisor."""
         caller = await self._client.caller()
         if caller.kind == "agent" and caller.name:
             return caller.name
@@ -278,14 +278,14 @@ class OwnTools:
         return _documents(await self._chain(await self._row()))
 
     async def _chain(self, row: AgentStatus) -> HistoryChain | None:
-        """The sessions of the agent's job; None before the first one."""
+        """Return the sessions of the agent's job; None before the first one."""
         chains = await self._client.history(row.name) if row.job else []
         return next((chain for chain in chains if chain.job == row.job), None)
 
 
 @asynccontextmanager
 async def _for_a_model() -> AsyncIterator[None]:
-    """Replace the hint of an error by one that an agent can follow if no supervisor answers."""
+    """If no supervisor answers, replace the error's hint with one that an agent can follow."""
     try:
         yield
     except NoSupervisor as error:
@@ -307,7 +307,7 @@ def _handoff(row: AgentStatus) -> dict[str, Any]:
 
 
 def _documents(chain: HistoryChain | None) -> list[tuple[HistorySession, HistoryHandoff]]:
-    """Each handoff of a job that has a document, with its session, oldest first."""
+    """Return each handoff of a job that has a document, with its session, oldest first."""
     sessions = chain.sessions if chain else []
     return [(one, handoff) for one in sessions for handoff in one.handoffs if handoff.document]
 
@@ -331,9 +331,9 @@ Match = tuple[str, str, HistoryHandoff]
 
 
 def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
-    """Keep the documents of the directory's repository, or of the directory outside of one.
+    """Return the documents of the directory's repository; without a repository, of the directory.
 
-    A document belongs to the place where it was written, even if that worktree was removed.
+    A document belongs to the directory where it was written, even if that worktree was removed.
     """
     real = Path(os.path.realpath(directory))
     home = main_checkout(real)

@@ -1,4 +1,4 @@
-"""`cockpit api`: the supervisor's API, for programs of your own."""
+"""`cockpit api`: describe the supervisor's API, for the user's own programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.cli.options import with_common_options
 @click.group(
     epilog="""\b
 Examples:
-  cockpit api schema > cockpit-api.json     for a generator of clients
+  cockpit api schema > cockpit-api.json     to generate a client
   curl --unix-socket "$(cockpit api socket)" http://cockpit/v1/status"""
 )
 @with_common_options

@@ -1,4 +1,4 @@
-"""`cockpit approve`, `refuse`, `snooze` and `done`: answer a handoff's question, end a job."""
+"""`cockpit approve`, `refuse`, `snooze` and `done`: answer a handoff's question, or end a job."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Examples:
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
-    """Ask again later: after a time (10m), or when 10% more of the context is used."""
+    """Ask again later: after a time (10m), or once 10% more of the context is used."""
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Snooze
@@ -87,8 +87,8 @@ Example:
 def done(name: str) -> int:
     """Mark an agent's job as done.
 
-    This runs what waits for the end of the job: push_on_success, create_pr and the after_run hooks.
-    The next prompt to the agent reopens the job.
+    Runs push_on_success, create_pr and the after_run hooks. The next prompt to the agent reopens
+    the job.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

@@ -1,8 +1,7 @@
 """Attach this terminal to the private tmux server: cockpit's screen, or an agent's pane.
 
-The process replaces itself with a small shell that runs the tmux client. No Python process stays
-between the keyboard and the pane, and the shell can still report a client that ends because its
-server did.
+The process replaces itself with a small shell that runs the tmux client, so that no Python process
+remains between the keyboard and the pane. If the tmux server exits, the shell reports it.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ while kill -0 "$client" 2>/dev/null; do wait "$client"; code=$?; done
 exit "$code"
 """
 """Run a tmux client in the foreground, forward TERM and HUP to it, and report a failed exit.
-Everything variable is passed as an argument; the shell evaluates none of it."""
+All variable parts are passed as arguments; the shell does not evaluate them."""
 
 
 def attach(name: str, *, aside: bool = False) -> NoReturn:
     """Show the agent's pane in this terminal; never returns. Raises the supervisor's errors.
 
-    With `aside`, F12 detaches even when a screen is open in the home window.
+    With `aside`, F12 detaches even while cockpit's screen is open in the home window.
     """
     places = our_places()
     body = {"name": agent_name(name)}
@@ -87,8 +86,7 @@ def check_terminal() -> None:
         raise BadUsage(
             f"This terminal cannot show a full screen (TERM={term})",
             "It can only print line by line.",
-            "Use: cockpit status --watch --plain. If the terminal can do more than TERM says: "
-            "TERM=xterm-256color cockpit",
+            "Use: cockpit status --watch --plain. If TERM is wrong: TERM=xterm-256color cockpit",
         )
     if agent := os.environ.get("COCKPIT_AGENT"):
         raise NotNow(

@@ -1,6 +1,6 @@
-"""Report a tmux client that ended with an error: the remaining agents, and how to continue.
+"""After a tmux client exited with an error, list the agents and the commands to continue.
 
-Prints nothing while the tmux server runs: the client has then printed the cause itself.
+Prints nothing while the tmux server is running: the client has then printed the cause itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def report_client_end(code: int) -> int:
     """Print the report and return the client's exit code."""
     places = our_places()
     if not _server_runs(places):
-        say("cockpit: the tmux server ended, and with it the screen and every agent's pane")
+        say("cockpit: the tmux server exited, which ended the screen and every agent's pane")
         for line in _agent_lines(places):
             say(f"  {line}")
         say("  To start again: cockpit")
@@ -44,7 +44,7 @@ def _server_runs(places: Places) -> bool:
 
 
 def _agent_lines(places: Places) -> list[str]:
-    """One line per agent that was running, with its current state."""
+    """Return one line per agent that was running, with its current state."""
     try:
         rows = _wait_until_ended(places)
     except CockpitError as error:
@@ -66,6 +66,6 @@ def _line(row: dict[str, Any]) -> str:
     name, state, session = (safe_line(str(row[key]), 40) for key in ("name", "state", "session_id"))
     if row.get("pid"):
         return f"{name}: {state}"
-    # The screen shows what an agent needs; here it matters only that its process has ended.
+    # Only the end of the process is reported here; the screen shows an agent's other needs.
     state = "ended" if state == "needs_you" else state
     return f"{name}: {state}; reopen its session: cockpit start {name} --resume {session}"

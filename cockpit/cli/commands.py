@@ -1,4 +1,4 @@
-"""Every command of `cockpit`, and what a bare `cockpit` does.
+"""All commands of `cockpit`, and its behaviour without a command.
 
 To add a command, write a function in the file of its group and list it in `COMMANDS`.
 """
@@ -48,7 +48,7 @@ COMMANDS: tuple[click.Command, ...] = (
 
 
 class Commands(click.Group):
-    """A group that lists commands in the order a newcomer needs them, and suggests near misses."""
+    """Lists commands in the order that a new user needs them, and suggests similar names."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -79,7 +79,7 @@ Check your setup:            cockpit doctor
 
 \b
 Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, 4 no supervisor,
-5 not now (with the reason), 6 a needed program is missing.""",
+5 not possible now (with the reason), 6 a required program is missing.""",
 )
 @with_common_options
 @click.option("--direct", is_flag=True, help="Run the screen in this terminal instead of in tmux.")
@@ -90,7 +90,7 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
     """Run many coding agents in one terminal, and hand each job to a new session before its context
     fills up.
 
-    Without a command, open the screen. This starts the supervisor if needed, then attaches.
+    Without a command, starts the supervisor if needed, and opens the screen.
     """
     if context.invoked_subcommand is not None:
         return 0

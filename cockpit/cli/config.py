@@ -30,7 +30,7 @@ _SECRET_TABLES = ("env", "headers", "urls", "url")
 def check(config: Path | None) -> int:
     """Report that the files are valid, and print each agent's thresholds.
 
-    Raises `BadConfig` with file, line, key and nearest name if they are not.
+    Raises `BadConfig` for an invalid file, with its path, line, key and the nearest valid name.
     """
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     _print_notices(loaded)
@@ -96,7 +96,7 @@ def _print_notices(loaded: Loaded) -> None:
 
 
 def _print_theme_problems(name: str) -> None:
-    """Print what is wrong with theme files, and any fallback to another theme."""
+    """Print problems in theme files, and any fallback to another theme."""
     from cockpit.config.shipped import themes_folder
     from cockpit.tui.terminal.themes import chosen, load
 
@@ -136,7 +136,7 @@ def _threshold_lines(agent: AgentDefaults, runtime: Runtime) -> Iterator[str]:
 
 
 def _too_high(agent: AgentDefaults, name: MarkName, window: int, compacts_at: int | None) -> str:
-    """Return a remark if the CLI compacts before a threshold that the user wrote is reached."""
+    """Return a remark if the CLI compacts before the context reaches the user's own threshold."""
     own = thresholds(agent.context).own(name)
     if name not in agent.context.model_fields_set or compacts_at is None:
         return ""

@@ -1,6 +1,7 @@
-"""Find the configuration file that goes with a command.
+"""Find the configuration file for a command.
 
-The supervisor reads the file; the client only passes its path, and whether the user named it.
+The supervisor reads the file. The client only sends its path, and whether the user passed it with
+`--config`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cockpit.core.safetext import safe_line
 
 
 def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
-    """Return the absolute file to send with `up` and `start`, and whether the user named it."""
+    """Return the absolute path to send with `up` and `start`, and whether the user passed it."""
     if config is not None:
         return config, True
     found = project_file(Path.cwd())
@@ -23,7 +24,7 @@ def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
 
 
 def configured_summary(config: Path | None) -> str:
-    """Say how many agents the current files configure, and how many settings wait for trust.
+    """Return how many agents the current files configure, and how many settings need trust.
 
     Raises `BadConfig`.
     """

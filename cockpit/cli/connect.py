@@ -14,7 +14,7 @@ from cockpit.cli.options import with_common_options
 @click.command(
     epilog="""\b
 Example:
-  cockpit attach api               press F12 to go back to cockpit
+  cockpit attach api               F12 goes back to cockpit
   cockpit attach api --host gpu1   an agent on another machine; F12 detaches"""
 )
 @with_common_options
@@ -73,7 +73,7 @@ def dial_stdio() -> int:
 
 
 def prompt_text(text: str) -> str:
-    """Return the text from the command line, or all of stdin for a dash.
+    """Return the text from the command line; if it is a dash, read all of stdin.
 
     Bytes that are not UTF-8 become replacement characters.
     """

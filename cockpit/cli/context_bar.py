@@ -1,6 +1,6 @@
-"""Draw an agent's context use as text and a bar, for a terminal without a screen.
+"""Format an agent's context use as a bar and numbers, for line-by-line output.
 
-Unknown values are drawn as unknown: no empty bar, no zero.
+An unknown value is shown as unknown, not as an empty bar or zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def format_context(context: dict[str, Any]) -> str:
 
 
 def bar(used: float) -> str:
-    """Return ten cells, filled in proportion; completely full only at 100%."""
+    """Return ten cells, filled in proportion; all are filled only at 100%."""
     filled = min(_CELLS, int(used * _CELLS))
     return "█" * filled + "░" * (_CELLS - filled)
 

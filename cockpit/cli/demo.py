@@ -21,18 +21,18 @@ def demo(
     pictures: Path | None = None,
     runtime: str = "claude",
 ) -> int:
-    """Run the demo; 0 if all jobs finished. Raises `CockpitError` with the reason otherwise.
+    """Run the demo; return 0 if all jobs finished. Raises `CockpitError` with the reason otherwise.
 
-    Events and the summary are data and go to stdout. The demo removes its processes and files
-    however it ends.
+    Prints events and the summary on stdout. Always removes the demo's processes and files, even
+    after an error or a signal.
     """
     from cockpit.core.errors import BadUsage
     from cockpit.demo.flight import fly_headless, fly_on_screen
 
     if pictures is not None and agents is not None:
-        raise BadUsage("--pictures has its own set of agents", hint="Drop --agents.")
+        raise BadUsage("--pictures uses a fixed set of agents", hint="Drop --agents.")
     if pictures is not None and runtime != "claude":
-        raise BadUsage("--pictures shows Claude Code", hint="Drop --runtime.")
+        raise BadUsage("--pictures always uses Claude Code", hint="Drop --runtime.")
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, _interrupt)
     if pictures is not None:
@@ -52,7 +52,7 @@ def _say(text: str) -> None:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End as with Ctrl-C, so that cleanup runs; further signals do not interrupt the cleanup."""
+    """End the demo as Ctrl-C does, so that cleanup runs; further signals do not interrupt it."""
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
     raise KeyboardInterrupt

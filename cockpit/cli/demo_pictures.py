@@ -1,7 +1,6 @@
 """`cockpit demo --pictures`: save every screen of a real demo run as SVG.
 
-All files are written after the last picture is taken, so a failed run leaves old pictures as they
-were.
+All files are written after the last picture is taken, so a failed run does not change old pictures.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Pictures = Mapping[str, str]
 def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) -> int:
     """Run the demo and save a picture of every screen in `folder`; return 0.
 
-    Raises `BadUsage` up front if the folder is not writable.
+    Raises `BadUsage` before the run if the folder is not writable.
     """
     camera = Camera(len(EMPTY) + len(WITH_AGENTS), say)
 
@@ -53,8 +52,9 @@ def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) 
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """Check that the folder exists or can be made, and is writable; an empty folder it made is
-    removed.
+    """Check that the folder is writable, and create it if needed.
+
+    On exit, a folder that was created here is removed if it is empty.
     """
     made = not folder.exists()
     try:
@@ -81,7 +81,7 @@ def write(pictures: Pictures, folder: Path) -> None:
 
 
 class Camera:
-    """Takes pictures one after the other, and reports progress."""
+    """Takes pictures of the screen, one at a time, and reports progress."""
 
     def __init__(self, shots: int, say: Say) -> None:
         self.pictures: dict[str, str] = {}
@@ -91,7 +91,7 @@ class Camera:
     async def take(
         self, shots: Iterable[Shot], client: Supervisor, ui: UIContext, hidden: str
     ) -> None:
-        """Take pictures of the current state; the demo's folder is shown as `ALWAYS`."""
+        """Take the pictures. In them, `ALWAYS` replaces the name of the demo's folder."""
         for shot in shots:
             self._say(f"picture {len(self.pictures) + 1} of {self._shots}: {shot.name}")
             svg = await picture(client, shot, ui, [themes_folder()])
@@ -111,4 +111,4 @@ def ui_context(scratch: Scratch) -> UIContext:
 
 
 async def nowhere(_name: object) -> None:
-    """Do nothing: pictures cannot attach or edit."""
+    """Do nothing: attaching and editing are not possible while pictures are taken."""

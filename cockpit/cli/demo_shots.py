@@ -1,6 +1,6 @@
-"""The pictures of the demo: for each screen, the keys that lead to it and the text it must show.
+"""The pictures of the demo: for each screen, the keys that open it and the text it must show.
 
-Data only. Agents and paths come from `more_jobs.py`.
+Data only. The agents and paths are those of `more_jobs.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cockpit.tui.pictures.picture import Shot
 
 PROMPT = " ".join("Show tax in the report".replace(" ", "␣")).replace("␣", "space")
-"""A prompt, one key at a time."""
+"""A prompt as a sequence of key names."""
 
 LOW = (120, 20)
 """A smaller size, for screens with little content."""
@@ -43,4 +43,4 @@ WITH_AGENTS: Sequence[Shot] = (
     Shot("worktrees", ("agent/invoices",), ("W",), "durations"),
     Shot("help", ("Hand off to",), ("question_mark",), "durations"),
 )
-"""Pictures taken once every agent waits at its planned point."""
+"""Pictures taken once every agent has stopped at its planned point."""

@@ -17,7 +17,10 @@ _BLOCK = 65536
 
 
 def dial() -> int:
-    """Copy in both directions until the supervisor hangs up. Raises `NoSupervisor`."""
+    """Copy in both directions until the supervisor closes the connection; return the exit code.
+
+    Raises `NoSupervisor`.
+    """
     with connect(our_places().socket) as channel:
         channel.settimeout(None)
         copy_both_ways(channel, sys.stdin.fileno(), sys.stdout.fileno())
@@ -25,9 +28,10 @@ def dial() -> int:
 
 
 def copy_both_ways(channel: socket.socket, source: int, sink: int) -> None:
-    """Copy `source` to the channel and the channel to `sink`, until the channel ends.
+    """Copy `source` to the channel and the channel to `sink`, until the channel is closed.
 
-    The end of `source` is forwarded as a half-close, so that the response still arrives.
+    At the end of `source`, only the sending half of the channel is closed, so that the response
+    still arrives.
     """
     readers: list[int] = [channel.fileno(), source]
     while True:

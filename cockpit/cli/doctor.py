@@ -1,4 +1,4 @@
-"""`cockpit doctor`: check this machine and this cockpit installation."""
+"""`cockpit doctor`: check the machine and the cockpit installation."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Examples:
 def doctor(as_json: bool) -> int:
     """Check that required tools are installed.
 
-    Also checks folders, configuration, supervisor and tmux server. Prints each problem on a line,
-    with its fix below.
+    Also checks folders, configuration, supervisor and tmux server. Prints the fix below each
+    problem.
     """
     from cockpit.cli.doctor_machine import check_machine
     from cockpit.cli.doctor_setup import agents_environment, check_setup

@@ -8,12 +8,12 @@ from typing import Literal
 from cockpit.core.errors import CockpitError
 
 Level = Literal["fit", "note", "unfit"]
-"""`note`: worth knowing, no problem. `unfit`: something will not work."""
+"""`note`: worth knowing, but not a problem. `unfit`: something will not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report. Foreign text in it is already escaped."""
+    """One line of the report. Text from other programs is already escaped."""
 
     topic: str
     level: Level

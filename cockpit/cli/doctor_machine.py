@@ -27,9 +27,9 @@ def check_machine(
     directory: Path,
     agents: Mapping[str, str] | None = None,
 ) -> list[Finding]:
-    """Run all checks of the machine, in the order in which a user would hit the problems.
+    """Run all checks of the machine, in the order in which a user would meet the problems.
 
-    `agents` is the agents' environment, if it differs from ours.
+    `agents` is the agents' environment; None: the same as `environment`.
     """
     from cockpit.adapters.store.fitness import check_sqlite
 
@@ -80,7 +80,7 @@ def git(environment: Mapping[str, str]) -> Finding:
 
 
 def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """Check the Claude CLI that agents would run, and which first-run screens it would show."""
+    """Check the Claude CLI for agents, and report the first-run screens that it would show."""
     from cockpit.adapters.agents.claude.program import find_program
 
     try:
@@ -92,7 +92,7 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
 
 
 def other_clis(environment: Mapping[str, str]) -> list[Finding]:
-    """Check the other CLIs that are installed; an agent that needs one is refused without it."""
+    """Check the other CLIs that are installed; they are optional."""
     from cockpit.adapters.agents.codex.program import find_program as find_codex
     from cockpit.adapters.agents.copilot.program import find_program as find_copilot
     from cockpit.adapters.agents.opencode.program import find_program as find_opencode
@@ -112,7 +112,7 @@ def other_clis(environment: Mapping[str, str]) -> list[Finding]:
 
 
 def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """Check Gemini CLI and cockpit's extension in it, where it is installed."""
+    """Check Gemini CLI, if it is installed, and cockpit's extension in it."""
     from cockpit.adapters.agents.gemini.extension import Linked, state_of
     from cockpit.adapters.agents.gemini.program import find_program
     from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
@@ -128,13 +128,13 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     if linked is not Linked.YES:
         found.append(
             note("gemini", f"cockpit's extension is {linked.value}: requests wait for the end of a "
-                 "turn, and dialogs are seen some seconds later",
+                 "turn, and dialogs are noticed some seconds later",
                  "Enable it there with: gemini extensions enable cockpit" if linked is Linked.OFF
                  else "Run: cockpit setup gemini")
         )  # fmt: skip
     if not (is_trusted(directory, environment) or is_worktree_of_trusted(directory, environment)):
         found.append(
-            note("gemini", f"Does not trust {directory}: no agent with a prompt starts here",
+            note("gemini", f"Does not trust {directory}: agents with a prompt cannot start here",
                  "Run `gemini` there once and choose to trust the folder.")
         )  # fmt: skip
     return found
@@ -148,8 +148,8 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
     found = []
     if "onboarding" in questions:
         found.append(
-            note("claude", "Never started here: its welcome screens come first",
-                 "Run `claude` once, or answer them in the agent's pane.")
+            note("claude", "Never started here: an agent will first show its welcome screens",
+                 "Run `claude` once, or answer the screens in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:
         found.append(
@@ -171,7 +171,7 @@ def _main_checkout(directory: Path) -> Path | None:
 
 
 def _of_worktree(mark: Path) -> Path | None:
-    """Return the main checkout named by a worktree's `gitdir: MAIN/.git/worktrees/NAME`."""
+    """Return the main checkout from a worktree's `gitdir: MAIN/.git/worktrees/NAME`."""
     pointed = read_text(mark, 4096, cut=True).removeprefix("gitdir:").strip()
     for parent in Path(pointed).parents:
         if parent.name == ".git":

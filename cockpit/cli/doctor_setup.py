@@ -1,4 +1,4 @@
-"""Check this cockpit: folders, configuration, supervisor and tmux server.
+"""Check cockpit's folders, configuration, supervisor and tmux server.
 
 Read-only.
 """
@@ -29,7 +29,7 @@ PRIVATE = 0o700
 
 
 def check_setup(environment: Mapping[str, str], config: Path | None) -> list[Finding]:
-    """Run all checks of this cockpit. `config` is the file from the command line."""
+    """Run all checks of this module. `config` is the file from the command line."""
     places = Places.of(environment)
     return [
         sockets(places),
@@ -42,7 +42,7 @@ def check_setup(environment: Mapping[str, str], config: Path | None) -> list[Fin
 
 
 def agents_environment(environment: Mapping[str, str], config: Path | None) -> dict[str, str]:
-    """Return the environment of an agent without its own `env`: ours plus `[defaults] env`."""
+    """Return the environment of an agent that sets no `env`: ours plus `[defaults] env`."""
     from cockpit.config.read import load
 
     try:
@@ -63,7 +63,7 @@ def sockets(places: Places) -> Finding:
 
 
 def folder(path: Path) -> Finding:
-    """Check one of our folders: missing, private, or another user's."""
+    """Check that a folder of cockpit is private and belongs to this user; it may be missing."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def folder(path: Path) -> Finding:
 def configuration(
     places: Places, environment: Mapping[str, str], config: Path | None
 ) -> list[Finding]:
-    """Check each file that applies: errors, and settings ignored until trusted."""
+    """Check each configuration file for errors, and for settings that need trust."""
     from cockpit.config.read import load
 
     try:
@@ -106,7 +106,7 @@ def configuration(
 def own_runtimes(
     loaded: Loaded, environment: Mapping[str, str], places: Places
 ) -> Iterator[Finding]:
-    """Check the programs of the configuration's runtimes, and load those of packages."""
+    """Check the programs of custom runtimes, and load the runtimes that packages define."""
     from cockpit.adapters.agents import RUNTIMES, runtime
     from cockpit.adapters.agents.command import resolved_program
     from cockpit.adapters.agents.own.definitions import Definitions
@@ -129,7 +129,7 @@ def own_runtimes(
 
 
 def theme_files(folder: Path) -> list[Finding]:
-    """Check the user's own themes, in one line; none without such themes."""
+    """Check the user's own themes, as one finding; empty without own themes."""
     if not any(folder.glob("*.toml")):
         return []
     from cockpit.tui.terminal.themes import load

@@ -12,7 +12,7 @@ from cockpit.cli.context_bar import format_context
 from cockpit.core.safetext import safe_line
 
 Session = dict[str, Any]
-"""A `wire.status.ElsewhereSession`, read without its model because imports must stay cheap."""
+"""A `wire.status.ElsewhereSession` as plain JSON, because importing its model would be slow."""
 
 SHORT_ID = 8
 
@@ -43,15 +43,15 @@ def session_sentence(session: Session, now: datetime) -> str:
 
 
 def state(session: Session) -> str:
-    """Return the state from the CLI's status file, in the words of an agent's state."""
+    """Return the state from the CLI's status file, with the names of agent states."""
     said = str(session.get("status"))
     if said == "waiting":
-        return safe_line(f"waits: {session.get('waiting_for') or 'for you'}", 60)
+        return safe_line(f"waiting: {session.get('waiting_for') or 'for you'}", 60)
     return {"busy": "working", "idle": "idle"}.get(said, "unknown")
 
 
 def _age(session: Session, now: datetime) -> str:
-    """Return how long the session's process has run; empty if unknown."""
+    """Return how long the session's process has been running; empty if unknown."""
     try:
         began = datetime.fromisoformat(str(session.get("started_at")))
     except ValueError:

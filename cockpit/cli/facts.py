@@ -1,6 +1,6 @@
 """`cockpit facts`: print a session's goal and results, from its transcript and from git.
 
-Uses no model. Runs git only in the directory that the transcript names, if it exists.
+Uses no model. Runs git only in the session's directory from the transcript, if it exists.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_facts(path: Path) -> dict[str, Any]:
         raise Failed(
             f"Cannot read {safe_line(str(path), 300)}",
             error,
-            "Pass a .jsonl file; `cockpit status --json` lists those of your agents.",
+            "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
         )
     git = _ask_git(reader.cwd)
     return facts_report(
@@ -58,7 +58,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 
 def _ask_git(directory: str | None) -> GitFacts | None:
-    """Return git's facts; None without the directory, a repository or git."""
+    """Return the facts from git; None without a directory, a repository or git."""
     if directory is None or not Path(directory).is_dir():
         return None
     from cockpit.adapters.git.worktrees import Git
@@ -71,7 +71,7 @@ def _ask_git(directory: str | None) -> GitFacts | None:
 
 
 def _text_lines(report: dict[str, Any]) -> Iterator[str]:
-    """Yield the facts as text lines; foreign text is escaped."""
+    """Yield the facts as text lines, with control characters escaped."""
     yield f"Goal      {safe_line(report['goal'] or 'unknown', 500)}"
     if files := prompt_files(report["goal"] or ""):
         missing = (

@@ -1,8 +1,7 @@
 """Run the commands that must start quickly, before anything heavy is imported.
 
-These are the commands that are typed often, and the screen and supervisor processes.
-
-Only the simplest spellings are handled here. All others go through click to the same functions.
+These are the commands that are used often, and the screen and supervisor processes. Only their
+simplest forms are handled here. All other forms go through click to the same functions.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 def successor_names(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
-    """Complete the CLIs that can take over a job, without those of the configuration."""
+    """Complete the built-in CLIs that can take over a job; custom runtimes are not included."""
     return [CompletionItem(name) for name in SUCCESSORS if name.startswith(typed)]
 
 
@@ -47,8 +47,8 @@ Examples:
     "--to",
     metavar="RUNTIME",
     shell_complete=successor_names,
-    help="Continue in another CLI or runtime, never with more permissions. Asks you first if it "
-    "has no equal permission mode.",
+    help="Continue in another CLI or runtime, never with more permissions. Asks you first if the "
+    "CLI has no equal permission mode.",
 )
 @click.option("--model", metavar="NAME", help="Model of the new session.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; change nothing.")
@@ -78,7 +78,7 @@ def handoff(
     here = remote_host() is None
     if document is not None and not here:
         raise BadUsage(
-            "--document names a file on this machine",
+            "--document is a file on this machine",
             f"{common_options().host} cannot read it.",
             "Copy the file there and run the command there.",
         )
@@ -139,8 +139,8 @@ Examples:
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
     """Start a new agent from a handoff document.
 
-    DOCUMENT is a file, or the id of a handoff (or the start of one). Any file with the sections of
-    a handoff document works. This starts a new job; the old chain stays unchanged.
+    DOCUMENT is a file, or the id of a handoff or its first characters. Any file with the sections
+    of a handoff document works. This starts a new job; the old chain stays unchanged.
     """
     from cockpit.cli.lifecycle import local_context, remote_context
     from cockpit.cli.requests import ask, remote_host
@@ -180,7 +180,7 @@ def _document_path(document: str, *, here: bool) -> Path:
     if len(matches) == 1 and existing:
         return existing[0]
     why = (
-        f"{len(matches)} handoff ids start with this."
+        f"{len(matches)} handoff ids start with these characters."
         if len(matches) > 1
         else "No handoff has that id."
     )

@@ -26,7 +26,7 @@ TOO_MANY_HANDOFFS = 4
 
 REBUILT = (
     "rebuilt from its documents after the database was lost; "
-    "anything they do not mention is unknown"
+    "facts that are not in the documents are unknown"
 )
 
 
@@ -105,7 +105,7 @@ def newest_document(chains: list[HistoryChain]) -> str | None:
 
 
 def format_matches(chains: list[HistoryChain]) -> list[str]:
-    """Format search results, newest first: two lines each, the second with the matching text."""
+    """Format search results, newest first: two lines each, the second is the matching text."""
     matches = [
         (handoff.created, chain.agent, handoff)
         for chain in chains
@@ -190,7 +190,7 @@ def _thousands(tokens: int | None) -> str:
 
 
 def _ended_at(sessions: list[HistorySession]) -> str | None:
-    """Return when the job's last session ended; None while one runs."""
+    """Return when the job's last session ended; None while one is running."""
     ends = [session.ended_at for session in sessions]
     return None if None in ends else max(filter(None, ends), default=None)
 

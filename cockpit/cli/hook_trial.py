@@ -66,7 +66,7 @@ def _event(text: str) -> str:
 
 
 def _candidates(loaded: Loaded) -> Iterator[Candidate]:
-    """Yield each hook once per agent that has it; without agents, those of [defaults]."""
+    """Yield each hook once per agent that has it; without agents, the hooks of [defaults]."""
     for agent in loaded.settings.agents:
         yield from _of(agent.name, Path(agent.directory), agent.hooks)
     if not loaded.settings.agents:
@@ -180,7 +180,7 @@ def _print_decision(candidate: Candidate, output: str) -> bool:
         say(f"  invalid response: {error}")
         return False
     no_answer = (
-        "continue" if candidate.hook.mode == "replace" else "none; the built-in handoff goes on"
+        "continue" if candidate.hook.mode == "replace" else "none; the built-in handoff continues"
     )
     say(f"  decision: {found.verdict.value if found else no_answer}")
     if found and found.document:

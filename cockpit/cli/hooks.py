@@ -1,4 +1,4 @@
-"""`cockpit hooks`: test a hook before anything depends on it."""
+"""`cockpit hooks`: test hooks with a sample event."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Example:
 def test(name: str, event: str) -> int:
     """Run the hook NAME, or all hooks of the agent NAME, as if EVENT had happened.
 
-    Prints each hook's result and output. Needs no supervisor and does not notify one.
+    Prints each hook's result and output. Does not contact the supervisor.
     """
     from cockpit.cli.hook_trial import run_trial
 

@@ -1,4 +1,4 @@
-"""Clients of the hosts shown on one screen: this machine and the configured hosts."""
+"""The clients for one screen: of this machine and of the configured hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HostClients:
-    """Clients of the trusted hosts; untrusted hosts never appear in the settings."""
+    """The clients of all hosts in the settings. Hosts in a file that is not trusted are ignored."""
 
     def __init__(self, here: HttpClient, settings: Settings) -> None:
         self.client = JoinedClient(here, [])
@@ -30,7 +30,7 @@ class HostClients:
     def set_hosts(self, settings: Settings) -> Mapping[str, Supervisor]:
         """Replace the set of hosts; return every supervisor by host name, this machine first.
 
-        A host whose settings did not change keeps its client.
+        The client of a host with unchanged settings is kept.
         """
         self._known = {host.name: self._client_of(host) for host in settings.hosts}
         self.client.set_hosts([client for _, _, client in self._known.values()])

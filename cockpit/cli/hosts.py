@@ -20,7 +20,7 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
     """Return the configured host with that name. Raises `BadUsage`, listing known hosts, and
     `BadConfig`.
     """
-    refuse_inside_agent("ask another machine")
+    refuse_inside_agent("send requests to another machine")
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     for host in loaded.settings.hosts:
         if host.name == name:

@@ -17,7 +17,7 @@ from cockpit.core.safetext import safe_line
 def init(folder: Path | None = None) -> int:
     """Write `cockpit.toml` at the root of the repository, else in the current directory.
 
-    Prints its path. Raises `Failed` if the file exists, or if another user owns its folder.
+    Prints the path of the file. Raises `Failed` if it exists, or if another user owns the folder.
     """
     refuse_inside_agent("write a configuration")
     here = (folder or Path.cwd()).absolute()
@@ -40,7 +40,7 @@ def init(folder: Path | None = None) -> int:
 def default_branch(root: Path) -> str:
     """Return the branch that worktrees start from: the remote's default, else the current one.
 
-    Reads git's files directly, so that nothing from the repository is run. Falls back to `main`.
+    Reads git's files directly, so that no program of the repository runs. Falls back to `main`.
     """
     git = _git_folder(root)
     common = _first_line(git / "commondir")

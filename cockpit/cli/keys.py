@@ -33,7 +33,7 @@ README_ACTIONS = (
     "help",
     "quit",
 )
-"""The actions a new user needs, in the order of the README."""
+"""The actions that a new user needs, in the order of the README's table."""
 _FROM_A_PANE = "Go back to cockpit."
 
 
@@ -61,7 +61,7 @@ def text(keymap: Mapping[str, str] | None = None) -> str:
 
 
 def markdown() -> str:
-    """Format every key, with one table per screen, for `docs/keys.md`."""
+    """Format every key as Markdown, with one table per screen, for `docs/keys.md`."""
     rows = table()
     parts = []
     for context, title in _TITLES.items():
@@ -78,7 +78,7 @@ def markdown() -> str:
 
 
 def readme_table() -> str:
-    """Format the keys a new user needs, for the README."""
+    """Format the keys that a new user needs as a Markdown table, for the README."""
     actions = [BY_ID[name] for name in README_ACTIONS]
     rows = [f"| {_code(spoken(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
     return (
@@ -87,5 +87,5 @@ def readme_table() -> str:
 
 
 def _code(pressed: str) -> str:
-    """Format each key as code."""
+    """Format each key as Markdown code."""
     return pressed if "…" in pressed else " ".join(f"`{key}`" for key in pressed.split())

@@ -27,8 +27,8 @@ Examples:
 def up(foreground: bool, again: bool) -> int:
     """Start the supervisor.
 
-    It watches agents and hands off jobs in the background. Loads the agents of this repository's
-    cockpit.toml. Returns once the supervisor answers, and prints its process id.
+    The supervisor watches agents and hands off jobs in the background. Loads the agents of this
+    repository's cockpit.toml. Returns once the supervisor answers, and prints its process id.
     """
     from cockpit.cli.config_file import configured_summary
     from cockpit.cli.output import say
@@ -77,7 +77,7 @@ def reopen_hint() -> str:
         return ""
     names = safe_line(", ".join(row["name"] for row in interrupted), 200)
     return (
-        f"Interrupted when the machine or tmux ended: {names}. Reopen: cockpit start --all --resume"
+        f"Interrupted by a reboot or a tmux exit: {names}. To reopen: cockpit start --all --resume"
     )
 
 
@@ -91,7 +91,7 @@ Examples:
 def restart() -> int:
     """Restart the supervisor; agents keep running.
 
-    Use it after an upgrade: a supervisor of this version replaces the running one. Handoffs in
+    After an upgrade, this replaces the running supervisor with one of the new version. Handoffs in
     progress continue. Prints the new process id.
     """
     from cockpit.cli.output import say
@@ -113,7 +113,7 @@ def restart() -> int:
     if done.held:
         path = safe_line(str(done.held[0].file), 400)
         say(
-            f"{counted(len(done.held), 'setting')} held until you trust the file as it is now: "
+            f"{counted(len(done.held), 'setting')} ignored until you trust the file as it is now: "
             f"cockpit config trust {path}"
         )
     return 0
@@ -122,7 +122,7 @@ def restart() -> int:
 @click.command(
     epilog="""\b
 Examples:
-  cockpit down            agents keep running; `cockpit up` finds them again
+  cockpit down            agents keep running; `cockpit up` reattaches to them
   cockpit down --agents   also end the agents and the tmux server (worktrees stay)"""
 )
 @with_common_options
@@ -176,7 +176,7 @@ Examples:
     "--all",
     "all_agents",
     is_flag=True,
-    help="With --resume: every agent that was running when the machine or tmux ended.",
+    help="With --resume: all agents that a reboot or a tmux exit interrupted.",
 )
 @click.option(
     "--dry-run",
@@ -199,7 +199,7 @@ def start(
     """Start a configured agent, or a new one.
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
-    needed. --resume with one of the agent's own sessions continues that job.
+    needed. With the id of an earlier session of the agent, --resume continues that session's job.
     """
     if all_agents or dry_run:
         others = [value for option, value in more.items() if option != "resume"]
@@ -236,7 +236,7 @@ def start(
 
 
 def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
-    """Reopen every agent that was running when the machine or tmux ended; print each result."""
+    """Reopen every agent that a reboot or a tmux exit interrupted; print each result."""
     from cockpit.cli.connect import prompt_text
     from cockpit.cli.requests import ask, remote_host
     from cockpit.cli.supervisor_process import ensure_supervisor
@@ -252,7 +252,7 @@ def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
 
 
 def local_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """Return the working directory, and the configuration file that applies. Raises `BadUsage`."""
+    """Return the working directory and the configuration file to use. Raises `BadUsage`."""
     from cockpit.cli.config_file import file_to_read
 
     if directory is not None and not directory.is_dir():
@@ -267,7 +267,7 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
 
 
 def remote_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """Like `local_context`, for another machine, whose supervisor checks the paths."""
+    """Do the same as `local_context` for another machine, whose supervisor checks the paths."""
     from cockpit.cli.requests import require_absolute_path
 
     if directory is not None:

@@ -14,24 +14,24 @@ from cockpit.cli.options import with_common_options
 @click.command(
     epilog="""\b
 Examples:
-  cockpit mcp                                    what an agent's CLI runs
-  claude mcp add cockpit -- cockpit mcp          register it yourself if cockpit does not
+  cockpit mcp                                    as an agent's CLI starts it
+  claude mcp add cockpit -- cockpit mcp          register the server yourself
   printf '%s\\n' "$REQUEST" | cockpit mcp         one JSON-RPC message per line"""
 )
 @with_common_options
 def mcp() -> int:
     """Serve tools for agents over MCP, on stdin and stdout.
 
-    cockpit offers them to each agent it starts, unless the agent has `mcp = false`. The tools
-    report on the agent that runs this process: its context, handoffs and documents. In a process
-    outside an agent, each tool returns an error.
+    cockpit offers these tools to each agent it starts, unless the agent has `mcp = false`. They
+    report the agent's own context, handoffs and documents. Outside an agent, each tool returns an
+    error.
     """
     return serve_tools()
 
 
 def serve_tools() -> int:
-    """Serve until stdin ends. Starts without a supervisor; each call looks for it again."""
-    # The CLI ends its servers with SIGINT first. Python's answer to it would wait for stdin.
+    """Serve until stdin is closed. Needs no supervisor to start: each call connects again."""
+    # The CLI first sends SIGINT to end its servers. Python's default handler would wait for stdin.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     import asyncio
 
@@ -45,10 +45,10 @@ def serve_tools() -> int:
 
 
 def supervisor_socket() -> Path:
-    """Return the socket of the cockpit that started the agent that runs this process. Without an
-    agent, return the one that the environment selects.
+    """Return the socket of the cockpit whose agent runs this process.
 
-    Some CLIs keep variables such as `XDG_RUNTIME_DIR` from their servers.
+    Outside an agent, return the socket that the environment selects. Inside one, the environment
+    is not enough: some CLIs do not pass variables such as `XDG_RUNTIME_DIR` to their servers.
     """
     from cockpit.adapters.process.ancestry import ancestry
     from cockpit.cli.places import our_places

@@ -21,7 +21,7 @@ Examples:
   cockpit demo --pictures docs    save every screen as a picture, as in the README"""
 )
 @with_common_options
-@click.option("--agents", type=click.IntRange(1, 9), show_default="3", help="Number of agents.")
+@click.option("--agents", type=click.IntRange(1, 9), help="Number of agents; default: 3.")
 @click.option(
     "--headless", is_flag=True, help="Run without a screen: print events and approve handoffs."
 )
@@ -101,8 +101,8 @@ Examples:
 def redact(check: bool, kinds: bool) -> int:
     """Copy stdin to stdout without secrets.
 
-    Uses the same filter as handoff documents and messages; values of secrets in your environment
-    are removed too. Sends nothing anywhere.
+    Uses the same filter as handoff documents and messages. Also removes the values of secret
+    environment variables. Sends nothing over the network.
     """
     from cockpit.cli import redact as filtering
 

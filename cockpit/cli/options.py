@@ -1,8 +1,8 @@
-"""The options that every command takes, before or after the command's name.
+"""The options that every command accepts, before or after the command's name.
 
-`--config` and `--host` mean the same in both places; if both are given, the later one wins.
-Commands that only work on local files refuse `--host`. A command's help leaves out an option that
-has no effect there.
+`--config` and `--host` mean the same in both places; if one is given twice, the later one wins.
+Commands that only work on local files refuse `--host`. A command's help does not list an option
+that has no effect on it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ HERE_ONLY = frozenset({
 })  # fmt: skip
 """Commands that work on local files only."""
 WITHOUT_HOST = HERE_ONLY | {"completion", "redact", "run", "worktrees restore"}
-"""Commands whose help does not show `--host`: they refuse it, or it has no effect."""
+"""Commands whose help does not list `--host`, because they refuse or ignore it."""
 WITHOUT_CONFIG = frozenset({
     "api", "completion", "demo", "dial-stdio", "facts", "init", "mcp", "redact", "usage",
     "worktrees restore",
 })  # fmt: skip
-"""Commands that read no configuration file, so that their help does not show `--config`."""
+"""Commands that read no configuration file; their help does not list `--config`."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -40,7 +40,7 @@ class CommonOptions:
     """The options common to all commands."""
 
     config: Path | None = None
-    """Absolute path; trusted, because the user named it."""
+    """Absolute path; the file is trusted, because the user passed it."""
     host: str | None = None
 
 
@@ -74,7 +74,7 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
 
 
 class _CommonOption(click.Option):
-    """An option that is accepted everywhere; `hidden_in` are commands whose help leaves it out."""
+    """An option of every command. `hidden_in`: the commands whose help does not list it."""
 
     def __init__(self, *arguments: Any, hidden_in: frozenset[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)

@@ -1,7 +1,7 @@
 """Output of the command line: data on stdout, messages on stderr, an exit code for each outcome.
 
-Nothing here uses colour, so `NO_COLOR` changes nothing. Standard library and `core` only: the fast
-path uses this module.
+Uses no colour, so `NO_COLOR` has no effect. Standard library and `core` only, because the fast path
+uses this module.
 """
 
 from __future__ import annotations

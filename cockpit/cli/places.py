@@ -10,7 +10,8 @@ from cockpit.config.paths import Places
 def our_places() -> Places:
     """Return this environment's paths.
 
-    Raises `BadUsage` if socket paths would be too long, `Failed` for a home that others can write.
+    Raises `BadUsage` if a socket path would be too long, and `Failed` if other users can write to
+    cockpit's home.
     """
     places = Places.of(os.environ)
     places.check_sockets()

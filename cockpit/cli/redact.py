@@ -1,4 +1,4 @@
-"""`cockpit redact`: the filter for documents and messages, applied to any text."""
+"""`cockpit redact`: remove secrets from any text, with the filter for documents and messages."""
 
 from __future__ import annotations
 
@@ -45,8 +45,7 @@ def kinds() -> int:
 
 
 def kind_rows() -> list[tuple[str, str, str]]:
-    """Yield the name of each kind, its pattern, and what identifies the secret: shape, name or
-    position."""
+    """Return each kind's name, its pattern, and how it is recognised: shape, name or position."""
     rows = [
         (kind.name, _pattern_text(kind.template, kind.names, kind.how), kind.how) for kind in KINDS
     ]

@@ -1,6 +1,6 @@
 """Send requests to the supervisor (local, or remote with `--host`) and print its answers.
 
-The HTTP client is imported on use: most callers only need to know which host is meant.
+The HTTP client is imported on first use, because most callers only need the chosen host.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def supervisor_address(options: CommonOptions | None = None) -> Path | Address:
 
 
 def remote_host(options: CommonOptions | None = None) -> RemoteHost | None:
-    """Return the host named by `--host`; None for this machine. Raises `BadUsage`, `BadConfig`."""
+    """Return the host from `--host`; None for this machine. Raises `BadUsage` and `BadConfig`."""
     options = options or common_options()
     if options.host is None or options.host == LOCAL:
         return None
@@ -64,7 +64,7 @@ def remote_host(options: CommonOptions | None = None) -> RemoteHost | None:
 
 
 def require_absolute_path(path: Path, what: str) -> None:
-    """With `--host`, refuse a relative path: it could only name a file on this machine."""
+    """With `--host`, refuse a relative path, because it would be resolved on this machine."""
     if remote_host() is not None and not path.is_absolute():
         raise BadUsage(
             f"{what} must be an absolute path on {common_options().host}",

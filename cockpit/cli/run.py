@@ -30,8 +30,8 @@ After Ctrl-C or a timeout the agents keep running: cockpit status, cockpit stop 
 def run_file(file: Path, timeout: str | None) -> int:
     """Start the agents of a file; wait until all are done.
 
-    Agents that are already running are not restarted. If an agent needs you, prints the command to
-    answer.
+    Does not restart agents that are already running. If an agent needs you, prints the command
+    that answers it.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import ask, remote_host, with_client
@@ -61,7 +61,7 @@ def run_file(file: Path, timeout: str | None) -> int:
 
 
 def agents_in(file: Path) -> list[str]:
-    """Return the names of the file's agents. Raises `BadConfig`, and `BadUsage` without any."""
+    """Return the names of the file's agents. Raises `BadConfig`, and `BadUsage` for no agents."""
     from cockpit.cli.places import our_places
     from cockpit.config.read import load
 
@@ -69,8 +69,8 @@ def agents_in(file: Path) -> list[str]:
     names = [agent.name for agent in loaded.settings.agents if loaded.file_of(agent.name) == file]
     if not names:
         raise BadUsage(
-            f"{quoted(str(file))} names no agent",
+            f"{quoted(str(file))} has no agents",
             "",
-            "Write one [[agents]] table for each; an example: cockpit init --help",
+            "Add an [[agents]] table for each agent. Example: cockpit init --help",
         )
     return names

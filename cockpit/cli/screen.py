@@ -1,8 +1,8 @@
-"""A bare `cockpit`: start what is needed, then show the screen in this terminal.
+"""`cockpit` without a command: start the supervisor if needed, and show the screen.
 
-The screen runs in the first window of the private tmux server, where it survives the terminal. With
-`--direct` it runs in this process. The fast path uses this module to reattach, so heavy imports are
-deferred.
+The screen runs in the first window of the private tmux server, so that it survives a closed
+terminal. With `--direct` it runs in this process. The fast path uses this module to reattach, so
+heavy imports are deferred.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cockpit.ports.panes import Launch, PaneGone
 
 
 def open_screen(config: Path | None) -> int:
-    """Start what is not running yet, then attach this terminal to the home window."""
+    """Start the supervisor and the screen if needed; attach this terminal to the home window."""
     check_terminal()
     places = ensure_screen(config)
     if _needs_own_screen(places):
@@ -34,7 +34,7 @@ def open_screen(config: Path | None) -> int:
 
 
 def ensure_screen(config: Path | None) -> Places:
-    """Make sure that the supervisor and the screen run, before a terminal shows them."""
+    """Make sure that the supervisor and the screen are running."""
     places = our_places()
     views = views_of(places)
 
@@ -54,12 +54,12 @@ def ensure_screen(config: Path | None) -> Places:
 
 
 def _needs_own_screen(places: Places) -> bool:
-    """Whether the running screen does not suit this terminal: characters, colours, settings."""
+    """Whether this terminal needs another screen: other characters, colours or settings."""
     return asyncio.run(views_of(places).needs_own_screen(os.environ))
 
 
 def is_running(places: Places) -> bool:
-    """Whether supervisor and screen are already running, as far as this process can tell."""
+    """Whether the supervisor and the screen appear to be running already."""
     try:
         return supervisor_pid(places) is not None and asyncio.run(_home_runs(views_of(places)))
     except CockpitError:
@@ -74,8 +74,8 @@ async def _home_runs(views: TmuxViews) -> bool:
 
 
 def _home_launch(places: Places, config: Path | None) -> Launch:
-    """Return the command of the home window: this program, drawing the screen itself."""
-    # -P: never import a project's folder that has the name of one of our modules.
+    """Return the command of the home window, which runs the screen."""
+    # -P: never import modules from the current folder.
     argv = [sys.executable, "-P", "-m", "cockpit", "--in-home-window"]
     if config is not None:
         argv += ["--config", str(config)]

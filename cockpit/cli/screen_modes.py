@@ -1,4 +1,4 @@
-"""Build the screen with this cockpit's client, settings, themes and tmux server."""
+"""Run the screen: in this terminal, in the home window, or for another machine."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from cockpit.tui.terminal.attach import Attach as ShowPane
 
 CONNECT_SCRIPT = 'echo "Connecting to $0 …"; exec "$@"'
-"""Prints a line until the other machine answers. If it never does, tmux's own last line scrolls
-this one off the screen instead of the reason."""
+"""Prints a line before the connection is made. If the connection fails, tmux's own last line then
+scrolls this line off the screen, not the error."""
 ERASE_LINE_ABOVE = b"\x1b[A\x1b[2K"
 
 
 def show_here(config: Path | None) -> int:
-    """Run the screen in this terminal; an agent's pane replaces it while attached."""
+    """Run the screen in this terminal; attaching to a pane suspends the screen."""
     check_terminal()
     start_supervisor(config)
     return _show(our_places(), config, in_home_window=False)
@@ -62,7 +62,7 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
 
     places = our_places()
     client = HttpClient(host, host.name, beat=BEAT)
-    # No files: settings are saved on this machine, but remote agents are configured remotely.
+    # No files: the screen's settings are saved locally, but remote agents are configured remotely.
     return _run_screen(
         client, show_remote_pane, places, _settings(places, config), remote=host.name
     )
@@ -71,9 +71,9 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
 def show_in_home_window(config: Path | None) -> int:
     """Run the screen in the home window, for every terminal attached to it.
 
-    Leaving the screen detaches the terminal and starts a new screen, so that the next `cockpit`
-    finds one ready. If the screen ended any other way, its last output stays visible until Return
-    restarts it.
+    When the user leaves the screen, the terminal is detached and a new screen starts, so that the
+    next `cockpit` opens at once. If the screen ends in any other way, its last output stays visible
+    until the user restarts it with Return.
     """
     places = our_places()
     code = _show(places, config, in_home_window=True)
@@ -120,18 +120,18 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
 
 def _settings_files(places: Places, config: Path | None) -> list[Path]:
-    """Return the files that decide the settings here, including a project file not created yet."""
+    """Return the files that set the settings, including a project file that does not exist yet."""
     cwd = Path.cwd()
     project = cwd / config if config is not None else project_file(cwd)
     return [places.user_file, places.trusted, project or cwd / FILE_NAME]
 
 
 def _notification_passer(views: TmuxViews) -> Callable[[], None]:
-    """Return a function that lets tmux pass desktop notifications on, in the background."""
+    """Return a function that makes tmux forward desktop notifications, in the background."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def allow() -> None:
-        with contextlib.suppress(CockpitError):  # then only the bell is left
+        with contextlib.suppress(CockpitError):  # without them the bell still rings
             await views.allow_passthrough()
 
     def begin() -> None:
@@ -182,8 +182,8 @@ def _run_screen(
 async def _lend_terminal(argv: list[str], trouble: str) -> None:
     """Run a tmux client in this terminal until it detaches, then erase its exit message.
 
-    The client may run on another machine. Raises `Failed` with `trouble` as the title; the client's
-    error output then stays visible.
+    The client may run on another machine. If it fails, its error output stays visible; raises
+    `Failed` with `trouble` as the title.
     """
     process = await asyncio.create_subprocess_exec(*argv, env=client_terminal(os.environ))
     if code := await process.wait():

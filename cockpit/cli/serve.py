@@ -1,8 +1,8 @@
-"""`cockpit serve`: the same screen in a browser, and the supervisor's API for scripts.
+"""`cockpit serve`: the screen in a browser, and the supervisor's API for scripts.
 
-Each tab is another terminal of the private tmux server. All tabs show the one screen, and can
-attach to an agent's pane like any terminal. A tab has a small process, which ends with the tab; an
-idle screen sends nothing.
+Each tab is another client of the private tmux server. All tabs show the same screen, and can attach
+to an agent's pane like any terminal. Each tab has a small process, which ends with the tab. While
+the screen does not change, no data is sent.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ SMALLEST = 20, 5
 @click.command(
     epilog="""\b
 Examples:
-  cockpit serve                                    then open the printed address
+  cockpit serve                                    open the URL that it prints
   cockpit serve --port 0                           use any free port
   ssh -L 8000:localhost:8000 HOST cockpit serve    the screen of a remote machine
   cockpit serve --write                            scripts can also make changes
 
-The address contains a token, new at each start. Anyone who has the address can do what you can:
-type into your agents. The second token is only for the API, which is under /v1/ at the same port.
-Without --write the API is read-only. Ctrl-C stops the server; agents, supervisor and screen keep
-running."""
+The URL contains a token, new at each start. Anyone who has the URL can do everything that you
+can, such as type into your agents. A second token is only for the API, which is under /v1/ on the
+same port. Without --write the API is read-only. Ctrl-C stops only the server; agents, supervisor
+and screen keep running."""
 )
 @with_common_options
 @click.option(
@@ -86,7 +86,7 @@ def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool, wr
             "Install cockpit again: pip install .",
         ) from error
     ensure_screen(config)
-    # -P: never import a project's folder that has the name of one of our modules.
+    # -P: never import modules from the current folder.
     argv = [sys.executable, "-P", "-m", "cockpit", "serve", "--tab"]
     if config is not None:
         argv += ["--config", str(config)]
@@ -99,7 +99,7 @@ def _serve(port: int, bind: str, config: Path | None, *, let_others_in: bool, wr
 
     def print_address(address: str) -> None:
         print(address, flush=True)
-        say("Open this address in a browser. Ctrl-C stops only this server.")
+        say("Open this URL in a browser. Ctrl-C stops only this server.")
         base = address.partition("?")[0]
         say(f"Scripts: curl -H 'Authorization: Bearer {browser.access.api_token}' {base}v1/status")
         if not write:
@@ -121,12 +121,12 @@ def _check_public_address(bind: str, port: int, *, let_others_in: bool) -> None:
         )
     say(
         f"Warning: {bind} is reachable from other machines. Traffic is not encrypted, and "
-        "anyone who sees the address below can type into your agents."
+        "anyone who sees the URL below can type into your agents."
     )
 
 
 def _show_in_tab(config: Path | None) -> int:
-    """Run as the process of one tab; textual-serve reads and writes our standard streams."""
+    """Run the process of one tab; textual-serve reads and writes its standard streams."""
     import asyncio
 
     from cockpit.adapters.browser.tab import run

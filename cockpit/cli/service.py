@@ -1,4 +1,4 @@
-"""`cockpit service`: have the system start the supervisor when you log in."""
+"""`cockpit service`: start the supervisor when the user logs in."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ KEPT = (
     "PATH", "COCKPIT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "LANG",
     "LC_ALL",
 )  # fmt: skip
-"""The only variables that the service file gets: paths of programs and folders."""
+"""The only variables that are written to the service file: paths of programs and folders."""
 MARKER = "cockpit service remove"
-"""In every file that cockpit writes; identifies the file as cockpit's."""
+"""A text in every service file that cockpit writes; identifies the file as cockpit's."""
 
 
 @click.group(
@@ -37,8 +37,8 @@ Examples:
 def service() -> None:
     """Start the supervisor when you log in.
 
-    Installs a systemd user unit, or a launchd agent on macOS. A reboot ends agents; afterwards the
-    supervisor offers to reopen them (setting `resume`).
+    Installs a systemd user unit, or a launchd agent on macOS. After a reboot, the supervisor offers
+    to reopen the agents that were running (setting `resume`).
     """
 
 
@@ -54,8 +54,8 @@ Examples:
 def install(dry_run: bool) -> int:
     """Write the service file and enable it.
 
-    The file contains the path of this Python, PATH and cockpit's folders; no credentials. A running
-    supervisor keeps running; the service takes over at the next start.
+    The file contains the path of this Python, PATH and cockpit's folders, and no credentials. A
+    running supervisor keeps running; the service starts the next one.
     """
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent
@@ -89,7 +89,7 @@ def install(dry_run: bool) -> int:
     for command in commands:
         say(f"Ran: {' '.join(command)}")
     if pid is not None:
-        say(f"The supervisor (pid {pid}) keeps running; the service takes over when it ends.")
+        say(f"The supervisor (pid {pid}) keeps running; the service will start the next one.")
     if hint := unit.hint():
         say(hint)
     say("To uninstall it: cockpit service remove")
@@ -103,7 +103,10 @@ Example:
 )
 @with_common_options
 def remove() -> int:
-    """Disable the service and delete its file; a running supervisor keeps running."""
+    """Disable the service and delete its file.
+
+    A running supervisor keeps running.
+    """
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.output import say
@@ -176,8 +179,9 @@ def _unit() -> SystemdUnit | LaunchdAgent:
 
 
 def _installed_text(path: Path) -> str | None:
-    """Return the file's text; None without a file. Raises `NotNow` for a file cockpit did not
-    write.
+    """Return the file's text; None if there is no file.
+
+    Raises `NotNow` for a file that cockpit did not write.
     """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -12,7 +12,7 @@ from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import NotNow
 
 WAYS = {
-    "gemini": "Gemini CLI takes hooks only from its settings and from extensions.",
+    "gemini": "Gemini CLI reads hooks only from its settings and from extensions.",
 }
 
 
@@ -20,7 +20,7 @@ WAYS = {
     short_help="Install cockpit's hooks in an agent's CLI.",
     epilog="""\b
 Examples:
-  cockpit setup gemini             say what will be written, ask, and link the extension
+  cockpit setup gemini             list the files to write, ask, and link the extension
   cockpit setup gemini --yes       do not ask
   cockpit setup gemini --remove    remove it again""",
 )
@@ -31,9 +31,8 @@ Examples:
 def setup(runtime: str, yes: bool, remove: bool) -> int:
     """Install cockpit's hooks in an agent's CLI, once per machine.
 
-    Only Gemini CLI needs this. Its own command links cockpit's extension, which does nothing in
-    sessions that cockpit did not start. Agents also work without it; `cockpit doctor` lists what
-    they then lack.
+    Only Gemini CLI needs this. cockpit's extension does nothing in sessions that cockpit did not
+    start. Agents work without the extension too; `cockpit doctor` lists the limits.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.doctor_setup import agents_environment
@@ -65,11 +64,11 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     say(f"and runs `{program.path} extensions link`, which writes")
     for path in extension.written_by(environment):
         say(f"  {path}")
-    say("and the folders that it makes for every directory it runs in.")
+    say("and the folders that Gemini CLI creates for every directory in which it runs.")
     say("Your settings and trusted folders are not changed.")
     _ask("Link it?", yes=yes)
     extension.link(program, environment, folder)
-    say("Linked. Agents that start from now on use it. To undo: cockpit setup gemini --remove")
+    say("Linked. New agents use it. To undo: cockpit setup gemini --remove")
     return 0
 
 
@@ -87,7 +86,7 @@ def _remove(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     _ask("Remove it?", yes=yes)
     extension.unlink(program, environment, folder)
     extension.remove_files(folder)
-    say("Removed. Agents that run now continue without hooks.")
+    say("Removed. Running agents continue without hooks.")
     return 0
 
 
@@ -96,6 +95,6 @@ def _ask(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise NotNow("Nothing was changed", "There is no terminal to ask on.", "Add --yes.")
+        raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
     if not click.confirm(question, default=False, err=True):
         raise NotNow("Nothing was changed", "You did not agree.")

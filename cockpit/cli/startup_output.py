@@ -1,7 +1,8 @@
 """The output of a starting supervisor, before it can write its log.
 
-It goes to `logs/up.log`. When that file cannot be written it goes to memory, or without memfds to a
-temporary file: the reason for a failed start must reach the terminal even when the disk is full.
+The output goes to `logs/up.log`. If that file cannot be written, the output goes to memory, or
+without memfds to a temporary file, so that the terminal can show why a start failed even when the
+disk is full.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ _BLOCK = b"\n" * 4096
 
 
 class StartupOutput:
-    """A file descriptor for a child process to print to, and what the child printed."""
+    """A file descriptor for the output of a child process, and the text that it printed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.refused: str | None = None
-        """Why the file cannot be written, as a clause; None if it can."""
+        """Why the file cannot be written, as a clause; None if it is writable."""
         self.descriptor = self._open()
 
     def _open(self) -> int:
@@ -49,7 +50,7 @@ class StartupOutput:
         return ""
 
     def where(self) -> str:
-        """Return a sentence with the path of the full output, or why there is none."""
+        """Return a sentence with the path of the full output, or why it could not be saved."""
         if self.refused is not None:
             look = f"Check: df -h {self.path.parent}"
             return f"Cannot write {self.path}: {self.refused}. {look}"

@@ -1,7 +1,7 @@
-"""`cockpit status`: every agent now, as a table or as JSON.
+"""`cockpit status`: print the state of every agent, as a table or as JSON.
 
-Standard library only and one raw request, to answer in a fraction of a second. The table has one
-line per agent, so that `--watch` can print only the lines that changed.
+Uses only the standard library and one raw request, to answer in a fraction of a second. The table
+has one line per agent, so that `--watch` can print only the lines that changed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cockpit.core.errors import NoSuchAgent
 from cockpit.core.safetext import quoted, safe_line
 
 Row = dict[str, Any]
-"""One agent of `status --json`, read without its model because imports must stay cheap."""
+"""One agent of `status --json` as plain JSON, because importing its model would be slow."""
 
 BEAT = 10
-"""Seconds between signs of life from another machine."""
+"""Seconds between keepalive messages from another machine."""
 
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
@@ -42,9 +42,8 @@ def show(
 ) -> int:
     """Print the current state. Raises `NoSuchAgent` for a name that the supervisor does not know.
 
-    `address` is the supervisor's, if it is not this cockpit's own. `host` is our name for its
-    machine, which calls itself local. With `elsewhere`, also the sessions that cockpit did not
-    start.
+    `address` is the supervisor's address; None: the local one. `host` is our name for its machine,
+    which calls itself local. With `elsewhere`, also prints the sessions that cockpit did not start.
     """
     status = _status(address or our_places().socket, elsewhere=elsewhere)
     if host is not None:
@@ -58,7 +57,7 @@ def show(
     elif agents:
         _print_table(agents, plain=plain)
     else:
-        print("No agents yet. Start one: cockpit start NAME --prompt 'what to do'")
+        print("No agents yet. Start one: cockpit start NAME --prompt 'the task'")
     if elsewhere and not as_json:
         _print_elsewhere(status.get("elsewhere"), plain=plain)
     return 0
@@ -73,7 +72,7 @@ def watch(
 ) -> int:
     """Print the current state, then each line again when it changes, until the supervisor ends.
 
-    With `plain`, only state, band, need and session count as changes.
+    With `plain`, prints a line only when the state, band, need or session changes.
     """
     printed: dict[str, object] = {}
     if address is None:
@@ -108,7 +107,7 @@ def table_line(row: Row) -> str:
 
 
 def other_sessions(address: Path | Address) -> list[Row] | None:
-    """Return the sessions that cockpit did not start; None if it does not list them."""
+    """Return the sessions that cockpit did not start; None if the supervisor does not list them."""
     found: list[Row] | None = _status(address, elsewhere=True).get("elsewhere")
     return found
 
@@ -152,7 +151,7 @@ def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
     from cockpit.cli.elsewhere import session_line, session_sentence
 
     if sessions is None:
-        print("\nSessions elsewhere are not listed: [elsewhere] show = false, or an agent asks.")
+        print("\nSessions elsewhere are not listed: [elsewhere] show = false, or an agent asked.")
         return
     print("\nElsewhere:" if sessions else "\nNo sessions elsewhere.")
     now = datetime.now(UTC)

@@ -34,8 +34,8 @@ def status(name: str | None, as_json: bool, watch: bool, plain: bool, elsewhere:
 
     if elsewhere and (watch or name is not None):
         raise BadUsage(
-            "--elsewhere does not go with a name or --watch",
-            "It lists sessions that are no agents, as they are now.",
+            "--elsewhere cannot be used with a name or --watch",
+            "It lists sessions that are not agents, once.",
             "Usage: cockpit status --elsewhere [--json]",
         )
     host = remote_host()

@@ -1,4 +1,4 @@
-"""An agent as a sentence, for speech or Braille: no bar, no columns, no symbols."""
+"""Describe an agent in a sentence, for speech or Braille: without bars, columns or symbols."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any
 from cockpit.core.safetext import safe_line
 
 _STATES = {"needs_you": "needs you", "handing_off": "is being handed off", "idle": "is idle"}
-_STATES |= {"working": "works", "starting": "starts", "done": "is done", "stopped": "is stopped"}
-_STATES |= {"exited": "has exited", "unknown": "is in an unknown state"}
+_STATES |= {"working": "is working", "starting": "is starting", "done": "is done"}
+_STATES |= {"stopped": "is stopped", "exited": "has exited", "unknown": "is in an unknown state"}
 
 
 def sentence(row: dict[str, Any]) -> str:
-    """Return `api works. 71 percent used, 142 of 200 thousand tokens, act. Edit src/auth.py.`"""
+    """Return `api is working. 71 percent used, 6 turns left. Edit src/auth.py.`"""
     parts = [_who(row), _context(row["context"]), _doing(row)]
     return " ".join(f"{part.rstrip('.')}." for part in parts if part)
 
 
 def change_key(row: dict[str, Any]) -> tuple[object, ...]:
-    """Return the values whose change makes `--watch` print the sentence again. Without tokens and
-    activity, which change all the time."""
+    """Return the values whose change makes `--watch` print the sentence again.
+
+    Tokens and activity are not included, because they change all the time.
+    """
     needs, handoff = row.get("needs") or {}, row.get("handoff") or {}
     return (
         row["state"],
@@ -33,7 +35,7 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the agent's activity, or else the note of its row; a failed hook comes first."""
+    """Return the agent's activity, else the note of its row; after the text of a failed hook."""
     if activity := row.get("activity"):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))
     return safe_line(row.get("note") or row.get("warning") or "")

@@ -1,7 +1,7 @@
 """Start the supervisor as a separate process, and wait until it answers or has ended.
 
-The process is detached: its own session, no terminal, none of our pipes. Its output before it can
-open its log goes to `logs/up.log`; a failed start is reported from there.
+The process is detached: it has its own session, no terminal and none of our pipes. Until it opens
+its log, its output goes to `logs/up.log`, from which a failed start is reported.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _POLL_SECONDS = 0.02
 
 
 def run_supervisor(config: Path | None, *, again: bool = False) -> int:
-    """Run the supervisor in this process until it is told to end; return its exit code.
+    """Run the supervisor in this process until it is asked to end; return its exit code.
 
-    With `again` the user named the file to an earlier supervisor: later changes in it are not
+    `again`: the user passed the file to an earlier supervisor, so later changes in the file are not
     trusted.
     """
     from cockpit.cli.config_file import file_to_read
@@ -55,8 +55,8 @@ def run_supervisor(config: Path | None, *, again: bool = False) -> int:
 def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
     """Make sure that a supervisor answers; return its process id. Idempotent.
 
-    A running supervisor loads the agents of the named file, or of the project's file. `meanwhile`
-    runs while a new one starts. Raises the error of the new process, or of `meanwhile`.
+    A running supervisor loads the agents of `config`, or of the project's file. `meanwhile` runs
+    while a new supervisor starts. Raises the error of the new process, or of `meanwhile`.
     """
     refuse_inside_agent("open the screen or start the supervisor")
     places = our_places()
@@ -74,7 +74,7 @@ def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda
 
 
 def ensure_supervisor(config: Path | None) -> None:
-    """Start a supervisor if none runs, and say so; never changes a running one."""
+    """Start a supervisor and print a message, unless one is running."""
     places = our_places()
     try:
         connect(places.socket).close()
@@ -92,20 +92,20 @@ class Restarted:
     """The result of a restart: the old and the new supervisor."""
 
     before: int | None
-    """Process id of the old supervisor; None if none ran."""
+    """Process id of the old supervisor; None if none was running."""
     version: str | None
     """Version of the old supervisor, if known."""
     after: int
     held: tuple[Held, ...] = ()
-    """Settings of its file that are ignored, because the file is not trusted as it is now."""
+    """Settings that are ignored, because the file has changed since the user trusted it."""
 
 
 def restart_supervisor(config: Path | None) -> Restarted:
     """Replace the running supervisor with one of this version; agents keep running.
 
-    The new supervisor reads the named file, or else the file the old one read last, with the trust
-    that its bytes were given: later changes in it are ignored. An invalid file is refused
-    (`BadConfig`) before the old supervisor is ended. Works with any older version.
+    The new supervisor reads `config`, or else the file that the old one read last. The old file is
+    only trusted if it has not changed since. Raises `BadConfig` for an invalid file, before the old
+    supervisor is ended. Works with any older version.
     """
     refuse_inside_agent("restart the supervisor")
     from cockpit.cli.config_file import file_to_read
@@ -130,7 +130,7 @@ def restart_supervisor(config: Path | None) -> Restarted:
 
 
 def stop_supervisor(*, agents: bool) -> int:
-    """End the supervisor and wait for its process to exit. Succeeds if none runs."""
+    """End the supervisor and wait for its process to exit. Succeeds if none is running."""
     refuse_inside_agent("end the supervisor")
     places = our_places()
     try:
@@ -153,21 +153,21 @@ def _end(places: Places, pid: int, *, agents: bool) -> str:
     if not wait_for_exit(pid, END_SECONDS):
         raise Failed(
             "The supervisor is still running",
-            f"Process {pid} was asked to end {END_SECONDS:g} s ago.",
-            f"See {places.logs}. If it is stuck: kill {pid}",
+            f"Process {pid} has not exited within {END_SECONDS:g} s.",
+            f"Logs: {places.logs}. If it is stuck: kill {pid}",
         )
     return str(json.loads(answer)["message"])
 
 
 def supervisor_pid(places: Places) -> int | None:
-    """Return the pid of the supervisor that answers; None when none runs. Raises `Unreachable`."""
+    """Return the pid of the supervisor; None if none is running. Raises `Unreachable`."""
     reported = running_supervisor(places)
     pid = reported.get("pid") if reported else None
     return pid if isinstance(pid, int) else None
 
 
 def running_supervisor(places: Places) -> dict[str, Any] | None:
-    """Return the supervisor's report about itself; None when none runs. Raises `Unreachable`."""
+    """Return the supervisor's own status; None if none is running. Raises `Unreachable`."""
     try:
         status = json.loads(fetch(places.socket, "/v1/status"))
     except NoSupervisor as error:
@@ -187,7 +187,7 @@ def _answering_pid(places: Places) -> int | None:
 
 
 def _refuse_unreachable(places: Places) -> None:
-    """Raise `Unreachable` if the lock is held. Tries the lock: not every system lists locks."""
+    """Raise `Unreachable` if the lock is held. Tries the lock, as not every system lists locks."""
     from cockpit.supervisor.main import take_lock
 
     if not places.lease.exists():
@@ -210,7 +210,7 @@ def _nothing_to_stop(places: Places, *, agents: bool) -> int:
 
 
 def _load_project_file(places: Places, config: Path | None) -> None:
-    """Have the running supervisor load a file, if there is one."""
+    """Ask the running supervisor to load a file, if there is one."""
     from cockpit.cli.config_file import file_to_read
 
     file, named = file_to_read(config)
@@ -235,7 +235,7 @@ class _Starting:
 @contextmanager
 def _spawn(places: Places, config: Path | None, *, again: bool = False) -> Iterator[_Starting]:
     places.make()
-    # -P: never import a project's folder that has the name of one of our modules.
+    # -P: never import modules from the current folder.
     command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
     if config is not None:
         command += ["--config", str(config)]
@@ -279,7 +279,7 @@ def _await_answer(places: Places, starting: _Starting) -> int:
 
 
 def _another_is_starting(places: Places, ours: int) -> bool:
-    """Return whether another `up` won the race: its supervisor lives and will answer shortly."""
+    """Whether another `up` won the race: its supervisor is running and will answer shortly."""
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
         return holder != ours and process_exists(holder)
@@ -291,8 +291,9 @@ def _last_lines(output: str) -> list[str]:
 
 
 def _ended_early(places: Places, output: StartupOutput, code: int) -> int:
-    """Return the pid of another `up`'s supervisor, if that won the race; else raise the child's
-    error.
+    """Return the pid of the supervisor of another `up` that won the race.
+
+    Raises the child's error if there is none.
     """
     if (pid := _answering_pid(places)) is not None:
         return pid

@@ -1,6 +1,6 @@
 """Build the full-screen application around a client, and run it in this terminal.
 
-Knows nothing about sockets or tmux: the caller passes in how to show an agent's pane.
+Uses no sockets and no tmux: the caller passes the function that shows an agent's pane.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 
 class ReloadTargets(NamedTuple):
-    """The objects outside the screen that a settings reload changes; see
-    `tui/state/settings_reload.py`."""
+    """Objects outside the screen that change when settings are reloaded.
+
+    See `tui/state/settings_reload.py`.
+    """
 
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     watch: Callable[[Callable[[], None]], Callable[[], None]]
@@ -45,13 +47,13 @@ UNEXPECTED_END = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenOptions:
-    """The look of the screen, and its functions outside of the screen."""
+    """The appearance of the screen, and the functions that it calls."""
 
     attach: Attach
     """Shows an agent's pane, by name."""
     direct: bool = False
-    """The screen owns its terminal and suspends while a pane is shown; otherwise `attach` selects a
-    window of the tmux server that the screen runs in."""
+    """Whether the screen suspends while a pane is shown in its terminal. Otherwise `attach` selects
+    another window of the tmux server in which the screen runs."""
     host: str = "local"
     theme: str = "night"
     theme_folders: Iterable[Path] = ()
@@ -64,7 +66,7 @@ class ScreenOptions:
     colours: Colours = "auto"
     notifications: Notifications | None = None
     settings: Settings | None = None
-    """The initial ones."""
+    """The initial settings."""
     outside: ReloadTargets | None = None
     """Notified when settings change."""
 
@@ -108,12 +110,12 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
 
 
 def run(client: Supervisor | JoinedClient, options: ScreenOptions) -> int:
-    """Run the screen until it ends; 0 only if the user quit. Supervisor and agents keep running."""
+    """Run the screen until it ends; return 0 only if the user quit. Agents keep running."""
     if not sys.stdout.isatty():
         print("cockpit: the screen needs a terminal. Try: cockpit status", file=sys.stderr)
         return 2
     for name in ("COLUMNS", "LINES"):
-        # A size from the shell's environment would never change; ask the terminal instead.
+        # A size from the shell's environment would never change; use the terminal's size instead.
         os.environ.pop(name, None)
     app = build(client, options)
     resume_gc()

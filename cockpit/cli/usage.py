@@ -1,6 +1,6 @@
 """`cockpit usage`: show how full a transcript's context is, and what the session used.
 
-Only reads files. Spreads many large files over the machine's cores.
+Only reads files. Many large files are read by several processes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
-"""Total bytes from which starting more processes pays off."""
+"""Total size from which several processes are faster, in bytes."""
 
 Report = dict[str, Any]
 
@@ -31,7 +31,7 @@ Report = dict[str, Any]
 def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FROM) -> int:
     """Print every transcript's usage in the given order; return 1 if any could not be read.
 
-    From `shared_from` bytes in total, several processes read.
+    From `shared_from` bytes in total, several processes read the files.
     """
     reports = _read_all(paths, shared_from)
     if as_json:
@@ -52,10 +52,10 @@ class Reader:
         self.session_id: str | None = None
         self.cwd: str | None = None
         self.window: int | None = None
-        """The window that the transcript names."""
+        """The context window size from the transcript."""
         self.events = 0
         self.format: TranscriptFormat | None = None
-        """Set once the transcript is read."""
+        """The transcript's format; None until the transcript is read."""
 
     def feed(self, event: SessionEvent | Skipped) -> None:
         self.meter.feed(event)

@@ -1,4 +1,4 @@
-"""`cockpit wait`: wait until agents are done, idle, need their user, or were handed off."""
+"""`cockpit wait`: wait until agents are done, are idle, need the user, or were handed off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 7
 ENDED_FIRST = 8
 AWAY_SECONDS = 60.0
-"""How long a supervisor may be unreachable, as during `cockpit restart`."""
+"""How long a supervisor may be unreachable, as during `cockpit restart`; in seconds."""
 
 
 @click.command(
@@ -34,7 +34,7 @@ Examples:
 
 \b
 An agent is done when it has printed its completion marker, or when you run
-`cockpit done`. If an agent needs you, wait prints the command to answer.
+`cockpit done`. If an agent needs you, wait prints the command that answers it.
 
 \b
 Exit codes: 0 all agents reached the state, 7 timed out, 8 an agent ended first;
@@ -51,13 +51,13 @@ others: cockpit --help""",
     help="The state to wait for.",
 )
 @click.option(
-    "--any", "is_any", is_flag=True, help="Return when the first agent reaches the state of --for."
+    "--any", "is_any", is_flag=True, help="Return when the first agent reaches the --for state."
 )
 @click.option("--timeout", metavar="TIME", help='Give up after this long, such as "90s" or "2h".')
 def wait(names: tuple[str, ...], goal: Goal, is_any: bool, timeout: str | None) -> int:
     """Wait for agents.
 
-    Prints a line for each agent that reaches the state of --for.
+    Waits for the state given with --for, and prints a line for each agent that reaches it.
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
@@ -76,7 +76,7 @@ def wait_seconds(written: str | None) -> float | None:
     try:
         return duration(written)
     except ValueError as wrong:
-        raise BadUsage(f"--timeout: {wrong}", "", 'Write it such as: --timeout "90s"') from None
+        raise BadUsage(f"--timeout: {wrong}", "", 'For example: --timeout "90s"') from None
 
 
 async def wait_for(
@@ -87,9 +87,9 @@ async def wait_for(
     is_any: bool = False,
     seconds: float | None = None,
 ) -> int:
-    """Wait, print what happens, and return the exit code.
+    """Wait, print each result, and return the exit code.
 
-    Raises `NoSuchAgent`, and `NoSupervisor` when none answers for `AWAY_SECONDS`.
+    Raises `NoSuchAgent`, and `NoSupervisor` if none answers for `AWAY_SECONDS`.
     """
     import asyncio
 
@@ -135,7 +135,7 @@ class _Watch:
                 await asyncio.sleep(0.2)
 
     def _hear(self, line: object) -> int | None:
-        """The exit code once the wait is over."""
+        """Handle a line of the stream; return the exit code once the wait is over, else None."""
         from cockpit.core.errors import NoSuchAgent
         from cockpit.wire.stream import AgentChanged, AgentForgotten, Snapshot
 

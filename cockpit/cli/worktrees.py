@@ -20,7 +20,7 @@ Examples:
   cockpit worktrees                       agent, age, changes, and what blocks removal
   cockpit worktrees --json
   cockpit worktrees remove api            when its job is over; the branch stays
-  cockpit worktrees remove api --salvage  also with work in it, which is saved in git
+  cockpit worktrees remove api --salvage  even with work in it, which is saved in git
 
 \b
 cockpit creates a worktree when it starts an agent with strategy = "git_worktree" (or with
@@ -59,7 +59,7 @@ Examples:
 
 \b
 Every removal first saves the worktree under refs/cockpit/salvage/AGENT/TIME: its commit and all
-uncommitted files, staged, untracked and ignored ones too. To restore them:
+uncommitted files, including staged, untracked and ignored ones. To restore them:
   cockpit worktrees restore REFERENCE NEW-FOLDER"""
 )
 @with_common_options
@@ -79,7 +79,7 @@ uncommitted files, staged, untracked and ignored ones too. To restore them:
 def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, ...]) -> int:
     """Remove a worktree that cockpit created; its branch stays.
 
-    Refused, with each reason and the next step, if the worktree has uncommitted or ignored files,
+    Refuses, with each reason and the next step, if the worktree has uncommitted or ignored files,
     commits that are not pushed or merged, a running process or agent, an unfinished git operation,
     someone else's lock, or other repositories in it; or if cockpit did not create it.
     """
@@ -157,5 +157,5 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
 
 
 def _is_path(tree: str) -> bool:
-    """Whether the argument is a folder: `./api` and `.worktrees/api` are, `api` is an agent."""
+    """Whether the argument is a path: `./api` and `.worktrees/api` are paths, `api` is an agent."""
     return os.sep in tree or tree in (".", "..")

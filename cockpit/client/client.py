@@ -19,26 +19,26 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 
 class Client(Protocol):
-    """One supervisor or several. Errors are `CockpitError`s; a lost connection is
+    """One or several supervisors. All errors are `CockpitError`s; a lost connection raises
     `NoSupervisor`.
     """
 
     async def status(self) -> Status:
-        """Return the current state of everything."""
+        """Return the current state of all agents."""
 
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes; it is captured only during this call.
+        """Yield an agent's pane each time it changes. The pane is captured only during this call.
 
         Ends when the pane no longer exists. Raises `NoSuchAgent`, and `NotNow` without a pane.
         """
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request; returns when it is done or in progress."""
+        """Send a request; return when it is done or in progress."""
 
     async def document(self, handoff: str) -> str:
         """Return the text of a handoff's document, or of its draft.
 
-        Raises `NoSuchAgent` for an unknown handoff, and for one without a document.
+        Raises `NoSuchAgent` if the handoff is unknown or has no document.
         """
 
     async def continuation(self, name: str) -> str:
@@ -50,27 +50,27 @@ class Client(Protocol):
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return `cockpit history --json`; with `search`, only sessions whose document has all
-        words.
+        """Return the chains of `cockpit history --json`.
 
-        A handoff that matches has `found`: the matching line of its document.
+        With `search`, only sessions whose document contains all words; `found` of a handoff is then
+        the matching line of its document.
         """
 
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return the newest `limit` handoffs, of one agent or all, older than the page `before`.
+        """Return the newest `limit` handoffs older than the page `before`, of one agent or all.
 
-        `before` is the `next` of the previous page; `BadUsage` for any other. With several
-        supervisors each returns `limit` handoffs.
+        `before` is the `next` of the previous page; any other value raises `BadUsage`. With several
+        supervisors, each returns `limit` handoffs.
         """
 
     async def course(self, name: str) -> Course:
-        """Return an agent's context use over every session of its job."""
+        """Return an agent's context use over all sessions of its job."""
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
-        """Return the worktrees of every agent's repository, and of the repository at a
-        directory.
+        """Return the worktrees of all agents' repositories, and of the one that contains
+        `directory`.
         """
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
@@ -81,13 +81,13 @@ class Client(Protocol):
 
 
 class Supervisor(Client, Protocol):
-    """One supervisor. Unlike several, it can be followed: its events are numbered."""
+    """One supervisor. Its events can be followed, because they are numbered."""
 
     def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`).
 
-        With `elsewhere` also the number of sessions that no cockpit started.
+        With `elsewhere`, also yields the number of sessions that no cockpit started.
         """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events after one, oldest first; `after=0` returns the newest `limit`."""
+        """Return the events after the id `after`, oldest first; for 0, the newest `limit`."""

@@ -1,7 +1,7 @@
 """A connection to a supervisor: the local socket, or a byte stream to another machine.
 
-An `Address` opens connections; a `Connection` is used for one request. Addresses of other machines
-are passed in: nothing here starts a process. Standard library and `core` only,
+An `Address` opens connections; a `Connection` is used for one request. The caller passes the
+addresses of other machines: this module starts no process. Standard library and `core` only,
 because the fast path uses this module.
 """
 
@@ -25,10 +25,10 @@ class Connection(Protocol):
 
     @property
     def slow_to_end(self) -> bool:
-        """Whether `end` and `broken` may block, and so need a thread."""
+        """Whether `end` and `broken` may block and therefore need a thread."""
 
     def broken(self, received: bytes = b"") -> CockpitError:
-        """Return the error for a response that ended too early, or is none."""
+        """Return the error for a response that ended too early or is not HTTP."""
 
     def silent(self, seconds: float) -> CockpitError:
         """Return the error for a response that took too long."""
@@ -41,9 +41,9 @@ class Address(Protocol):
     """The address of another machine's supervisor."""
 
     def dial(self) -> Connection:
-        """Return a new connection, which may still fail on first use.
+        """Return a new connection, which may still fail on first use. Does not block.
 
-        Does not block. Raises `ProgramMissing` and `Failed` when it cannot be tried at all.
+        Raises `ProgramMissing` and `Failed` if the program that connects cannot be started.
         """
 
 

@@ -1,7 +1,7 @@
-"""One HTTP request on a unix socket, with its response read in pieces.
+"""One HTTP request on a unix socket, and its response, which is read in blocks.
 
 Uses asyncio for the socket and h11 for the protocol; does not interpret requests. Each connection
-serves one request: on a unix socket that costs under a millisecond and leaves no state.
+is used for one request: on a unix socket this costs under a millisecond and leaves no state.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Exchange:
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
         self.longest_silence: float | None = None
-        """Seconds without data that count as a lost connection; None: no limit."""
+        """Seconds without data after which the connection is lost; None: no limit."""
         self._first_bytes = b""
-        """The first bytes received, to show if they are not HTTP."""
+        """The first bytes of the response, for the error message if they are not HTTP."""
 
     @classmethod
     async def open(cls, address: Path | Address, patience: float) -> Exchange:
@@ -62,7 +62,7 @@ class Exchange:
         return cls(connection, *await asyncio.open_connection(sock=connection.channel))
 
     async def ask(self, method: str, target: str, body: bytes = b"") -> None:
-        """Send the request, and read the head of the response.
+        """Send the request, and read the status line and headers of the response.
 
         Raises `NoSupervisor`, or the supervisor's error if the status is not 200.
         """
@@ -92,7 +92,7 @@ class Exchange:
             request = h11.Request(method=method, target=target, headers=sent)
             data = [self._protocol.send(request)]
         except h11.LocalProtocolError:
-            raise BadUsage("Cannot send the request", "It is not HTTP.") from None
+            raise BadUsage("Cannot send the request", "Invalid HTTP request.") from None
         data += [self._protocol.send(h11.Data(data=body)), self._protocol.send(h11.EndOfMessage())]
         for piece in data:
             self._writer.write(piece or b"")
@@ -102,7 +102,7 @@ class Exchange:
             raise await self.broken() from None
 
     async def head(self) -> h11.Response:
-        """Return the head of the response, whatever its status. Raises `NoSupervisor`."""
+        """Return the status line and headers, for any status. Raises `NoSupervisor`."""
         head = await self._next()
         if not isinstance(head, h11.Response):
             raise await self.broken()
@@ -149,7 +149,7 @@ class Exchange:
         return self._connection.silent(seconds)
 
     async def _receive(self) -> bytes:
-        """Read the next data. Raises early if it does not start like HTTP."""
+        """Read the next block. Raises at once if the response does not start like HTTP."""
         try:
             async with asyncio.timeout(self.longest_silence):
                 block = await self._reader.read(_BLOCK)

@@ -1,7 +1,7 @@
 """A supervisor whose agents and handoffs are prefixed with the name of its host.
 
-Agents become `host/name` and handoffs `host/id` in responses; the prefix is removed in requests.
-Paths, branches and session ids are unchanged: they are only valid on that machine.
+In responses, agents become `host/name` and handoffs `host/id`; in requests the prefix is removed.
+Paths, branches and session ids are unchanged, because they are only valid on that machine.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
 _NAMES = ("name", "handoff", "tree", "session")
-"""Fields of verbs with an agent, a handoff or a session; a tree may also be a path, starting with
-`/`."""
+"""Fields of verbs that contain an agent, a handoff or a session. A tree can also be a path, which
+starts with `/`."""
 
 
 class HostClient:
@@ -43,7 +43,7 @@ class HostClient:
         self.host = host
         self._client = client
         self.answers: bool | None = None
-        """Whether its stream is connected; None until something follows it."""
+        """Whether the host's event stream is connected; None until something follows it."""
 
     async def status(self) -> Status:
         return self._status(await self._client.status())
@@ -110,7 +110,7 @@ class HostClient:
         return [self._tree(tree) for tree in await self._client.worktrees(directory)]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Ids get the host's name, so that a request about one finds its supervisor."""
+        """Return the sessions with prefixed ids, so that requests about them reach this host."""
         sessions = await self._client.elsewhere()
         if sessions is None:
             return None
@@ -125,7 +125,7 @@ class HostClient:
         return await self._client.diff(self._without_host(name), of_job=of_job)
 
     def _without_host(self, name: str) -> str:
-        """Return the name without the host. Raises `NoSuchAgent` for another machine's."""
+        """Return the name without the host. Raises `NoSuchAgent` for a name on another machine."""
         host, own_name = host_and_name(name)
         if host != self.host:
             raise NoSuchAgent(f"{quoted(name)} is not on host {self.host}")
@@ -161,7 +161,7 @@ class HostClient:
         return agent.model_copy(update={"name": name, "handoff": handoff})
 
     def _event(self, event: Event) -> Event:
-        """Add the host's name to the text too, which may be shown without the agent's row."""
+        """Add the host's name to the agent and to the text, which may be shown alone."""
         agent = event.agent and far_name(self.host, event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
 

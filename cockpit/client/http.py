@@ -1,7 +1,7 @@
 """The client of a running supervisor: HTTP/1.1 and JSON, over a unix socket or another connection.
 
-All addresses of verbs and views on the client side are here. There is no connection or state
-between calls, so a restarted supervisor simply answers the next call; retries are up to the caller.
+This module has the client's paths of all verbs and views. It keeps no connection or state between
+calls, so a restarted supervisor can answer the next call. Callers retry if needed.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from cockpit.wire.worktrees import WorktreeStatus
 Parsed = TypeVar("Parsed")
 
 STATE_SECONDS = 10.0
-"""Time limit for responses about the current state."""
+"""Time limit for responses about the current state; in seconds, like the limits below."""
 TRANSCRIPT_SECONDS = 60.0
 """Time limit for reading whole transcripts, or a large repository."""
 VERB_SECONDS = 90.0
-"""Time limit for a verb: ending an agent may need TERM, a wait, KILL and another wait."""
+"""Time limit for a verb; ending an agent may need TERM, a wait, KILL and another wait."""
 REMOVAL_SECONDS = 1800.0
-"""Time limit for a worktree of many gigabytes: git reads all of it twice."""
+"""Time limit for a worktree of many gigabytes, which git reads twice."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
@@ -59,13 +59,14 @@ def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
 
 
 def in_path(name: str) -> str:
-    """Quote a name for a URL path. Invalid text from a shell matches nothing."""
+    """Quote a name for a URL path. Text that is not UTF-8 then matches no name."""
     return quote(name, safe="", errors="replace")
 
 
 def _page(answer: Any) -> HistoryPage:
-    """Parse the response to a page request. An older supervisor has no pages and returns
-    everything.
+    """Parse the response to a page request.
+
+    An older supervisor does not support pages and returns the whole history.
     """
     if not isinstance(answer, list):
         return HistoryPage.model_validate(answer)
@@ -75,26 +76,26 @@ def _page(answer: Any) -> HistoryPage:
 
 
 class HttpClient:
-    """One supervisor, by its socket or another connection. Errors are `CockpitError`s."""
+    """A client of one supervisor. All errors are `CockpitError`s."""
 
     def __init__(self, address: Path | Address, host: str | None = None, beat: int = 0) -> None:
         """`host` is our name for another machine, which calls itself local.
 
-        With a `beat`, in seconds, the supervisor sends a sign of life when it has nothing else to
-        send, and three missing ones count as a lost connection: a connection to another machine can
-        break silently.
+        With a `beat`, in seconds, the supervisor sends a keepalive message when it has nothing else
+        to send. After three missing messages the connection is treated as lost, because a
+        connection to another machine can break silently.
         """
         self.address = address
         self.host = host
         self.beat = beat
 
     async def status(self) -> Status:
-        """Return the current state of everything."""
+        """Return the current state of all agents."""
         status = parsed(Status.model_validate_json, await self._get("/v1/status"))
         return self._named(status)
 
     async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
-        """Yield a snapshot, then changes; ends with `NoSupervisor` when the supervisor does.
+        """Yield a snapshot, then changes; raise `NoSupervisor` when the supervisor ends.
 
         Lines of a kind that this version does not know are skipped.
         """
@@ -109,15 +110,16 @@ class HttpClient:
                 yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes, until it no longer exists; with `history`
-        lines of scrollback.
+        """Yield an agent's pane each time it changes, until the pane no longer exists.
+
+        Each capture includes `history` lines of scrollback.
         """
         target = f"/v1/screen/{in_path(name)}?history={history}"
         async for line in self._lines(target, can_end=True):
             yield parsed(ScreenShot.model_validate_json, line)
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request; returns when it is done or in progress.
+        """Send a request; return when it is done or in progress.
 
         Raises `BadUsage` for a path or text that is not UTF-8.
         """
@@ -134,13 +136,13 @@ class HttpClient:
         return parsed(Done.model_validate_json, answer)
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events after one, oldest first; `after=0` returns the newest `limit`."""
+        """Return the events after the id `after`, oldest first; for 0, the newest `limit`."""
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
         return [parsed(Event.model_validate_json, line) for line in lines if line.strip()]
 
     async def follow(self, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events after one, oldest first, then each new event."""
+        """Yield the events after the id `after`, oldest first, then each new event."""
         query = urlencode({"after": after, "follow": 1})
         async for line in self._lines(f"/v1/events?{query}"):
             yield parsed(Event.model_validate_json, line)
@@ -154,12 +156,13 @@ class HttpClient:
         return parsed(bytes.decode, await self._get(f"/v1/continuation/{in_path(name)}"))
 
     async def caller(self) -> CallerStatus:
-        """Return the caller that the supervisor takes this process for."""
+        """Return how the supervisor identifies this process: as the user, or as an agent."""
         return parsed(CallerStatus.model_validate_json, await self._get("/v1/caller"))
 
     async def facts(self, name: str, session: str | None = None) -> dict[str, Any]:
-        """Return the current `cockpit facts --json` of the agent's session, or of an earlier one
-        of its job.
+        """Return the current `cockpit facts --json` of the agent's session.
+
+        `session`: an earlier session of the agent's job.
         """
         query = "" if session is None else "?" + urlencode({"session": session})
         target = f"/v1/facts/{in_path(name)}{query}"
@@ -170,8 +173,9 @@ class HttpClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return `cockpit history --json`, of one agent or all; `search` filters by all its
-        words.
+        """Return the chains of `cockpit history --json`, of one agent or all.
+
+        With `search`, only sessions whose document contains all words.
         """
         if search is not None:
             found = await self._history(name=name, search=search)
@@ -199,7 +203,7 @@ class HttpClient:
         return parsed(json.loads, await self._get(f"/v1/history?{query}", TRANSCRIPT_SECONDS))
 
     async def course(self, name: str) -> Course:
-        """Return an agent's context use over every session of its job."""
+        """Return an agent's context use over all sessions of its job."""
         body = await self._fetch("GET", f"/v1/course/{in_path(name)}", b"", TRANSCRIPT_SECONDS)
         return parsed(Course.model_validate_json, body)
 
@@ -210,8 +214,8 @@ class HttpClient:
         return parsed(WorktreeDiff.model_validate_json, body)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
-        """Return the worktrees of every agent's repository, and of the repository at a
-        directory.
+        """Return the worktrees of all agents' repositories, and of the one that contains
+        `directory`.
         """
         query = "" if directory is None else "?" + urlencode({"directory": directory})
         found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
@@ -242,8 +246,10 @@ class HttpClient:
     async def _lines(
         self, target: str, silence: float | None = None, *, can_end: bool = False
     ) -> AsyncIterator[bytes]:
-        """Yield the lines of a stream; `NoSupervisor` when it breaks off or sends nothing for too
-        long, and when the supervisor completes it, unless it `can_end`.
+        """Yield the lines of a stream.
+
+        Raises `NoSupervisor` if the connection is lost or silent for too long, and, unless the
+        stream `can_end`, when the supervisor ends the stream.
         """
         exchange = await Exchange.open(self.address, STATE_SECONDS)
         try:

@@ -1,8 +1,8 @@
-"""Several supervisors as one client: this machine's, and one for each other host.
+"""Several supervisors as one client: the local one, and one for each other host.
 
 Names include their host (`host/name`), so each request goes to one supervisor. If a request goes to
-all, those that fail are left out of the result. Following events is not possible here: follow each
-of `members` separately.
+all supervisors, the result leaves out those that fail. This client cannot follow events: follow
+each of `members` separately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class JoinedClient:
 
     @property
     def members(self) -> dict[str, Supervisor]:
-        """Every supervisor by its host's name, this machine's first."""
+        """Every supervisor by host name, the local one first."""
         return {LOCAL: self._local, **self._remote}
 
     def set_hosts(self, remote: Sequence[HostClient]) -> None:
@@ -74,7 +74,7 @@ class JoinedClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return every chain; one from another machine has `host`."""
+        """Return all chains; `host` is set on those from other machines."""
         if name is not None:
             return await self._client_of(name).history(name, search)
         answers = await self._all(lambda client: client.history(None, search))
@@ -121,7 +121,7 @@ class JoinedClient:
         return [tree for each in (await self._all(question)).values() for tree in each]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions of every host that answers; None if they are off on all of them."""
+        """Return the sessions of every host that answers; None if the list is off on all hosts."""
         answers = (await self._all(lambda client: client.elsewhere())).values()
         if all(each is None for each in answers):
             return None
@@ -149,8 +149,8 @@ class JoinedClient:
     ) -> dict[str, Answer]:
         """Return the results by host; hosts that fail are left out.
 
-        A host known to be unreachable is not waited for. If none answers, raises this machine's
-        error.
+        Hosts that are known to be unreachable are skipped. If no host answers, raises the error of
+        the local supervisor.
         """
         silent = {other.host for other in self._remote.values() if other.answers is False}
         members = {
@@ -170,9 +170,7 @@ class JoinedClient:
 
 
 def _cursors(cursor: str) -> dict[str, str | None]:
-    """Return the cursor of each host. Raises `BadUsage` for one that `history_page` did not
-    return.
-    """
+    """Return the cursor of each host. Raises `BadUsage` for a cursor not from `history_page`."""
     try:
         cursors = json.loads(cursor)
     except ValueError:

@@ -1,8 +1,8 @@
 """One raw request to the supervisor's socket, for commands that must start quickly.
 
-Uses only cheap parts of the standard library: `cockpit status` and attaching run this before click,
-pydantic or asyncio are imported. It knows no verbs or models; `http.py` does. It uses HTTP/1.0, so
-that responses are never chunked.
+Imports only small modules of the standard library, because `cockpit status` and `cockpit attach` do
+not load click, pydantic or asyncio. The verbs and models are in `http.py`. Uses HTTP/1.0, so that
+responses are never chunked.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def fetch(
 def lines(
     address: Path | Address, target: str, *, patience: float = 10.0, silence: float | None = None
 ) -> Iterator[bytes]:
-    """Yield each line of a stream from the supervisor; ends with `NoSupervisor` when it ends.
+    """Yield each line of a stream from the supervisor; raise `NoSupervisor` when the stream ends.
 
-    `patience` limits the start of the response, in seconds; lines may take any time, or at most
-    `silence`.
+    `patience` limits the wait for the response, and `silence` the wait for each line, in seconds;
+    None: no limit.
     """
     connection = connect_to(address, patience)
     try:
@@ -88,7 +88,7 @@ def connect(path: Path, patience: float = 10.0) -> socket.socket:
 def _begin(
     connection: Connection, target: str, body: dict[str, Any] | None, patience: float
 ) -> tuple[bytes, bytes]:
-    """Send the request; return the head of the response, and the part of the body read with it."""
+    """Send the request; return status line and headers, and the part of the body read with them."""
     try:
         connection.channel.sendall(_request(target, body))
         return _head(connection)

@@ -21,9 +21,8 @@ from cockpit.core.errors import (
 def refusal(status: int, body: bytes) -> CockpitError:
     """Return the error for a response whose HTTP status is not 200.
 
-    A body that is not a `wire.verbs.Refusal` (from an older supervisor, or after a bug in it) also
-    becomes an error with a reason: 404, 405 and 501 mean that the supervisor does not know the
-    verb.
+    The body may not be a `wire.verbs.Refusal`, such as from an older supervisor. Then 404, 405 and
+    501 mean that the supervisor does not support the verb.
     """
     try:
         fields = json.loads(body)
@@ -59,9 +58,9 @@ def not_running(socket: Path | str) -> NoSupervisor:
 
 
 def unreachable(socket: Path | str, pid: int) -> Unreachable:
-    """Return the error when a supervisor holds the lock but does not listen on its socket."""
+    """Return the error for a supervisor that holds the lock but does not listen on its socket."""
     return Unreachable(
-        f"A supervisor runs (pid {pid}) but does not answer on its socket",
+        f"A supervisor is running (pid {pid}) but not answering on its socket",
         f"It is starting or ending, or {socket} was removed and will be recreated in seconds.",
         f"Try again in a moment. If that fails: kill {pid} (agents keep running), then: cockpit up",
         pid,

@@ -17,13 +17,13 @@ from cockpit.client.http import REMOVAL_SECONDS, STATE_SECONDS
 class RelayedAnswer:
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Header names are in lower case."""
     blocks: AsyncIterator[bytes]
     """The body as it arrives. Raises `NoSupervisor` if the connection is lost."""
 
 
 class Relay:
-    """One supervisor."""
+    """Forwards requests to one supervisor."""
 
     def __init__(self, address: Path | Address) -> None:
         self._address = address
@@ -38,7 +38,7 @@ class Relay:
         """
         exchange = await Exchange.open(self._address, STATE_SECONDS)
         try:
-            # A verb answers when it is done: how long that takes is known only to the supervisor.
+            # No time limit: a verb is answered when it is done, which can take any time.
             patience = REMOVAL_SECONDS
             try:
                 async with asyncio.timeout(patience):

@@ -18,15 +18,15 @@ ANSWERS = {
     "resume": "cockpit start {name} --resume",
     "usage_limit": "cockpit handoff {name} --to CLI, or wait for the reset",
 }
-"""The command that answers each kind of need; other kinds are answered in the agent's pane."""
+"""The command that answers each kind of need. All other kinds are answered in the agent's pane."""
 
 
 class Verdict(StrEnum):
-    """The reason that a wait is over."""
+    """Why a wait is over."""
 
     REACHED = "reached"
     ENDED = "ended"
-    """The agent's process ended first."""
+    """The agent's process ended before it reached the state."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""A whole flight with no account: the real CLI, a simulated model, a scratch repository."""
+"""The demo, which needs no account: the real CLI, a simulated model, a scratch repository."""

@@ -1,7 +1,7 @@
-"""The CLIs that the demo's agents can run, each with a home of its own in the flight's folder.
+"""The CLIs that the demo's agents can run, each with its own home in the demo's folder.
 
-Their settings name the simulated model and trust the flight's repository. Nothing of the user's own
-homes is read or written.
+Their settings select the simulated model and trust the demo's repository. The user's own settings
+are not read or written.
 """
 
 from __future__ import annotations
@@ -28,34 +28,35 @@ _KEY = "made-up-key-for-a-simulated-model"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where a CLI is prepared."""
+    """The paths for the preparation of a CLI."""
 
     folder: Path
-    """Its home; exists."""
+    """The CLI's home, which exists."""
     repository: Path
     model_url: str
     places: Places
     environment: Mapping[str, str]
-    """The flight's."""
+    """The demo's repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherCli:
-    """A CLI besides Claude Code. It must be installed: the project does not bring it."""
+    """A CLI other than Claude Code. The user must install it: it does not come with cockpit."""
 
     name: str
-    """Its runtime."""
+    """The name of its runtime."""
     title: str
     model: str
     find: Callable[[Mapping[str, str]], Program]
-    """Raises `ProgramMissing`, which says how to install it."""
+    """Raises `ProgramMissing`, with a hint how to install the CLI."""
     prepare: Callable[[Ground, Program], Mapping[str, str]]
-    """Writes its settings; returns what its agents need in their environment."""
+    """Writes the CLI's settings; returns environment variables for its agents."""
 
     def table(self, environment: Mapping[str, str]) -> Sequence[str]:
-        """The lines of an agent's table that name this CLI.
+        """Return the lines of an agent's table for this CLI.
 
-        It asks for nothing: its model is a script, and what it changes is in the flight's folder.
+        The CLI may use every tool without asking, because its model is a script and all files are
+        in the demo's folder.
         """
         pairs = ", ".join(f"{key} = {json.dumps(text)}" for key, text in environment.items())
         return (
@@ -91,7 +92,7 @@ def _prepare_gemini(ground: Ground, program: Program) -> Mapping[str, str]:
     (own / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     (own / "trustedFolders.json").write_text(json.dumps(trusted), encoding="utf-8")
     home = {"GEMINI_CLI_HOME": str(ground.folder)}
-    # As `cockpit setup gemini` does: Gemini takes hooks from an extension only.
+    # As `cockpit setup gemini` does: Gemini reads cockpit's hooks only from an extension.
     folder = ground.places.state / "gemini-extension"
     extension.link(program, {**ground.environment, **home}, folder)
     return {**home, "GEMINI_API_KEY": _KEY, "GOOGLE_GEMINI_BASE_URL": ground.model_url}
@@ -104,13 +105,13 @@ OTHERS: Mapping[str, OtherCli] = {
 _MIXED_JOBS: Sequence[tuple[str, Job]] = (
     ("codex", ROUNDING), ("gemini", DURATIONS), (CLAUDE, WEEKS),
 )  # fmt: skip
-"""Only Claude Code compacts its job: what the others do with that is told by their journeys."""
+"""Only Claude Code gets the job that compacts. Compactions of other CLIs are tested elsewhere."""
 
 
 def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
-    """The jobs of this number of agents, and the CLI of each agent that is not Claude Code.
+    """Return the jobs for this number of agents, and the CLI of each agent without Claude Code.
 
-    From the last one on they repeat, as `rounding-2`, ...
+    After the last job they repeat: `rounding-2`, ...
     """
     if choice == CLAUDE:
         return jobs_for(agents), {}
@@ -126,7 +127,7 @@ def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
 
 
 def find_programs(names: set[str], environment: Mapping[str, str]) -> dict[str, Program]:
-    """The programs of these CLIs. Raises `ProgramMissing` with all that are missing."""
+    """Return the programs of these CLIs. Raises `ProgramMissing` with all that are missing."""
     found, missing = {}, []
     for name in sorted(names):
         try:
@@ -150,7 +151,7 @@ def prepare(
     places: Places,
     environment: Mapping[str, str],
 ) -> dict[str, Mapping[str, str]]:
-    """Write the homes of these CLIs below `folder`; returns the environment of each."""
+    """Write the homes of these CLIs below `folder`; return the environment of each."""
     prepared = {}
     for name, program in programs.items():
         home = folder / name

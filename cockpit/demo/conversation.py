@@ -1,7 +1,6 @@
-"""Requests to the simulated model and its replies: one call of the Messages API as values.
+"""The types of one Messages API call: a request to the simulated model, and its reply.
 
-Parses the body of a request as Claude Code sends it. `script` decides the reply, and `model` sends
-it.
+Parses requests in Claude Code's format. `script.py` creates the replies, and `model.py` sends them.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from typing import Any
 from cockpit.core.prompt_files import prompt_files_in
 
 DOCUMENT_PATH = re.compile(r"/[^\s`'\"<>]*/(?:handoff|draft)-[^\s`'\"<>]*?\.md")
-"""The absolute path of a handoff document or its draft, in any text."""
+"""Matches the absolute path of a handoff document or its draft, in any text."""
 
 COMPACTION_REQUEST = "detailed summary of the conversation"
 """Text in the CLI's request for a summary, in manual and automatic compactions."""
 
 ANSWER_ITSELF = "Answer with the document itself"
-"""Text in cockpit's request to a copy of a session, which has no tools."""
+"""Text in cockpit's request to a copy of a session; the copy has no tools."""
 
 UNUSABLE = "cannot be used yet"
 """Text in cockpit's request to correct a document."""
@@ -30,7 +29,7 @@ AGREED = "handoff document of this session is complete"
 """Text in cockpit's request to end the turn."""
 
 COMPACTED = "This session is being continued from a previous conversation"
-"""How the CLI introduces the summary that replaces the conversation."""
+"""The CLI's words before the summary that replaces the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +39,20 @@ class ToolCall:
     name: str
     input: Mapping[str, Any]
     id: str = ""
-    """If empty, the server creates one."""
+    """The id of the call; if empty, the server creates one."""
 
     @property
     def path(self) -> str:
-        """The file that the call is about; empty if none."""
+        """The file of the call; empty if there is none."""
         return str(self.input.get("file_path", ""))
 
     @property
     def is_about_document(self) -> bool:
-        """Whether that file is a handoff document or its draft."""
+        """Whether the call's file is a handoff document or its draft."""
         return DOCUMENT_PATH.fullmatch(self.path) is not None
 
     def within(self, directory: str) -> ToolCall:
-        """The same call with an absolute file path, as the CLI's tools need it."""
+        """Return the same call with an absolute file path, as the CLI's tools need it."""
         if not self.path or self.path.startswith("/"):
             return self
         return replace(self, input={**self.input, "file_path": f"{directory}/{self.path}"})
@@ -61,7 +60,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """The usage of a reply; the first three together fill the window."""
+    """The usage of a reply; the first three values together are the context."""
 
     input: int = 3
     cache_creation: int = 1_000
@@ -76,7 +75,7 @@ class TokenCount:
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """An error of the API instead of a message."""
+    """An API error instead of a message."""
 
     status: int
     type: str
@@ -108,7 +107,7 @@ class Request:
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Names in lower case."""
+    """The headers, with names in lower case."""
 
     @property
     def model(self) -> str:
@@ -129,7 +128,7 @@ class Request:
 
     @property
     def has_tools(self) -> bool:
-        """False for the CLI's side requests: titles, topics, probes."""
+        """Whether the request has tools; False for the CLI's own requests, such as for a title."""
         return bool(self.tools)
 
     @cached_property
@@ -150,7 +149,7 @@ class Request:
 
     @cached_property
     def calls_made(self) -> tuple[ToolCall, ...]:
-        """Every tool call of this conversation, oldest first."""
+        """All tool calls of this conversation, oldest first."""
         return tuple(call for m in self._own for call in calls_in(m))
 
     @property
@@ -176,7 +175,7 @@ class Request:
     def opening(self) -> str:
         """Everything before the model's first message: the prompt, or a compaction's summary.
 
-        A message in which the model only opens the file of its prompt does not count.
+        A message that only opens the prompt's file is ignored.
         """
         first = next(
             (
@@ -190,12 +189,12 @@ class Request:
 
     @property
     def steps_made(self) -> int:
-        """Like `replies_made`, without messages that only open the file of the prompt."""
+        """The same as `replies_made`, without messages that only open the prompt's file."""
         return sum(not opens_prompt(message) for message in self._own)
 
     @cached_property
     def latest(self) -> str:
-        """Everything since the model's last message, results of tools included."""
+        """All text since the model's last message, including tool results."""
         last = max(
             (i for i, m in enumerate(self.messages) if m.get("role") == "assistant"), default=-1
         )
@@ -203,17 +202,17 @@ class Request:
 
     @cached_property
     def everything(self) -> str:
-        """The whole conversation as text, the model's own words and calls included."""
+        """The whole conversation as text, including the model's own messages and calls."""
         return "\n".join(said(message) for message in self.messages)
 
     @property
     def asks_for_summary(self) -> bool:
-        """Whether the CLI asks for a summary, to compact the conversation."""
+        """Whether this is the CLI's request for a summary, to compact the conversation."""
         return COMPACTION_REQUEST in self.latest
 
     @property
     def asks_for_answer(self) -> bool:
-        """Whether the answer is to be the handoff document."""
+        """Whether the reply must be the handoff document itself."""
         return ANSWER_ITSELF in self.latest
 
     @property
@@ -241,10 +240,10 @@ class Request:
     def document_asked(self) -> str | None:
         """The document that cockpit asked for and that is not written yet.
 
-        A hook's context, a blocked stop and a typed prompt are all in a user message after the
-        first prompt. Output of tools does not count, because a listing can show an old document.
-        A document that was written is asked for again only with `UNUSABLE`: the CLI also mentions
-        files that were changed.
+        cockpit's requests (a hook's context, a blocked stop, a typed prompt) are user messages
+        after the first prompt. Tool output is ignored, because a listing can contain an old
+        document. A document that exists already is only requested again with `UNUSABLE`, because
+        the CLI also mentions changed files.
         """
         last = self.messages[-1] if self.messages else {}
         if last.get("role") != "assistant" and self.replies_made:
@@ -263,13 +262,13 @@ class Request:
 
 
 def opens_prompt(message: Mapping[str, Any]) -> bool:
-    """Whether the model only opens the file of its prompt, in a CLI that does not do it itself."""
+    """Whether a message only opens the prompt's file, which some CLIs do not do themselves."""
     calls = list(calls_in(message))
     return len(calls) == 1 and bool(prompt_files_in(str(calls[0].input.get("command", ""))))
 
 
 def blocks(content: object) -> Iterator[Mapping[str, Any]]:
-    """The content of a message as blocks; plain text is one block."""
+    """Yield the content of a message as blocks; plain text is one block."""
     if isinstance(content, str):
         yield {"type": "text", "text": content}
     elif isinstance(content, list):
@@ -278,19 +277,19 @@ def blocks(content: object) -> Iterator[Mapping[str, Any]]:
 
 
 def calls_in(message: Mapping[str, Any]) -> Iterator[ToolCall]:
-    """The tool calls of one message of the model."""
+    """Yield the tool calls of one message of the model."""
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_use":
             yield ToolCall(str(block["name"]), block.get("input") or {}, str(block.get("id", "")))
 
 
 def text_of(content: object) -> str:
-    """The text blocks of a message's content, joined by newlines."""
+    """Return the text blocks of a message's content, joined by newlines."""
     return "\n".join(str(b.get("text", "")) for b in blocks(content) if b.get("type") == "text")
 
 
 def said(message: Mapping[str, Any]) -> str:
-    """All text in a message: text blocks, tool input, tool results."""
+    """Return all text in a message: text blocks, tool input, tool results."""
     parts: list[str] = []
     for block in blocks(message.get("content")):
         match block.get("type"):
@@ -304,7 +303,7 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def prompted(message: Mapping[str, Any]) -> str:
-    """The text of a message without tool results, but with the reminders inside them."""
+    """Return a message's text without tool results, but with the reminders inside them."""
     parts = [text_of(message.get("content"))]
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_result":

@@ -1,7 +1,7 @@
-"""A flight: one run of the demo, with scratch folder, simulated model, supervisor and agents.
+"""One run of the demo, with temporary folder, simulated model, supervisor and agents.
 
 Uses only cockpit's command line and client, as a user does. `script.py` has the model's replies,
-and `watch.py` watches the agents. Afterwards everything is ended and removed.
+and `watch.py` watches the agents. At the end, all processes and files are removed.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from cockpit.wire.status import Status
 from cockpit.wire.verbs import Start
 
 CAP_SECONDS = 300.0
-"""Time limit of a flight without a screen."""
+"""Time limit for a run without a screen, in seconds."""
 COMMAND_SECONDS = 90.0
 LOG_LINES = 12
-"""Lines of a log that are shown before its folder is removed."""
+"""Number of log lines to print before the folder is removed."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A running demo: a scratch folder with a supervisor."""
+    """A running demo: a temporary folder with a supervisor."""
 
     scratch: Scratch
     jobs: Jobs
     say: Say
     began: float
-    """Seconds of the monotonic clock."""
+    """When the run began, in seconds of the monotonic clock."""
 
     @property
     def client(self) -> HttpClient:
@@ -61,7 +61,7 @@ class Flight:
         seconds: float | None = None,
         speech: IO[str] | None = None,
     ) -> int:
-        """Run a cockpit command in this flight's environment; returns its exit code.
+        """Run a cockpit command in the demo's environment; return its exit code.
 
         Its stderr is written to `speech`.
         """
@@ -77,7 +77,7 @@ class Flight:
         ).returncode
 
     async def start_agents(self) -> None:
-        """Start the agents, one after the other; each creates its own worktree."""
+        """Start the agents one at a time; each gets its own worktree."""
         for name in self.jobs:
             config = str(self.scratch.config)
             await self.client.ask(Start(name=name, config=config, named=True))
@@ -98,7 +98,7 @@ def fly_headless(
     standin: bool = False,
     runtime: str = CLAUDE,
 ) -> int:
-    """Run the demo without a screen; 0 when every job is done. Raises `Failed` otherwise."""
+    """Run the demo without a screen; return 0 if every job is done. Raises `Failed` otherwise."""
     jobs, clis = agents_for(agents, runtime)
     with flight(jobs, keep=keep, say=say, standin=standin, clis=clis) as flown:
         asyncio.run(watched(flown, cap))
@@ -115,7 +115,7 @@ async def watched(flown: Flight, cap: float) -> None:
 
 
 def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -> int:
-    """Run the demo with the screen in this terminal, until the user quits; the exit code."""
+    """Run the demo with the screen in this terminal until the user quits; return the exit code."""
     jobs, clis = agents_for(agents, runtime)
     with flight(jobs, keep=keep, say=say, clis=clis) as flown:
         trouble: list[str] = []
@@ -130,7 +130,7 @@ def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -
 
 
 def start_behind(flown: Flight, trouble: list[str]) -> None:
-    """Start the agents while the screen starts; errors are added to `trouble` for later."""
+    """Start the agents while the screen starts; errors are added to `trouble`, to print later."""
     try:
         asyncio.run(flown.start_agents())
     except CockpitError as error:
@@ -147,10 +147,10 @@ def flight(
     empty: bool = False,
     clis: Mapping[str, str] | None = None,
 ) -> Iterator[Flight]:
-    """A supervisor in a scratch folder, without running agents; both are removed afterwards.
+    """Provide a supervisor in a temporary folder, without agents; end and remove both afterwards.
 
-    With `empty` the supervisor does not load the configuration of the agents. With `keep` the
-    folder stays, and its path is printed.
+    With `empty`, the supervisor does not load the configuration of the agents. With `keep`, the
+    folder is kept, and its path is printed.
     """
     began = time.monotonic()
     with simulated_model() as url:
@@ -165,17 +165,17 @@ def flight(
 
 
 def introduce(flown: Flight) -> None:
-    """Say whether the agents are the real CLI or the stand-in."""
+    """Print whether the agents run the real CLI or the stand-in."""
     scratch = flown.scratch
-    flown.say(f"A flight of {len(flown.jobs)} in {scratch.folder}; no account, no network.")
+    flown.say(f"{counted(len(flown.jobs), 'agent')} in {scratch.folder}; no account, no network.")
     clis = [f"{OTHERS[name].title} {version}" for name, version in scratch.others.items()]
     if scratch.real and scratch.uses_claude:
         clis.append(f"Claude Code {scratch.cli}")
     if clis:
-        flown.say(f"The agents are {', '.join(clis)}; their model is simulated.")
+        flown.say(f"The agents run {', '.join(clis)}; their model is simulated.")
     if scratch.uses_claude and not scratch.real:
         flown.say(f"Claude Code cannot be used here: {scratch.cli}")
-        flown.say("The agents are a scripted stand-in; everything else is real.")
+        flown.say("The agents run a scripted stand-in instead; everything else is real.")
 
 
 def take_off(flown: Flight, *, empty: bool = False) -> None:
@@ -197,18 +197,18 @@ def take_off(flown: Flight, *, empty: bool = False) -> None:
 
 
 def last_lines(log: Path) -> list[str]:
-    """The last lines of a log, under its name; empty if it is empty or missing."""
+    """Return the last lines of a log with a heading; empty if the log is empty or missing."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    return [f"{log.name} ends:", *lines[-LOG_LINES:]] if lines else []
+    return [f"End of {log.name}:", *lines[-LOG_LINES:]] if lines else []
 
 
 def land(flown: Flight, *, keep: bool) -> None:
-    """End everything that the flight has started, and remove its folder.
+    """End all processes that the demo has started, and remove its folder.
 
-    Prints at the very end, because the terminal may be closed.
+    Prints only after that, because the terminal may be closed.
     """
     with suppress(subprocess.TimeoutExpired):
         flown.run("down", "--agents", seconds=COMMAND_SECONDS)
@@ -223,7 +223,7 @@ def land(flown: Flight, *, keep: bool) -> None:
 
 @contextmanager
 def simulated_model() -> Iterator[str]:
-    """The URL of the simulated model, a process that ends together with this one."""
+    """Run the simulated model as a process that ends with this one; yield its URL."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "cockpit.demo.simulation"],
         stdin=subprocess.PIPE,
@@ -232,7 +232,7 @@ def simulated_model() -> Iterator[str]:
         # Ctrl-C must not end it: the agents need their model until they have ended.
         start_new_session=True,
     )
-    # Leaving closes the pipes, which ends the process, and waits for it.
+    # Leaving the block closes the pipes, which ends the process, and waits for it.
     with process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()

@@ -1,7 +1,7 @@
 """The simulated model's requests and replies in the format of the Gemini API, for Gemini CLI.
 
-A request becomes one of the Messages API, so that the same script answers both. Gemini's tools have
-other names than the script's; a call that came from the script is remembered by its id.
+A request is converted to a Messages API request, so that the same script answers both. Gemini's
+tools have other names than the script's; each call of the script is stored by its id.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TOOLS: Mapping[str, str] = {
 _OURS = {theirs: ours for ours, theirs in TOOLS.items()}
 _HOOK_CONTEXT = re.compile(r"(?s)<hook_context>(.*?)</hook_context>")
 CHUNK = 400
-"""Characters of a piece of a streamed text."""
+"""Characters of one piece of a streamed text."""
 _STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -42,7 +42,7 @@ class GenerateContentFormat:
         self._numbers = count(1)
 
     def request(self, model: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
-        """The request as one of the Messages API."""
+        """Convert the request to a Messages API request."""
         messages: list[dict[str, Any]] = []
         for content in body.get("contents") or []:
             blocks = [block for part in content.get("parts") or [] for block in _blocks(part)]
@@ -65,7 +65,7 @@ class GenerateContentFormat:
         return Request(given, headers)
 
     def answer(self, model: str, reply: Reply) -> dict[str, Any]:
-        """A reply in one piece."""
+        """Return a whole reply."""
         number = next(self._numbers)
         calls = [
             {"functionCall": {"id": call.id or f"call_{number:06}_{place}", **_function(call)}}
@@ -74,7 +74,7 @@ class GenerateContentFormat:
         return self._piece(model, number, [{"text": reply.text}, *calls], reply)
 
     async def stream(self, model: str, reply: Reply) -> AsyncIterator[str]:
-        """A reply as server-sent events; the last one has the token counts."""
+        """Yield a reply as server-sent events; the last one has the token counts."""
         whole = self.answer(model, reply)
         ident = whole["responseId"]
         for at in range(0, max(0, len(reply.text) - CHUNK), CHUNK):
@@ -113,13 +113,13 @@ class GenerateContentFormat:
 
 
 def failure(error: ApiError) -> dict[str, Any]:
-    """An error in the API's format."""
+    """Return an error in the API's format."""
     status = _STATUS.get(error.status, "UNKNOWN")
     return {"error": {"code": error.status, "message": error.message, "status": status}}
 
 
 def _blocks(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A part of a message as blocks; what a hook added to a tool's result is a text of its own."""
+    """Convert a part of a message to blocks; a hook's text in a tool result is its own block."""
     if "functionCall" in part:
         call = part["functionCall"]
         name = str(call.get("name"))

@@ -8,10 +8,10 @@ from typing import Literal
 from cockpit.demo.conversation import ToolCall
 
 COMPLETE = "HANDOFF: COMPLETE"
-"""What every job is told to say at its end."""
+"""The completion marker that every prompt asks for."""
 TESTS = "python3 -m unittest -q"
 EVERYTHING = "Bash"
-"""Edits need no permission in the demo's mode, so the CLI asks for no other tool."""
+"""The tools that need no permission, besides edits, which the demo's mode allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +20,18 @@ class Growth:
 
     opening: int = 24_000
     step: int = 24_000
-    """12 % of a window of 200k: seven calls from the start to the CLI's own compaction."""
+    """12% of a window of 200k: seven calls from the start to the CLI's own compaction."""
     settled: int = 2_500
     settled_at: int = 140_000
-    """From this number on, the context of a job that settles grows by `settled` per reply."""
+    """From this number of tokens on, the context of a job that settles grows by `settled`."""
 
     def times(self, factor: float) -> Growth:
-        """The same growth in a window that is larger by this factor."""
+        """Return the same growth for a window that is larger by this factor."""
         sizes = (self.opening, self.step, self.settled, self.settled_at)
         return Growth(*(round(size * factor) for size in sizes))
 
     def after(self, replies: int, *, settles: bool) -> int:
-        """Tokens in the window after this number of replies."""
+        """Return the tokens in the window after this number of replies."""
         if replies < 0:
             return self.opening // 2
         total = self.opening + self.step * replies
@@ -43,17 +43,17 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One message of the model: what it says, and the tools it calls with it."""
+    """One message of the model: its text and its tool calls."""
 
     title: str
-    """Its name in documents and summaries."""
+    """The name of the step in documents and summaries."""
     say: str
     calls: tuple[ToolCall, ...] = ()
     """File paths are relative to the worktree. Without calls, the turn ends."""
     commit: str | None = None
-    """The subject of the commit that it makes."""
+    """The subject of the commit that the step makes."""
     finishes: str | None = None
-    """The milestone that it completes."""
+    """The milestone that the step completes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class Job:
     decisions: str
     dead_end: str
     settles: bool = True
-    """Its context grows slowly once it is nearly full; otherwise the CLI compacts."""
+    """Whether the context grows slowly once it is nearly full; otherwise the CLI compacts."""
     growth: Growth | None = None
-    """How its context grows; None: the script's default."""
+    """How the context grows; None: the script's default."""
     allowed: str = EVERYTHING
-    """The tools that it may use without asking, besides editing files."""
+    """The tools that the agent may use without asking, besides editing files."""
 
     @property
     def prompt(self) -> str:
@@ -84,38 +84,38 @@ class Job:
 
     @property
     def spans_sessions(self) -> bool:
-        """Whether it takes a handoff to get to its end."""
+        """Whether the job needs a handoff to finish."""
         return self.mode != "observe"
 
 
 def bash(command: str, description: str) -> ToolCall:
-    """Run a command."""
+    """Return a call that runs a command."""
     return ToolCall("Bash", {"command": command, "description": description})
 
 
 def write(path: str, content: str) -> ToolCall:
-    """Write a whole new file."""
+    """Return a call that writes a whole file."""
     return ToolCall("Write", {"file_path": path, "content": content})
 
 
 def edit(path: str, old: str, new: str) -> ToolCall:
-    """Replace a piece of a file."""
+    """Return a call that replaces a text in a file."""
     return ToolCall("Edit", {"file_path": path, "old_string": old, "new_string": new})
 
 
 def run_tests() -> ToolCall:
-    """Run every test of the project."""
+    """Return a call that runs all tests of the project."""
     return bash(TESTS, "Run the tests")
 
 
 def commit(subject: str) -> ToolCall:
-    """Commit everything that changed."""
+    """Return a call that commits all changes."""
     done = f'git add --all && git commit --quiet -m "{subject}"'
     return bash(f"{done} && git log --oneline -1", "Commit")
 
 
 def look(say: str) -> Step:
-    """The first step of every job."""
+    """Return the first step of a job."""
     return Step(
         "Read the code and plan",
         say,
@@ -124,5 +124,5 @@ def look(say: str) -> Step:
 
 
 def ending(say: str) -> Step:
-    """The last step of every job, with the completion marker."""
+    """Return the last step of a job, with the completion marker."""
     return Step("Report", f"{say}\n\n{COMPLETE}")

@@ -1,7 +1,7 @@
 """The jobs of the demo's agents, and the steps of the simulated model.
 
-Data only. The text of every step is unique, because the script finds its position by it. An edit
-also works on a file that another session wrote.
+Data only. The text of every step is unique, because the script uses it to find its position. An
+edit must work even on a file that another session wrote.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ ROUNDING = Job(
     mode="auto",
     title="Let the report round every entry up to a step of minutes.",
     request=(
-        "We bill by the quarter of an hour. Add tally/rounding.py with tests, use it in "
+        "We bill in quarter hours. Add tally/rounding.py with tests, use it in "
         "tally/report.py, describe it in the README, and commit as you go. "
         "Say HANDOFF: COMPLETE when everything is in."
     ),
     milestones=("Rounding with tests", "The report rounds", "The README says so"),
     steps=(
-        look("I start with the code that adds up the minutes."),
+        look("I start by reading the code that adds up the minutes."),
         Step(
             "Write tally/rounding.py",
-            "The rule gets a module of its own: rounding up, never down, and 0 for no rounding.",
+            "The rule gets its own module: always round up; a step of 0 means no rounding.",
             (
                 write(
                     "tally/rounding.py",
@@ -36,8 +36,8 @@ ROUNDING = Job(
             ),
         ),
         Step(
-            "Write the tests of the rounding",
-            "Now its tests, the edges first.",
+            "Write the tests for the rounding",
+            "Now the tests, edge cases first.",
             (
                 write(
                     "tests/test_rounding.py",
@@ -52,17 +52,17 @@ ROUNDING = Job(
                 ),
             ),
         ),
-        Step("Run the tests of the rounding", "Let me see them pass.", (run_tests(),)),
+        Step("Run the tests of the rounding", "I run the new tests.", (run_tests(),)),
         Step(
             "Commit the rounding",
-            "They pass. I commit this much.",
+            "They pass. I commit the rounding.",
             (commit("Round minutes up to a step"),),
             commit="Round minutes up to a step",
             finishes="Rounding with tests",
         ),
         Step(
             "Run everything three times",
-            "Before the report changes I want to know that the suite is stable: three runs.",
+            "Before I change the report, I run the suite three times to see that it is stable.",
             (
                 bash(
                     f"for run in 1 2 3; do {TESTS} || exit 1; sleep 1.5; done",
@@ -72,7 +72,7 @@ ROUNDING = Job(
         ),
         Step(
             "Let totals in tally/report.py take a step",
-            "Stable. Now `totals` takes a step, 0 by default, so that nobody's sums change.",
+            "It is stable. Now `totals` gets a `step`, 0 by default, so that no sums change.",
             (
                 edit(
                     "tally/report.py",
@@ -91,14 +91,14 @@ ROUNDING = Job(
         ),
         Step(
             "Run the tests and commit the report",
-            "The report rounds. I run everything and commit.",
+            "The report rounds entries now. I run all tests and commit.",
             (run_tests(), commit("Round entries in the report")),
             commit="Round entries in the report",
             finishes="The report rounds",
         ),
         Step(
             "Describe rounding in the README",
-            "Last, two lines in the README.",
+            "Last, I describe it in the README.",
             (
                 bash(
                     "printf '\\nEntries are rounded up to a step: `totals(entries, 15)`.\\n' "
@@ -112,10 +112,10 @@ ROUNDING = Job(
         ),
         ending("The report rounds every entry up to a step; three commits, all tests pass."),
     ),
-    state="`tally/rounding.py` and its tests are committed and pass. The report is untouched.",
+    state="`tally/rounding.py` and its tests are committed and pass. The report is unchanged.",
     decisions=(
         "- Every entry is rounded, not the sum: that is how it is billed.\n"
-        "- A step of 0 means no rounding, so the default changes nobody's sums."
+        "- A step of 0 means no rounding, so that the default changes no sums."
     ),
     dead_end="- `round(minutes / step)` goes to the nearest step and loses billed minutes.",
 )
@@ -134,7 +134,7 @@ DURATIONS = Job(
         look("First I look at how a line is read today."),
         Step(
             "Write tally/durations.py",
-            "One pattern reads both spellings, and whatever it does not match is refused by name.",
+            "One pattern reads both forms; any other text is refused with an error.",
             (
                 write(
                     "tally/durations.py",
@@ -151,8 +151,8 @@ DURATIONS = Job(
             ),
         ),
         Step(
-            "Write the tests of the durations",
-            "Tests for each spelling, and for what is none.",
+            "Write the tests for the durations",
+            "Tests for each form, and for invalid texts.",
             (
                 write(
                     "tests/test_durations.py",
@@ -169,10 +169,10 @@ DURATIONS = Job(
                 ),
             ),
         ),
-        Step("Run the tests of the durations", "Do they hold?", (run_tests(),)),
+        Step("Run the tests of the durations", "Do the tests pass?", (run_tests(),)),
         Step(
             "Commit the durations",
-            "They do. The first half goes in.",
+            "They pass. I commit the first half.",
             (commit("Read durations like 1h35m"),),
             commit="Read durations like 1h35m",
             finishes="Durations with tests",
@@ -180,11 +180,11 @@ DURATIONS = Job(
         Step(
             "Stop for a look at the first half",
             "The first half is committed: `minutes` reads 95, 95m, 1h35m and 2h, and refuses "
-            "everything else. Next I change `parse`. Have a look, and tell me to go on.",
+            "everything else. Next I change `parse`. Please check it, and tell me to continue.",
         ),
         Step(
             "Let parse in tally/entries.py read durations",
-            "`parse` hands the second field to `minutes`, and a test says so.",
+            "`parse` passes the second field to `minutes`. I add a test for it.",
             (
                 edit("tally/entries.py", "int(minutes)", "minutes(duration)"),
                 edit("tally/entries.py", "day, minutes, task =", "day, duration, task ="),
@@ -202,22 +202,22 @@ DURATIONS = Job(
                 ),
             ),
         ),
-        Step("Run all tests", "And everything together.", (run_tests(),)),
+        Step("Run all tests", "I run all tests together.", (run_tests(),)),
         Step(
             "Commit the sheets",
-            "All pass; the second half goes in.",
+            "All tests pass. I commit the second half.",
             (commit("Let sheets use durations"),),
             commit="Let sheets use durations",
             finishes="Sheets may use them",
         ),
-        ending("A sheet may now say 1h35m; old sheets read as before."),
+        ending("A sheet can now contain 1h35m; old sheets still work."),
     ),
-    # Wrong on purpose in one place: the tests are in tests/test_durations.py, and a review says so.
+    # The file name is wrong on purpose, so that the review shows it: it is tests/test_durations.py.
     state="`tally/durations.py` is committed, and `tests/test_parse.py` tests every spelling. "
-    "`parse` still takes plain minutes.",
+    "`parse` still reads plain minutes.",
     decisions=(
-        "- One pattern for both spellings, so that old sheets need no change.\n"
-        "- What is no duration raises ValueError that names the text."
+        "- One pattern for both forms, so that old sheets need no change.\n"
+        "- An invalid duration raises a ValueError that contains the text."
     ),
     dead_end="- `datetime.strptime` with `%Hh%Mm` refuses anything of 24 hours and more.",
 )
@@ -233,10 +233,10 @@ WEEKS = Job(
     ),
     milestones=("Weeks with tests", "The command prints them"),
     steps=(
-        look("Let me see what an entry knows of its day."),
+        look("Let me see how an entry stores its day."),
         Step(
             "Write tally/weeks.py",
-            "ISO weeks, because a week that begins on a Monday is what the sheets mean.",
+            "I use ISO weeks, because the sheets' weeks begin on Monday.",
             (
                 write(
                     "tally/weeks.py",
@@ -254,8 +254,8 @@ WEEKS = Job(
             ),
         ),
         Step(
-            "Write the tests of the weeks",
-            "A test across a boundary of weeks, and one across a year.",
+            "Write the tests for the weeks",
+            "One test for the end of a week, and one for the end of a year.",
             (
                 write(
                     "tests/test_weeks.py",
@@ -273,10 +273,10 @@ WEEKS = Job(
                 ),
             ),
         ),
-        Step("Run the tests of the weeks", "Both in one run.", (run_tests(),)),
+        Step("Run the tests of the weeks", "I run both tests.", (run_tests(),)),
         Step(
             "Commit the weeks",
-            "Good. That is a commit.",
+            "Both pass. I commit the weeks.",
             (commit("Add up by ISO week"),),
             commit="Add up by ISO week",
             finishes="Weeks with tests",
@@ -299,19 +299,19 @@ WEEKS = Job(
         ),
         Step(
             "Try the command on the sheet",
-            "How does it look on the sheet we have?",
+            "I try it on the existing sheet.",
             (bash("python3 -m tally sheet.txt", "Try it"), run_tests()),
         ),
         Step(
             "Commit the command",
-            "That is what was asked for. I commit the command.",
+            "The output is right. I commit the command.",
             (commit("Print weeks under the totals"),),
             commit="Print weeks under the totals",
             finishes="The command prints them",
         ),
         Step(
             "Describe the weeks in the README",
-            "A line for the README, and the last commit.",
+            "I add a line to the README, and make the last commit.",
             (
                 bash("printf '\\nWeeks are ISO weeks.\\n' >> README.md", "Add to the README"),
                 commit("Describe the weeks"),
@@ -321,8 +321,8 @@ WEEKS = Job(
         ending("The command prints every ISO week under the totals; three commits."),
     ),
     state="`tally/weeks.py` is written and tested.",
-    decisions="- ISO weeks: they begin on a Monday, and the first days of January may belong back.",
-    dead_end="- `strftime('%W')` numbers the first days of January 0.",
+    decisions="- ISO weeks begin on Monday. Early January can belong to the previous year.",
+    dead_end="- `strftime('%W')` returns week 0 for the first days of January.",
     settles=False,
 )
 
@@ -333,7 +333,7 @@ JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 
 
 def jobs_for(agents: int) -> Jobs:
-    """The jobs of this number of agents; from the fourth on they repeat, as `rounding-2`, ..."""
+    """Return the jobs for this number of agents; after the third they repeat: `rounding-2`, ..."""
     found = {}
     for agent in range(agents):
         turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]

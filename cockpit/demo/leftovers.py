@@ -1,4 +1,4 @@
-"""End processes that a flight left running; they have its folder in their environment."""
+"""End processes that the demo left running; the demo's folder is in their environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE = 5.0
 
 
 def end_leftovers(folder: Path) -> list[int]:
-    """End all processes with the folder in their environment; returns their pids."""
+    """End all processes with the folder in their environment; return their pids."""
     asked = carriers(folder)
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in carriers(folder):
@@ -26,13 +26,13 @@ def end_leftovers(folder: Path) -> list[int]:
 
 
 def carriers(folder: Path) -> list[int]:
-    """Pids of processes with the folder in their environment, without this process."""
+    """Return the pids of all other processes with the folder in their environment."""
     mark = os.fsencode(f"{folder}/")
     return [pid for pid in pids() if pid != os.getpid() and mentions(pid, mark)]
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """Signal a process; one that has just ended is ignored."""
+    """Send a signal to a process. Does nothing if it has just ended."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -1,7 +1,8 @@
-"""A loopback server with enough of the streaming Messages API for Claude Code, opencode and Copilot
-CLI, of the Responses API for Codex, and of the Gemini API for Gemini CLI.
+"""A simulated model server on the loopback interface.
 
-Its `answer` function gives the replies. It accepts any API key, and forwards nothing.
+Implements the parts of three APIs that the CLIs need: the streaming Messages API (Claude Code,
+opencode, Copilot CLI), the Responses API (Codex) and the Gemini API (Gemini CLI). The `answer`
+function returns the replies. Accepts any API key, and forwards nothing.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 Answer = Callable[[Request], Reply]
 
 CHUNK = 400
-"""Characters of one delta: a reply is streamed in pieces, as by a real model."""
+"""Characters per delta: a reply is streamed in pieces, as a real model does."""
 KEEP_ALIVE = 3600
-"""Seconds until an idle connection is closed. uvicorn's 5 are shorter than the pauses of a CLI on a
-busy machine, which then sends its next request into a connection that is being closed."""
+"""Seconds until an idle connection is closed. uvicorn's default of 5 is too short on a busy
+machine: a CLI that pauses longer would send its next request to a closing connection."""
 
 
 class ModelServer:
@@ -42,7 +43,7 @@ class ModelServer:
 
     def __init__(self, answer: Answer, *, port: int = 0) -> None:
         self.requests: list[Request] = []
-        """Every request with or without tools, oldest first; token counts are left out."""
+        """All requests except token counts, oldest first."""
         self._answer = answer
         self._ids = count(1)
         self._format = ResponsesFormat()
@@ -191,7 +192,7 @@ class ModelServer:
 
 
 def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
-    """A tool call as a content block of a message."""
+    """Return a tool call as a content block of a message."""
     return {
         "type": "tool_use",
         "id": call.id or minted,
@@ -201,12 +202,12 @@ def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
 
 
 def error_body(error: ApiError) -> dict[str, Any]:
-    """An error in the API's format."""
+    """Return an error in the API's format."""
     return {"type": "error", "error": {"type": error.type, "message": error.message}}
 
 
 async def stream(message: dict[str, Any]) -> AsyncIterator[str]:
-    """A message as server-sent events, in the order the API sends them."""
+    """Yield a message as server-sent events, in the order of the API."""
     usage = message["usage"]
     start = {
         **message,
@@ -225,7 +226,7 @@ async def stream(message: dict[str, Any]) -> AsyncIterator[str]:
 
 
 def block_events(index: int, block: dict[str, Any]) -> list[dict[str, Any]]:
-    """The start, the deltas and the stop of one block."""
+    """Return the start, delta and stop events of one block."""
     if block["type"] == "text":
         empty, kind, key, whole = {**block, "text": ""}, "text_delta", "text", block["text"]
     else:
@@ -247,5 +248,5 @@ def block_events(index: int, block: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def event(data: dict[str, Any]) -> str:
-    """One server-sent event."""
+    """Format one server-sent event."""
     return f"event: {data['type']}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

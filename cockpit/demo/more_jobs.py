@@ -1,7 +1,7 @@
 """More jobs, for pictures of every screen.
 
-Data only; the rules of `jobs.py` apply. Each agent stops in a state of its own: during a command,
-at a question, at a permission, or idle.
+Data only; the rules of `jobs.py` apply. Each agent stops in a different state: during a command, at
+a question, at a permission, or idle.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ INVOICES = Job(
     mode="auto",
     title="Make invoices of a time sheet.",
     request=(
-        "One invoice a client and month: rates, tax, a number that never repeats, and text to "
-        "print. Every part gets a module with tests and a commit of its own. "
+        "One invoice per client and month: rates, tax, a unique number, and text to print. "
+        "Each part gets its own module with tests, and its own commit. "
         "Say HANDOFF: COMPLETE when everything is in."
     ),
     milestones=("Rates", "Invoices", "Tax", "Text to print"),
     steps=(
-        look("Before anything else, how the sheet is read and added up."),
+        look("First I look at how the sheet is read and added up."),
         Step(
             "Write tally/rates.py",
-            "A rate belongs to a task, and is kept in cents so that nothing is lost.",
+            "Each task has a rate, in cents to avoid rounding errors.",
             (
                 write(
                     "tally/rates.py",
-                    '"""What an hour costs."""\n\nfrom collections.abc import Mapping\n\n\n'
+                    '"""Hourly rates."""\n\nfrom collections.abc import Mapping\n\n\n'
                     "def cents(minutes: int, task: str, rates: Mapping[str, int]) -> int:\n"
-                    '    """What so many minutes of a task cost; rates are cents an hour."""\n'
+                    '    """Return the price of a task; rates are in cents per hour."""\n'
                     "    return minutes * rates[task] // 60\n",
                 ),
             ),
         ),
         Step(
-            "Write the tests of the rates",
+            "Write the tests for the rates",
             "Tests: whole hours, odd minutes, and a task without a rate.",
             (
                 write(
@@ -53,18 +53,18 @@ INVOICES = Job(
         ),
         Step(
             "Commit the rates",
-            "Green. The rates are a commit.",
+            "The tests pass. I commit the rates.",
             (commit("Price minutes by task"),),
             commit="Price minutes by task",
             finishes="Rates",
         ),
         Step(
             "Write tally/invoice.py",
-            "An invoice is lines and a number; its number comes from the month and a count.",
+            "An invoice has lines and a number, which is made of the month and a count.",
             (
                 write(
                     "tally/invoice.py",
-                    '"""An invoice of one client and month."""\n\n'
+                    '"""An invoice for one client and month."""\n\n'
                     "from dataclasses import dataclass\n\n\n"
                     "@dataclass(frozen=True)\n"
                     "class Line:\n"
@@ -83,8 +83,8 @@ INVOICES = Job(
             ),
         ),
         Step(
-            "Write the tests of the invoice",
-            "The sum of the lines, and that two invoices never share a number.",
+            "Write the tests for the invoice",
+            "They test the sum of the lines, and that invoice numbers are unique.",
             (
                 write(
                     "tests/test_invoice.py",
@@ -99,14 +99,14 @@ INVOICES = Job(
         ),
         Step(
             "Commit the invoice",
-            "The invoice adds up; into git with it.",
+            "The sums are right. I commit the invoice.",
             (commit("Add up an invoice"),),
             commit="Add up an invoice",
             finishes="Invoices",
         ),
         Step(
             "Write tally/tax.py",
-            "Tax per invoice and not per line, as the tax office rounds it.",
+            "Tax is computed per invoice, not per line, as the tax office does.",
             (
                 write(
                     "tally/tax.py",
@@ -118,8 +118,8 @@ INVOICES = Job(
             ),
         ),
         Step(
-            "Write the tests of the tax",
-            "Half a cent is the edge that matters.",
+            "Write the tests for the tax",
+            "The edge case is half a cent.",
             (
                 write(
                     "tests/test_tax.py",
@@ -133,20 +133,20 @@ INVOICES = Job(
         ),
         Step(
             "Commit the tax",
-            "Rounded as it should be. That is the third part.",
+            "Rounding is correct. I commit the third part.",
             (commit("Put tax on an invoice"),),
             commit="Put tax on an invoice",
             finishes="Tax",
         ),
         Step(
             "Write tally/numbering.py with its test",
-            "A number is the month and a count, and the count is read, never guessed.",
+            "The count comes from the numbers that are already used.",
             (
                 write(
                     "tally/numbering.py",
-                    '"""Numbers of invoices."""\n\nfrom collections.abc import Iterable\n\n\n'
+                    '"""Invoice numbers."""\n\nfrom collections.abc import Iterable\n\n\n'
                     "def following(month: str, used: Iterable[str]) -> str:\n"
-                    '    """The first number of the month that nobody has."""\n'
+                    '    """Return the first unused number of the month."""\n'
                     "    taken = [int(one[-3:]) for one in used if one.startswith(month)]\n"
                     '    return f"{month}-{max(taken, default=0) + 1:03}"\n',
                 ),
@@ -162,28 +162,28 @@ INVOICES = Job(
         ),
         Step(
             "Commit the numbering",
-            "No number twice. One more commit.",
+            "No number is used twice. I commit the numbering.",
             (run_tests(), commit("Number invoices by month")),
             commit="Number invoices by month",
         ),
         Step(
             "Add up March by hand",
-            "Before a letter is written, the sum of March by hand.",
+            "First I add up March by hand.",
             (bash("grep 2026-03 sheet.txt | awk '{ s += $2 } END { print s }'", "Add up March"),),
         ),
         Step(
             "Compare with the report",
-            "And what the report says of it.",
+            "Now I compare that with the report.",
             (bash("python3 -m tally sheet.txt", "Add up with the report"),),
         ),
         Step(
             "Look at the sheet once more",
-            "What does a month really look like?",
+            "What does a month look like in the sheet?",
             (bash("cat sheet.txt", "Look at the sheet"),),
         ),
         Step(
             "Begin tally/letter.py",
-            "Now the text: one line a task, the sums under it, aligned at the comma.",
+            "Now the text: one line per task, with the aligned sums below.",
             (
                 write(
                     "tally/letter.py",
@@ -191,7 +191,7 @@ INVOICES = Job(
                     "from tally.invoice import Invoice\nfrom tally.tax import tax\n\n"
                     "WIDTH = 48\n\n\n"
                     "def letter(invoice: Invoice) -> str:\n"
-                    '    """The lines of an invoice, its tax and what is to be paid."""\n'
+                    '    """Return the lines of an invoice with its tax and total."""\n'
                     '    lines = [f"Invoice {invoice.number}", ""]\n'
                     "    lines += [row(line.task, line.cents) for line in invoice.lines]\n"
                     '    lines += ["-" * WIDTH, row("net", invoice.net)]\n'
@@ -215,7 +215,7 @@ INVOICES = Job(
         ),
         Step(
             "Run everything a hundred times",
-            "Money should not depend on luck: the whole suite, a hundred times.",
+            "I run the whole suite a hundred times to find flaky tests.",
             (
                 ToolCall(
                     "Bash",
@@ -228,12 +228,12 @@ INVOICES = Job(
             ),
         ),
     ),
-    state="`tally/rates.py` prices minutes. Every part that is ticked is committed and tested.",
+    state="`tally/rates.py` prices minutes. Every part marked as done is committed and tested.",
     decisions=(
-        "- Money is cents and whole numbers: no float ever touches it.\n"
-        "- Tax is rounded once an invoice, not once a line."
+        "- Amounts are integers in cents, never floats.\n"
+        "- Tax is rounded once per invoice, not once per line."
     ),
-    dead_end="- `round()` on tax rounds half a cent to the even side, and the office does not.",
+    dead_end="- `round()` rounds half a cent to an even number; the tax office rounds up.",
     # Slow enough that the third session is not full when it comes to the long run.
     growth=Growth(step=20_000),
 )
@@ -245,10 +245,10 @@ EXPORT = Job(
     request="Add tally/export.py. Ask before you install anything.",
     milestones=("A spreadsheet with the totals",),
     steps=(
-        look("What is there to be exported?"),
+        look("What has to be exported?"),
         Step(
             "Write tally/export.py",
-            "One sheet, one row a task; the library does the rest.",
+            "One sheet with one row per task; the library writes the file.",
             (
                 write(
                     "tally/export.py",
@@ -256,15 +256,15 @@ EXPORT = Job(
                 ),
             ),
         ),
-        Step("Run the tests of the export", "The old tests should not notice.", (run_tests(),)),
+        Step("Run the tests of the export", "The old tests should still pass.", (run_tests(),)),
         Step(
             "Install openpyxl",
-            "The export needs openpyxl, and it is not here.",
+            "The export needs openpyxl, which is not installed.",
             (bash("python3 -m pip install openpyxl", "Install the spreadsheet library"),),
         ),
     ),
-    state="`tally/export.py` is begun.",
-    decisions="- One sheet: nobody asked for more.",
+    state="`tally/export.py` is started.",
+    decisions="- One sheet, because nobody asked for more.",
     dead_end="None.",
     growth=Growth(opening=26_000, step=27_000),
     allowed="Bash(git:*),Bash(python3 -m unittest:*)",
@@ -277,10 +277,10 @@ HOLIDAYS = Job(
     request="They are billed at a higher rate. Ask me whatever the sheet does not say.",
     milestones=("Holidays are known", "The report marks them"),
     steps=(
-        look("Let me see what the sheet knows of a day."),
+        look("Let me see which data the sheet has for a day."),
         Step(
             "Ask whose holidays count",
-            "The sheet does not say where it was worked.",
+            "The sheet does not say where the work was done.",
             (
                 ToolCall(
                     "AskUserQuestion",
@@ -293,7 +293,7 @@ HOLIDAYS = Job(
                                 "options": [
                                     {
                                         "label": "Of the client",
-                                        "description": "Each client has a country in the sheet",
+                                        "description": "The sheet has a country for each client",
                                     },
                                     {
                                         "label": "Of the worker",
@@ -317,13 +317,13 @@ SORTING = Job(
     agent="sorting",
     mode="prompt",
     title="Sort the totals, the largest first.",
-    request="Only the printing; `totals` stays as it is.",
+    request="Change only the printing, not `totals`.",
     milestones=("The largest comes first",),
     steps=(
-        look("It is the last loop of the command."),
+        look("The last loop of the command prints them."),
         Step(
             "Sort by minutes",
-            "By minutes, and by name where they are equal.",
+            "By minutes, then by name.",
             (
                 edit(
                     "tally/__main__.py",
@@ -335,7 +335,7 @@ SORTING = Job(
         ),
         Step(
             "Commit the order",
-            "Short enough for one commit.",
+            "The change is small enough for one commit.",
             (commit("Print the largest total first"),),
             commit="Print the largest total first",
             finishes="The largest comes first",

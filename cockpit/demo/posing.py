@@ -1,6 +1,6 @@
-"""A flight for pictures of the screens: each agent stops in a state of its own.
+"""A demo run for pictures of the screens: each agent stops in a different state.
 
-This module decides where each stops; the caller takes the pictures.
+This module defines where each agent stops; the caller takes the pictures.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Look = Callable[[Flight], Awaitable[None]]
 
 
 def asks(kind: str) -> Goal:
-    """The goal of an agent that waits for the user with a question of this kind."""
+    """Return the goal of an agent that should stop at a question of this kind."""
     return lambda agent: agent.needs is not None and agent.needs.kind == kind
 
 
 def in_third_session(agent: AgentStatus) -> bool:
-    """Whether it runs its long command, in the third session of its chain."""
+    """Whether the agent runs its long command in the third session of its chain."""
     runs = "for run in" in (agent.activity or "")
     return agent.session_number == 3 and agent.state == "working" and runs
 
 
 def is_idle(agent: AgentStatus) -> bool:
-    """Whether it has worked and is idle."""
+    """Whether the agent has worked and is idle now."""
     return agent.state == "idle" and agent.context.tokens is not None
 
 
@@ -42,7 +42,7 @@ GOALS: Mapping[str, Goal] = {
     "invoices": in_third_session,
     "sorting": is_idle,
 }
-"""Where each agent stops; agents that are not listed finish their job."""
+"""Where each agent stops; agents that are not listed finish their jobs."""
 
 
 def at_goal(agent: AgentStatus) -> bool:
@@ -53,7 +53,7 @@ def at_goal(agent: AgentStatus) -> bool:
 def fly_posing(
     *, empty: Look, posed: Look, keep: bool, say: Say, standin: bool = False, jobs: Jobs = PICTURED
 ) -> None:
-    """Run the agents; call `empty` before any exists, and `posed` when all have stopped.
+    """Run the agents; call `empty` before any agent exists, and `posed` when all have stopped.
 
     Raises `Failed` with the reason if they do not reach their states.
     """
@@ -62,7 +62,7 @@ def fly_posing(
 
 
 async def looked_at(flown: Flight, empty: Look, posed: Look) -> None:
-    """Run the flight, with both callbacks."""
+    """Run the demo, with both callbacks."""
     await empty(flown)
     await flown.start_agents()
     await Watch(flown.client, flown.say, CAP_SECONDS, at_goal).until_reached()

@@ -1,6 +1,6 @@
 """The scratch project that the demo's agents work on: a small time sheet, in git.
 
-git reads only the repository's own configuration, not the user's name, signing key or hooks.
+git does not read the user's configuration (name, signing key, hooks), only that of the repository.
 cockpit creates the agents' worktrees.
 """
 
@@ -17,7 +17,7 @@ FILES: Mapping[str, str] = {
     "README.md": """\
 # tally
 
-Adds up a time sheet: one line an entry, `day minutes task`.
+Adds up a time sheet with one entry per line: `day minutes task`.
 
     python3 -m tally sheet.txt
 """,
@@ -47,7 +47,7 @@ def parse(line: str) -> Entry:
     return Entry(day, int(minutes), task)
 ''',
     "tally/report.py": '''\
-"""What a time sheet adds up to."""
+"""Totals of a time sheet."""
 
 from collections.abc import Iterable
 
@@ -112,7 +112,7 @@ def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
         path.write_text(text, encoding="utf-8")
     for command in (
         ("init", "--quiet", "--initial-branch=main", "--template="),
-        ("config", "user.name", "Demo Pilot"),
+        ("config", "user.name", "Demo User"),
         ("config", "user.email", "pilot@example.invalid"),
         ("config", "commit.gpgsign", "false"),
         ("add", "--all"),
@@ -122,7 +122,7 @@ def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
 
 
 def git(directory: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    """Run git in the directory; returns its output. Raises `Failed`."""
+    """Run git in the directory; return its output. Raises `Failed`."""
     quiet = {
         **environment,
         "GIT_CONFIG_GLOBAL": "/dev/null",

@@ -1,7 +1,7 @@
-"""The scratch folder of a flight: a home, a CLI, a repository and a configuration.
+"""The temporary folder of a demo run: a home, a CLI, a repository and a configuration.
 
-The flight's programs read and write only in this folder, so the user's files are not touched, and
-nothing is left when it is removed.
+The demo's programs read and write only in this folder, so that the user's files are not changed,
+and nothing remains after the folder is removed.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from cockpit.demo.standin.program import install
 from cockpit.ports.runtimes import Program
 
 MODEL = "claude-sonnet-4-6"
-"""A model with a window of 200,000 tokens for every account."""
+"""A model whose window is 200,000 tokens for every account."""
 WINDOW = 200_000
 PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR", PORTABLE_VARIABLE,
 )  # fmt: skip
-"""The variables that a flight gets from the user's environment."""
+"""The variables that the demo takes from the user's environment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """The folder of one flight, and the paths in it."""
+    """The folder of one demo run, and the paths in it."""
 
     folder: Path
     cli: str
     """The version of the real CLI, or why the stand-in is used."""
     real: bool
-    """Whether the agents are the real Claude Code."""
+    """Whether the agents run the real Claude Code, not the stand-in."""
     uses_claude: bool
-    """Whether an agent of this flight runs Claude Code, or its stand-in."""
+    """Whether any agent runs Claude Code or its stand-in."""
     others: Mapping[str, str]
-    """The versions of the other CLIs that agents of this flight run, by their runtimes."""
+    """The versions of the other CLIs that the agents run, by runtime."""
 
     @property
     def home(self) -> Path:
-        """The flight's home directory, shown as `~`."""
+        """The demo's home directory, shown as `~`."""
         return self.folder / "home"
 
     @property
@@ -65,11 +65,11 @@ class Scratch:
 
     @property
     def places(self) -> Places:
-        """The paths of this flight's supervisor."""
+        """The paths of the demo's supervisor."""
         return _places(self.folder)
 
     def environment(self) -> dict[str, str]:
-        """The whole environment of the flight's programs."""
+        """Return the whole environment of the demo's programs."""
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         path = f"{self.folder / 'bin'}{os.pathsep}{passed.get('PATH', os.defpath)}"
         return {
@@ -84,7 +84,7 @@ class Scratch:
         }
 
     def documents(self) -> list[Path]:
-        """All handoff documents of the flight, oldest first."""
+        """Return all handoff documents of this run, oldest first."""
         return sorted(self.repository.glob(".worktrees/*/.cockpit/handoffs/handoff-*.md"))
 
     def remove(self) -> None:
@@ -105,8 +105,8 @@ def make_scratch(
 ) -> Scratch:
     """Create the folder for these agents; their model is at `model_url`.
 
-    With `standin` the stand-in is used even if the real CLI is available. `clis` names the runtimes
-    of agents that are not Claude Code's. Raises `ProgramMissing` without git, tmux or one of them.
+    With `standin`, the stand-in is used even if the real CLI is available. `clis` contains the
+    runtimes of agents with other CLIs. Raises `ProgramMissing` without git, tmux or such a CLI.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
@@ -123,7 +123,7 @@ def make_scratch(
 
 
 def _temporary_folder() -> Path:
-    """Make a folder in TMPDIR, or in /tmp if sockets below TMPDIR would have too long paths."""
+    """Create a folder in TMPDIR, or in /tmp if socket paths below TMPDIR would be too long."""
     for parent in (None, "/tmp"):
         folder = Path(tempfile.mkdtemp(prefix="ckdemo-", dir=parent)).resolve()
         try:
@@ -144,7 +144,7 @@ def furnished(
     standin: bool,
     clis: Mapping[str, str],
 ) -> Scratch:
-    """Fill an empty folder."""
+    """Write the home, CLI, repository and configuration into an empty folder."""
     for name in ("home", "tmp", "claude", "bin", "ck", "home/tally"):
         (folder / name).mkdir(mode=0o700)
     cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
@@ -164,7 +164,10 @@ def furnished(
 
 
 def put_cli(folder: Path) -> tuple[str, bool]:
-    """Put a `claude` into the folder: the bundled CLI if it starts, else the stand-in."""
+    """Install a `claude` in the folder: the bundled CLI if it starts, else the stand-in.
+
+    Returns the version, or why the stand-in is used; and whether it is the real CLI.
+    """
     bundled = bundled_path()
     if bundled is None:
         return put_standin(folder, "there is none inside claude-agent-sdk on this platform")
@@ -177,13 +180,13 @@ def put_cli(folder: Path) -> tuple[str, bool]:
 
 
 def put_standin(folder: Path, reason: str) -> tuple[str, bool]:
-    """Put the stand-in into the folder; returns the reason."""
+    """Install the stand-in in the folder; return the given reason and False."""
     install(folder)
     return reason, False
 
 
 def put_onboarding(folder: Path, key: str, repository: Path) -> None:
-    """Answer the CLI's first-start questions: theme, API key, and trust in this repository."""
+    """Write the answers to the CLI's first-start questions: theme, API key, and folder trust."""
     answers = {
         "hasCompletedOnboarding": True,
         "theme": "dark",
@@ -194,7 +197,7 @@ def put_onboarding(folder: Path, key: str, repository: Path) -> None:
 
 
 def agent_environment(key: str, model_url: str) -> dict[str, str]:
-    """The environment with which the CLI contacts only the simulated model."""
+    """Return the environment with which the CLI contacts only the simulated model."""
     return {
         "ANTHROPIC_API_KEY": key,
         "ANTHROPIC_BASE_URL": model_url,
@@ -204,7 +207,7 @@ def agent_environment(key: str, model_url: str) -> dict[str, str]:
         # the API refuses a request.
         "ENABLE_TOOL_SEARCH": "false",
         "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(WINDOW),
-        # For the stand-in: as slow as a model, so that the screen shows it working.
+        # For the stand-in: the pace of a model, so that the screen shows the agent working.
         "STANDIN_PACE": "1",
     }
 
@@ -215,9 +218,9 @@ def configuration(
     repository: Path,
     own: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """The text of the flight's `cockpit.toml`.
+    """Return the text of the demo's `cockpit.toml`.
 
-    `environment` is that of Claude Code; `own` are the lines of agents of other CLIs.
+    `environment` is for Claude Code; `own` are the lines of agents with other CLIs.
     """
     lines = [
         "[defaults]",
@@ -244,7 +247,7 @@ def configuration(
 
 
 def agent_table(name: str, job: Job, repository: Path) -> Sequence[str]:
-    """One agent's table."""
+    """Return the lines of one agent's table."""
     own = () if job.allowed == EVERYTHING else (job.allowed,)
     return (
         "",
@@ -258,10 +261,10 @@ def agent_table(name: str, job: Job, repository: Path) -> Sequence[str]:
 
 
 def quoted(text: str) -> str:
-    """A TOML basic string; TOML has the same escapes as JSON."""
+    """Format a TOML basic string; TOML has the same escapes as JSON."""
     return json.dumps(text)
 
 
 def table(values: Mapping[str, str]) -> str:
-    """An inline table of strings."""
+    """Format an inline table of strings."""
     return "{ " + ", ".join(f"{name} = {quoted(text)}" for name, text in values.items()) + " }"

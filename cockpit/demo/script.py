@@ -1,9 +1,8 @@
-"""The simulated model's replies: one job, step by step, decided from the conversation alone.
+"""The simulated model's replies: one step of a job after another.
 
-The position in the job comes from the request: the model's earlier messages, the document that it
-read, the summary of a compaction, the commits that git showed. There is no other state, so a
-successor, a resumed session and a compacted one continue at the right step. The jobs are in
-`jobs.py`.
+The position in the job is found in the request: in the model's earlier messages, the document that
+it read, the summary of a compaction, and the commits in git's output. There is no other state, so
+that new, resumed and compacted sessions continue at the right step. The jobs are in `jobs.py`.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from cockpit.demo.jobs import JOBS
 from cockpit.demo.more_jobs import MORE
 
 OUTPUT_TOKENS = 180
-UNKNOWN_JOB = "I am a simulated model, and the jobs of the demo are all I know."
-FINISHED = "This job is finished, and a simulated model takes no other."
+UNKNOWN_JOB = "I am a simulated model. I only know the jobs of the demo."
+FINISHED = "This job is finished. I cannot do other jobs, because I am a simulated model."
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Answers the requests of all agents of a flight."""
+    """Answers the requests of all agents of the demo."""
 
     jobs: Sequence[Job] = (*JOBS, *MORE)
     pace: float = 0.8
     """Seconds before each reply."""
     growth: Growth = field(default_factory=Growth)
-    """For jobs without a growth of their own."""
+    """The growth for jobs that do not define one."""
     larger: Mapping[str, float] = field(default_factory=lambda: {"gemini-2.5-pro": 2.25})
-    """By how much the context of a model grows faster, because its CLI compacts later."""
+    """Growth factors by model, for CLIs that compact later."""
 
     def __call__(self, request: Request) -> Reply:
         job = self.job(request)
@@ -49,15 +48,15 @@ class Script:
         return Reply(text, calls, tokens_for(job, request, growth), self.pace)
 
     def _read_prompt(self, request: Request) -> Reply:
-        """The reply to a first prompt that lies in a file which the CLI has not read itself."""
+        """Return a reply that reads the first prompt from its file, if the CLI has not done so."""
         files = prompt_files_in(request.opening)
         if not files or request.replies_made:
             return Reply(UNKNOWN_JOB, delay=self.pace)
         tokens = TokenCount(3, 400, self.growth.opening // 2, OUTPUT_TOKENS)
-        return Reply("I read what I am asked.", (show(files[0]),), tokens, self.pace)
+        return Reply("I read the task first.", (show(files[0]),), tokens, self.pace)
 
     def job(self, request: Request) -> Job | None:
-        """The job whose title is in the first prompt, else anywhere in the conversation."""
+        """Return the job whose title is in the first prompt, else anywhere in the conversation."""
         for text in (request.opening, request.everything):
             for job in self.jobs:
                 if job.title in text:
@@ -66,18 +65,18 @@ class Script:
 
 
 def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
-    """The model's next text and tool calls."""
+    """Return the model's next text and tool calls."""
     done = position(job, request)
     if request.asks_for_summary:
         return summary(job, done), ()
     path = request.document_asked
     if path is not None:
-        say = "The current step is finished. I write the handoff document now."
+        say = "The current step is finished. Now I write the handoff document."
         return say, (ToolCall("Write", {"file_path": path, "content": written(job, request)}),)
     if just_wrote_document(request):
         return "The handoff document is written. I end my turn here.", ()
     if request.told_to_end:
-        return "The current step is finished, and so is the document. I end my turn here.", ()
+        return "The current step and the document are finished. I end my turn here.", ()
     if request.documents_named and not request.steps_made:
         return take_over(job, request)
     if done >= len(job.steps):
@@ -88,7 +87,7 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def position(job: Job, request: Request) -> int:
-    """How many steps are done: the number of the last one that the conversation shows."""
+    """Return the number of finished steps, according to the conversation."""
     own = "\n".join(request.own_words)
     found = request.everything
     done = 0
@@ -100,7 +99,7 @@ def position(job: Job, request: Request) -> int:
 
 
 def shown_as_commit(subject: str, text: str) -> re.Match[str] | None:
-    """A match of a commit with this subject in a text; group 1 is its hash."""
+    """Find a commit with this subject in a text; group 1 of the match is its hash."""
     return re.search(rf"\b([0-9a-f]{{7,40}})\b\W+{re.escape(subject)}", text)
 
 
@@ -110,25 +109,29 @@ def just_wrote_document(request: Request) -> bool:
 
 
 def show(path: str) -> ToolCall:
-    """Print a file, in a CLI whose tool for reading may not read it."""
+    """Return a call that prints a file, for CLIs whose own tool may not read it."""
     return ToolCall("Bash", {"command": f"cat {shlex.quote(path)}", "description": "Read it"})
 
 
 def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
-    """A successor's first message: read the document, and look at the branch."""
+    """Return a successor's first message: it reads the document, and looks at the branch."""
     look = "git status --short && git log --oneline -12"
-    # Gemini CLI's own tool reads no file that git ignores; Claude Code's read counts as one.
+    # Gemini CLI's own tool does not read files that git ignores. In Claude Code, the `Read` tool
+    # must be used: cockpit recognises it as reading the document.
     reads_all = "TaskCreate" in request.tools
     calls = [
         ToolCall("Read", {"file_path": path}) if reads_all else show(path)
         for path in request.documents_named[-1:]
     ]
-    calls.append(ToolCall("Bash", {"command": look, "description": "See what is committed"}))
-    return "I take over. First the handoff document, then the state of the branch.", tuple(calls)
+    calls.append(ToolCall("Bash", {"command": look, "description": "List the commits"}))
+    return (
+        "I continue this job. First I read the handoff document, then I look at the branch.",
+        tuple(calls),
+    )
 
 
 def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
-    """A step's calls in this worktree, with updates of the agent's task list."""
+    """Return a step's calls in this worktree, with updates of the agent's task list."""
     directory = working_directory(request)
     calls = read_before_edit([call.within(directory) for call in step.calls], request)
     if "TaskCreate" not in request.tools:
@@ -145,7 +148,7 @@ def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
 
 
 def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCall]:
-    """Add a `Read` before each edit of a new file: the CLI edits only what the session has read."""
+    """Add a `Read` before the first edit of a file: the CLI only edits files that it has read."""
     known = {call.path for call in request.calls_made}
     ordered: list[ToolCall] = []
     for call in calls:
@@ -157,20 +160,20 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 
 
 def lists_tasks(request: Request) -> bool:
-    """Whether this session has a task list: the CLI keeps one per session, not per job."""
+    """Whether this session has a task list; the CLI keeps one per session, not per job."""
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or request.is_compacted
 
 
 def working_directory(request: Request) -> str:
-    """The agent's working directory, from the CLI's prompt to its model."""
+    """Return the agent's working directory, from the CLI's system prompt."""
     text = f"{request.system}\n{request.everything}"
     found = re.search(r"(?:[Ww]orking (?:in the )?directory:|<cwd>) *(/[^\n<]*)", text)
     return found.group(1).strip() if found else "."
 
 
 def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
-    """The usage of this call: the context grows with each reply."""
+    """Return the usage of this call; the context grows with each reply."""
     if request.asks_for_summary:
         return TokenCount(3, 1_500, growth.opening, 600)
     total = growth.after(request.steps_made, settles=job.settles)
@@ -179,7 +182,7 @@ def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
 
 
 def summary(job: Job, done: int) -> str:
-    """The summary of the conversation when the CLI compacts it."""
+    """Return the summary of the conversation, for a compaction."""
     return (
         "<analysis>The job, what is done, what is open.</analysis>\n"
         f"<summary>\nThe request was:\n{job.prompt}\n\nProgress:\n{ticked(job.steps, done)}\n"
@@ -188,7 +191,7 @@ def summary(job: Job, done: int) -> str:
 
 
 def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None = None) -> str:
-    """The steps as a task list, with the known commits."""
+    """Format the steps as a task list, with the known commits."""
 
     def line(place: int, step: Step) -> str:
         known = (commits or {}).get(step.commit or "")
@@ -199,19 +202,19 @@ def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None =
 
 
 def written(job: Job, request: Request) -> str:
-    """The handoff document of this conversation."""
+    """Return the handoff document of this conversation."""
     return document(job, position(job, request), commits_shown(job, request.everything))
 
 
 def commits_shown(job: Job, text: str) -> dict[str, str]:
-    """Subject -> hash of the job's commits that a text shows."""
+    """Return the hashes of the job's commits in a text, by subject."""
     subjects = [step.commit for step in job.steps if step.commit is not None]
     found = {subject: shown_as_commit(subject, text) for subject in subjects}
     return {subject: match[1] for subject, match in found.items() if match}
 
 
 def document(job: Job, done: int, commits: Mapping[str, str] | None = None) -> str:
-    """The handoff document after `done` steps; `commits` are hashes by subject."""
+    """Return the handoff document after `done` steps; `commits` are hashes by subject."""
     finished, rest = job.steps[:done], job.steps[done:]
     following = rest[0] if rest else job.steps[-1]
     next_steps = "\n".join(

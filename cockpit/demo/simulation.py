@@ -1,7 +1,7 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
-Prints its URL as one line and serves until its standard input is closed, so it also ends when the
-flight was killed.
+Prints its URL on one line and serves until stdin is closed, so that it ends even if the demo is
+killed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PACE_VARIABLE = "COCKPIT_DEMO_PACE"
 
 
 def main() -> None:
-    """Serve the demo's jobs."""
+    """Serve the replies for the demo's jobs."""
     pace = float(os.environ.get(PACE_VARIABLE, "0.8"))
     with ModelServer(Script(pace=pace)) as server:
         print(server.url, flush=True)

@@ -1,4 +1,4 @@
-"""The summary that a flight prints at its end, and the check of its result."""
+"""Print a summary at the end of the demo, and check the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.wire.status import AgentStatus, Status
 
 
 def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: float) -> str:
-    """Totals on the first line, then a line for each agent and document."""
+    """Return the totals on the first line, then a line for each agent and document."""
     sessions = sum(agent.session_number or 0 for agent in status.agents)
     handoffs = sum(agent.handoffs for agent in status.agents)
     counts = (
@@ -32,7 +32,7 @@ def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: fl
 
 
 def row(agent: AgentStatus) -> str:
-    """One agent's line."""
+    """Format one agent's line."""
     parts = [
         f"  {agent.name:<12} {agent.mode:<8} {agent.state:<8}",
         counted(agent.session_number or 0, "session"),
@@ -44,10 +44,10 @@ def row(agent: AgentStatus) -> str:
 
 
 def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
-    """Raise `Failed` unless the flight had the expected result.
+    """Raise `Failed` unless the demo had the expected result.
 
-    Every job is done, every job that spans sessions was handed off with a document, and the
-    observed agent was compacted by the CLI.
+    Every job must be done, every job that spans sessions must have been handed off with a document,
+    and the CLI must have compacted the observed agent.
     """
     for agent in status.agents:
         check_agent(agent, jobs[agent.name])
@@ -63,4 +63,6 @@ def check_agent(agent: AgentStatus, job: Job) -> None:
     if job.spans_sessions and not agent.handoffs:
         raise Failed(f"{agent.name} finished without a handoff", "A handoff was expected.")
     if not job.spans_sessions and (agent.handoffs or not agent.compactions):
-        raise Failed(f"{agent.name} was not only compacted", "One compaction was expected.")
+        raise Failed(
+            f"{agent.name} was handed off or not compacted", "Only a compaction was expected."
+        )

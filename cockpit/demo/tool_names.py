@@ -1,6 +1,7 @@
-"""The script's tools in the names of other CLIs that speak the Messages API, and back.
+"""Convert tool names between the script and other CLIs that use the Messages API.
 
-opencode and Copilot CLI speak it, but their tools have other names and fields than Claude Code's.
+opencode and Copilot CLI use this API, but their tools have other names and fields than Claude
+Code's.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from typing import Any
 from cockpit.demo.conversation import Reply, ToolCall
 
 _GUIDANCE = re.compile(r'(?s)Tool "[^"]{1,60}" \w+\. Additional guidance from \w+ hooks:\n(.*)')
-"""How Copilot adds a hook's text to a tool's result; Claude Code marks it as a reminder."""
+"""Copilot's format for a hook's text in a tool result; Claude Code uses a reminder instead."""
 
 
 @dataclass(frozen=True)
 class ToolNames:
-    """The tools of one CLI: the script's names -> the CLI's."""
+    """The tool names of one CLI, by the script's names."""
 
     tools: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
-    """Tool, in the script's name -> its fields."""
+    """The fields of each tool, by the script's name."""
     bash: Mapping[str, Any]
-    """What a command needs besides its text."""
+    """Fields that a command needs besides its text."""
 
     def to_script(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The request with the script's names."""
+        """Return the request with the script's names."""
         back: dict[str, str] = {theirs: ours for ours, theirs in self.tools.items()}
 
         def block(part: Any) -> Any:
@@ -57,7 +58,7 @@ class ToolNames:
         return {**body, "messages": messages, "tools": tools}
 
     def from_script(self, reply: Reply) -> Reply:
-        """The reply with the CLI's names."""
+        """Return the reply with the CLI's names."""
         return replace(reply, tool_calls=tuple(map(self._call, reply.tool_calls)))
 
     def _call(self, call: ToolCall) -> ToolCall:
@@ -86,7 +87,7 @@ COPILOT = ToolNames(
 
 
 def names_of(body: Mapping[str, Any]) -> ToolNames | None:
-    """The names of the CLI that sent a request; None for the script's own."""
+    """Return the names of the CLI that sent a request; None if they are the script's own."""
     tools = {str(tool.get("name")) for tool in body.get("tools") or []}
     if {"bash", "read", "write"} <= tools:
         return OPENCODE

@@ -1,6 +1,6 @@
-"""Watch a flight without a screen: print events, approve handoffs, and wait for the end.
+"""Watch the demo without a screen: print events, approve handoffs, and wait for the end.
 
-Uses the client only. Any other question is unexpected in the demo, and ends it with an error.
+Uses only the client. Any question that is not about a handoff ends the demo with an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.verbs import Approve
 
 Goal = Callable[[AgentStatus], bool]
-"""Whether an agent has reached its goal; its questions there are not answered."""
+"""Returns whether an agent has reached its goal. After that, its questions are not answered."""
 
 LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
@@ -50,7 +50,7 @@ class Watch:
         self._answered: set[tuple[str, str, str]] = set()
 
     async def until_reached(self) -> Status:
-        """Wait until every agent is at its goal; returns that status.
+        """Wait until every agent is at its goal; return that status.
 
         Raises `Failed` with the reason if that is no longer possible, or after the time limit.
         """
@@ -73,19 +73,19 @@ class Watch:
         if self._goal(agent):
             return
         if agent.state in LOST and agent.session_id is not None:
-            note = agent.note or "its CLI no longer runs"
+            note = agent.note or "its CLI is no longer running"
             raise Failed(f"{agent.name} ended before its job was done", note, LOOK_CLOSER)
         if agent.needs is None:
             return
         if agent.needs.kind not in ANSWERED:
-            title = f"{agent.name} waits for an answer: {agent.needs.kind}"
+            title = f"{agent.name} is waiting for an answer: {agent.needs.kind}"
             raise Failed(title, agent.needs.detail, LOOK_CLOSER)
         handoff = agent.handoff.id if agent.handoff else ""
         question = (agent.name, handoff, agent.needs.kind)
         if question in self._answered:
             return
         self._answered.add(question)
-        self._tell(f"the demo approves for you: {agent.name} ({agent.needs.kind})")
+        self._tell(f"approved by the demo: {agent.name} ({agent.needs.kind})")
         # The question may have been answered meanwhile.
         with suppress(NotNow):
             await self._client.ask(Approve(name=agent.name, handoff=handoff or None))
@@ -105,7 +105,7 @@ class Watch:
 
 
 def described(agent: AgentStatus) -> str:
-    """An agent's name, state and context use."""
+    """Format an agent's name, state and context use."""
     used = agent.context.used
     share = "" if used is None else f" {used:.0%}"
     return f"{agent.name} {agent.state}{share}"

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 class CockpitApp(App[bool]):
-    """Shows the fleet of one or more supervisors. Closing it stops no agent.
+    """Shows the fleet of one or more supervisors. Closing it does not stop agents.
 
-    The run returns True only if the user quit.
+    `run` returns True only if the user quit.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
@@ -68,7 +68,7 @@ class CockpitApp(App[bool]):
         bell: Bell | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """`settings` are those that apply at start."""
+        """`settings` are the initial settings."""
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
@@ -167,7 +167,7 @@ class CockpitApp(App[bool]):
         self._settings_reloader.apply(message.loaded)
 
     def draw_through(self, filters: Sequence[LineFilter]) -> None:
-        """Render every line through these filters from now on."""
+        """Render every line through these filters."""
         self._drawn_through = tuple(filters)
         for screen in self.screen_stack:
             for widget in screen.walk_children(with_self=True):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SettingsReloader:
-    """Holds the settings in force and the supervisors being followed."""
+    """Keeps the current settings, and the supervisors that are being followed."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class SettingsReloader:
         in_background(self._app, task, group=f"follow {host}", exclusive=True)
 
     def _set_hosts(self, supervisors: Mapping[str, Supervisor]) -> None:
-        """Follow exactly these; reconnect a host whose client changed."""
+        """Follow exactly these supervisors; reconnect a host whose client changed."""
         _here, *others = supervisors
         unchanged = {host for host in supervisors if self._followed.get(host) is supervisors[host]}
         removed = [host for host in self._followed if host not in supervisors]

@@ -100,7 +100,7 @@ def test_a_host_whose_supervisor_lost_its_socket_is_not_told_to_start_one(
         error = why(RemoteHost("gpu1", connect(own_home / "ck")))
 
     assert isinstance(error, NoSupervisor)
-    assert error.title.startswith(f"gpu1: A supervisor runs (pid {os.getpid()})")
+    assert error.title.startswith(f"gpu1: A supervisor is running (pid {os.getpid()})")
     assert "will be recreated in seconds" in error.detail
     assert "doctor" in error.hint
 

@@ -16,7 +16,7 @@ from cockpit.client.raw_request import fetch
 from cockpit.core.errors import NoSupervisor, NotNow, Unreachable
 from cockpit.supervisor.main import take_lock
 
-SENTENCE = f"A supervisor runs \\(pid {os.getpid()}\\) but does not answer on its socket"
+SENTENCE = f"A supervisor is running \\(pid {os.getpid()}\\) but not answering on its socket"
 
 
 def test_a_supervisor_without_its_socket_is_not_called_gone() -> None:
@@ -36,7 +36,7 @@ def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
             fetch(places.socket, "/v1/status")
         with pytest.raises(Unreachable, match=SENTENCE):
             asyncio.run(HttpClient(places.socket).status())
-        assert "A supervisor runs" in supervisor(places).said
+        assert "A supervisor is running" in supervisor(places).said
     with pytest.raises(NoSupervisor, match="No supervisor is running"):
         fetch(places.socket, "/v1/status")
 

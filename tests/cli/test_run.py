@@ -60,7 +60,7 @@ def test_a_file_without_agents_is_refused(place: Path) -> None:
     file.write_text("[defaults]\nmode = 'observe'\n")
     ran = cockpit("run", str(file))
     assert ran.returncode == 2
-    assert "names no agent" in ran.stderr
+    assert "has no agents" in ran.stderr
 
 
 def test_a_time_limit_leaves_the_agents_running(place: Path) -> None:

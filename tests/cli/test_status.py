@@ -135,7 +135,7 @@ def test_in_plain_words_there_is_a_sentence_for_each_agent(
     assert run(["status", "--plain"]) == 0
 
     assert capsys.readouterr().out.splitlines() == [
-        "api works. 71 percent used, 142 thousand of 200 thousand tokens, act, 6 turns left. "
+        "api is working. 71 percent used, 142 thousand of 200 thousand tokens, act, 6 turns left. "
         "Edit src/auth.py.",
         "web needs you, usage limit: resets at 14:00. Context unknown.",
     ]
@@ -159,8 +159,8 @@ def test_in_plain_words_only_what_matters_is_said_again(
 
     spoken = capsys.readouterr().out
     assert [line.partition(" turns")[0] for line in spoken.splitlines()] == [
-        "api works. 10 percent used, 20 thousand of 200 thousand tokens, 6",
-        "api works. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
+        "api is working. 10 percent used, 20 thousand of 200 thousand tokens, 6",
+        "api is working. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
         "api is idle. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
     ]
     assert spoken.isascii()

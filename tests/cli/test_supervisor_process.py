@@ -228,7 +228,7 @@ def test_up_names_who_was_cut_off(own_home: Path) -> None:
 
     told = cockpit("up").stderr
 
-    assert "Interrupted when the machine or tmux ended: api" in told
+    assert "Interrupted by a reboot or a tmux exit: api" in told
     assert "cockpit start --all --resume" in told
     listed = cockpit("start", "--all", "--resume", "--dry-run")
     assert listed.stdout.startswith("api  cannot be reopened: api has no session to reopen")

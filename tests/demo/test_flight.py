@@ -25,7 +25,7 @@ def test_a_flight_of_stand_ins_says_so_and_is_complete() -> None:
     told: list[str] = []
     assert fly_headless(3, keep=False, say=told.append, standin=True) == 0
     assert "scripted stand-in" in told[2]
-    assert any("the demo approves for you: durations (review)" in line for line in told)
+    assert any("approved by the demo: durations (review)" in line for line in told)
     assert told[-1].startswith("3 agents, 5 sessions, 2 handoffs, 2 documents")
     assert not folder_of(told).exists()
 
@@ -56,6 +56,6 @@ def test_the_command_flies_the_real_cli() -> None:
     command = [sys.executable, "-P", "-m", "cockpit", "demo", "--headless"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "The agents are Claude Code" in done.stdout
+    assert "The agents run Claude Code" in done.stdout
     assert "3 agents, 5 sessions, 2 handoffs, 2 documents" in done.stdout
     assert not folder_of(done.stdout.splitlines()).exists()

@@ -53,7 +53,7 @@ def test_the_repository_is_committed_and_its_tests_pass(tmp_path: Path) -> None:
     make_repository(tmp_path / "tally", {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
     assert "OK" in said(tmp_path / "tally", sys.executable, "-m", "unittest")
     assert said(tmp_path / "tally", "git", "status", "--short") == ""
-    assert said(tmp_path / "tally", "git", "log", "--format=%an").strip() == "Demo Pilot"
+    assert said(tmp_path / "tally", "git", "log", "--format=%an").strip() == "Demo User"
 
 
 def said(directory: Path, *command: str) -> str:

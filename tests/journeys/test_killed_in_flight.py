@@ -116,4 +116,4 @@ def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:
         check(status, flown.scratch.documents(), flown.jobs)
         assert [agent.session_number for agent in status.agents] == [2, 2], told
         assert [agent.handoffs for agent in status.agents] == [1, 1], told
-    assert any("The agents are Claude Code" in line for line in told)
+    assert any("The agents run Claude Code" in line for line in told)

@@ -136,7 +136,7 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         assert (before.session_number, after.session_number) == (1, 2)
         assert after.pid != before.pid
         # What the new session says last stays on its pane.
-        again.shows("── api ", "I run everything and commit")
+        again.shows("── api ", "I run all tests and commit")
         flight.cockpit.end_everybody()
 
 

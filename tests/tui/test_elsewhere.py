@@ -240,7 +240,7 @@ async def test_without_sessions_it_says_so() -> None:
         await at_rest(pilot)
         await pilot.press("a")
         await at_rest(pilot)
-        assert any("There is no session" in str(one.message) for one in shown._notifications)
+        assert any("There are no sessions" in str(one.message) for one in shown._notifications)
 
 
 async def test_switched_off_it_says_so() -> None:

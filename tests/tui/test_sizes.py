@@ -92,7 +92,7 @@ CASES = (
          selected="agent-60"),
     Case("lost", scene, (), ("no supervisor answers · last seen", "» documenting", "o open"),
          lose=True),
-    Case("review", scene, SCREENS["review"], ("What the New Session Is Told", "Renewing in a"),
+    Case("review", scene, SCREENS["review"], ("Prompt of the New Session", "Renewing in a"),
          sizes=(LARGE,)),
     Case("help", scene, SCREENS["help"], ("Approve and skip the review.", "Refuse; keep this"),
          large=("Filter agents.",)),

@@ -1,7 +1,7 @@
-"""The behaviour of a stand-in, read once from its flags and its environment.
+"""The stand-in's behaviour, read once from its flags and its environment.
 
-Faults are named in `STANDIN_FAULTS`, separated by commas. With `first:` or `successor:` before its
-name, a fault applies only to sessions that start a job, or that take one over.
+`STANDIN_FAULTS` lists faults, separated by commas. With the prefix `first:` a fault applies only to
+the first session of a job, with `successor:` only to the following ones.
 
 | fault | the stand-in |
 | --- | --- |
@@ -9,19 +9,19 @@ name, a fault applies only to sessions that start a job, or that take one over.
 | `mute` | keeps no transcript |
 | `hookless` | calls neither hooks nor status line |
 | `lineless` | has hooks and no status line |
-| `absent` | keeps no note of itself in `sessions/` |
+| `absent` | writes no status file in `sessions/` |
 | `deaf` | ignores TERM and HUP |
-| `orphan` | leaves a child in a session of its own |
-| `nodocument` | never writes the document it is asked for |
-| `baddocument` | writes one without sections |
+| `orphan` | leaves a child process in a session of its own |
+| `nodocument` | never writes the requested document |
+| `baddocument` | writes a document without sections |
 | `unread` | does not read the document as a successor |
 | `permission` | asks for permission before its second tool and waits for a key |
 | `trust` | asks for trust at the start and waits for a key |
-| `limited` | finds the account's usage limit reached at its third reply |
-| `overloaded` | gets an API error in place of its third reply |
-| `dropped` | loses what its hooks say at the start of a session |
+| `limited` | reaches the account's usage limit at its third reply |
+| `overloaded` | gets an API error instead of its third reply |
+| `dropped` | ignores the output of its `SessionStart` hooks |
 | `restless` | continues when it is asked to end its turn |
-| `stuck` | starts a command that takes ten minutes with its third reply |
+| `stuck` | with its third reply, starts a command that takes ten minutes |
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """The behaviour that the environment sets."""
+    """The behaviour from the environment."""
 
     pace: float = 0.1
     """Seconds that each reply takes (`STANDIN_PACE`)."""
     steps: int = 9
-    """Replies of a job that is not one of the demo's (`STANDIN_STEPS`)."""
+    """Number of replies of a job from outside the demo (`STANDIN_STEPS`)."""
     step_tokens: int = 24_000
-    """Tokens that each of these replies adds (`STANDIN_STEP_TOKENS`)."""
+    """Tokens per reply of a job from outside the demo (`STANDIN_STEP_TOKENS`)."""
     opening_tokens: int = 24_000
     """Tokens of the first reply (`STANDIN_OPENING_TOKENS`)."""
     pause: int | None = None
-    """The step after which such a job ends its turn and waits (`STANDIN_PAUSE`)."""
+    """The step after which a job from outside the demo ends its turn (`STANDIN_PAUSE`)."""
     settles: bool = True
-    """Whether such a job grows slowly from 140,000 tokens on; else it compacts
-    (`STANDIN_SETTLES=0`)."""
+    """Whether the context of a job from outside the demo grows slowly from 140,000 tokens on;
+    otherwise the CLI compacts (`STANDIN_SETTLES=0`)."""
     window: int = 200_000
     """The window that the status line reports (`STANDIN_WINDOW`)."""
     draft: str = ""
@@ -121,7 +121,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
 
 
 def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
-    """The behaviour that the environment sets. Raises `ValueError` for an invalid value."""
+    """Return the behaviour from the environment. Raises `ValueError` for an invalid value."""
     number = environment.get
     pause = number("STANDIN_PAUSE")
     return Conduct(
@@ -138,7 +138,7 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
 
 
 def faults_for(text: str, flags: Flags) -> frozenset[str]:
-    """The faults that apply to this session."""
+    """Return the faults that apply to this session."""
     texts = [flags.prompt or "", *(file.text for file in mentioned(flags.prompt or ""))]
     successor = any(DOCUMENT_PATH.search(text) for text in texts)
     here = {"", "successor"} if successor else {""} if flags.resume else {"", "first"}
@@ -146,7 +146,7 @@ def faults_for(text: str, flags: Flags) -> frozenset[str]:
     for word in filter(None, (part.strip() for part in text.split(","))):
         kept_to, _, name = word.rpartition(":")
         if name not in FAULTS or kept_to not in ("", "first", "successor"):
-            raise ValueError(f"STANDIN_FAULTS has no {word!r}")
+            raise ValueError(f"unknown fault in STANDIN_FAULTS: {word!r}")
         if kept_to in here:
             chosen.add(name)
     return frozenset(chosen)

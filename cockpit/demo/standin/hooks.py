@@ -1,4 +1,4 @@
-"""The hooks and the status line of a settings file, called as Claude Code calls them."""
+"""Run the hooks and the status line of a settings file, as Claude Code does."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT = 5.0
-"""Seconds for a hook without a timeout, and for the status line."""
+"""Time limit for the status line and for hooks without a timeout, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The combined answer of the hooks of one event."""
+    """The combined response of all hooks of one event."""
 
     context: str = ""
-    """Text for the model."""
+    """Text that the hooks add for the model."""
     reason: str | None = None
-    """Why a hook refused; None if none did."""
+    """Why a hook refused; None if no hook refused."""
     command: str = ""
     """The hook that refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """The settings of one session."""
+    """The hooks of one session."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: str | None) -> Hooks:
-        """Read a settings file; without a path there are no hooks."""
+        """Read a settings file; no hooks without a path."""
         return cls(json.loads(Path(path).read_text(encoding="utf-8")) if path else {})
 
     def call(self, event: str, payload: Mapping[str, Any]) -> Verdict:
-        """Call every hook of an event in turn, with the payload on standard input."""
+        """Run every hook of an event in turn, with the payload on stdin."""
         given = json.dumps({**payload, "hook_event_name": event}) + "\n"
         verdict = Verdict()
         for group in self.settings.get("hooks", {}).get(event, []):
@@ -47,7 +47,7 @@ class Hooks:
         return verdict
 
     def status_line(self, payload: Mapping[str, Any]) -> str:
-        """The output of the status line, without its newline; empty if there is none."""
+        """Return the output of the status line, without its newline; empty if there is none."""
         line = self.settings.get("statusLine")
         if not line:
             return ""
@@ -67,7 +67,7 @@ def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
 
 
 def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict:
-    """The verdict with one more answer."""
+    """Return the response combined with one more hook's response."""
     added = (answer.get("hookSpecificOutput") or {}).get("additionalContext", "")
     context = "\n".join(part for part in (verdict.context, added) if part)
     if answer.get("decision") == "block":
@@ -76,7 +76,7 @@ def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict
 
 
 def run(argv: list[str], given: str, timeout: float) -> str:
-    """The output of a program; empty if it cannot be started or takes too long."""
+    """Return the output of a program; empty if it cannot be started or takes too long."""
     environment = {**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(Path.cwd())}
     try:
         done = subprocess.run(

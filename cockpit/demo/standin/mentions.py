@@ -1,4 +1,4 @@
-"""Files that a prompt mentions, in the real CLI's format for its first request and transcript."""
+"""Files that a prompt mentions, in the real CLI's format for requests and transcripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Mentioned:
 
     @property
     def reminders(self) -> tuple[str, str]:
-        """The reminders that the model gets, with line numbers."""
+        """Return the reminders for the model, with line numbers."""
         lines = enumerate(self.text.split("\n"), start=1)
         numbered = "\n".join(f"{number}\t{line}" for number, line in lines)
         return (
@@ -30,7 +30,7 @@ class Mentioned:
 
 
 def mentioned(prompt: str) -> Iterator[Mentioned]:
-    """The prompt files that a prompt of cockpit names; unreadable ones are left out."""
+    """Yield the prompt files that a prompt of cockpit mentions; unreadable files are left out."""
     for file in prompt_files(prompt):
         try:
             text = Path(file).read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""The model of a stand-in: the demo's script, called directly and changed by the faults."""
+"""The stand-in's model: the demo's script, called directly and changed by faults."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
 
 USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|2000000000")
-"""As the CLI words it, with the time of the reset behind the bar."""
+"""In the CLI's format, with the time of the reset after the vertical bar."""
 
 
 def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
-    """A job for prompts that are not the demo's: `steps` steps, each with a line of output."""
+    """Return a job for prompts from outside the demo: `steps` steps, each with a line of output."""
     return Job(
         agent="any",
         mode="auto",
@@ -41,10 +41,10 @@ def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
 
 
 def counting_step(number: int, steps: int, pause: int | None) -> Step:
-    """One step: a command, or at `pause` a question that ends the turn."""
+    """Return one step: a command, or at `pause` a question that ends the turn."""
     title = f"Count step {number} of {steps}"
     if number == pause:
-        return Step(title, f"Step {number} of {steps}: shall I go on?")
+        return Step(title, f"Step {number} of {steps}: shall I continue?")
     say = f"Step {number} of {steps}."
     return Step(title, say, (bash(f"echo counted {number}", f"Count {number}"),))
 
@@ -62,7 +62,7 @@ class Mind:
         self._replies = 0
 
     def answer(self, messages: Sequence[Mapping[str, Any]]) -> Reply:
-        """The next message, or an error."""
+        """Return the next message, or an error."""
         self._replies += 1
         if self._replies == 3 and "overloaded" in self._conduct.faults:
             return Reply(error=OVERLOADED)
@@ -83,7 +83,7 @@ class Mind:
         return replace(reply, tool_calls=calls)
 
     def _bent(self, call: ToolCall) -> ToolCall | None:
-        """The call as changed by the faults; None if it is not made."""
+        """Return the call as changed by the faults; None if a fault removes the call."""
         if call.name == "Write" and call.is_about_document:
             if self._conduct.draft:
                 place = shlex.quote(str(call.input["file_path"]))

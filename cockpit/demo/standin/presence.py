@@ -1,4 +1,4 @@
-"""The note that a stand-in keeps while it runs: `sessions/<pid>.json`."""
+"""The stand-in's status file while it runs: `sessions/<pid>.json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.config.kernel import USES_LINUX
 
 
 class Presence:
-    """The note of one process; every change replaces the file."""
+    """The status file of one process; every change replaces the file."""
 
     def __init__(self, config: Path, session_id: str, *, absent: bool = False) -> None:
         self._path = config / "sessions" / f"{os.getpid()}.json"
@@ -30,7 +30,7 @@ class Presence:
         }
 
     def say(self, status: str, waiting_for: str | None = None) -> None:
-        """Write the status (`busy`, `idle` or `waiting`) and what it waits for."""
+        """Write the status (`busy`, `idle` or `waiting`), and what the CLI is waiting for."""
         if self._absent:
             return
         self._note |= {"status": status, "updatedAt": milliseconds()}
@@ -44,23 +44,23 @@ class Presence:
         temporary.replace(self._path)
 
     def take(self, session_id: str) -> None:
-        """Set the id of another session in this process."""
+        """Change to another session id in the same process."""
         self._note["sessionId"] = session_id
 
     def leave(self) -> None:
-        """Remove the note. Idempotent."""
+        """Remove the status file. Idempotent."""
         self._path.unlink(missing_ok=True)
 
 
 def milliseconds() -> int:
-    """The wall clock in the note's format."""
+    """Return the current time in milliseconds since the epoch, as in the status file."""
     return int(time.time() * 1000)
 
 
 def started(pid: int) -> str:
-    """Start time of a process in clock ticks after boot; empty if unknown.
+    """Return the start time of a process in clock ticks after boot; empty if unknown.
 
-    The real CLI asks `ps` where there is no /proc; cockpit does not read that format.
+    Without /proc the real CLI uses `ps`, in a format that cockpit does not read.
     """
     found = entry(pid) if USES_LINUX else None  # psutil cannot be imported here
     return str(found.started) if found else ""

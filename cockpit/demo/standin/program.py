@@ -21,7 +21,7 @@ BOOT = (
     "import sys; sys.path.insert(0, {root!r}); "
     "from cockpit.demo.standin.program import main; sys.exit(main(sys.argv[1:]))"
 )
-"""Runs without `site`, to start faster."""
+"""The command of the stand-in; without `site`, to start faster."""
 SCRIPT = """#!/bin/sh
 if [ "$*" = --version ]; then echo {version}; exit 0; fi
 exec {command} "$@"
@@ -39,10 +39,10 @@ class Ended(Exception):
 
 
 def install(folder: Path) -> Path:
-    """Write an executable `claude` into a folder; returns its path.
+    """Write an executable `claude` into a folder; return its path.
 
-    It runs this package with this interpreter, isolated from the current directory. `--version` is
-    answered by the shell script, because it is asked often.
+    The script runs this package with this interpreter, isolated from the current directory. It
+    answers `--version` itself, because cockpit asks for it often.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "claude"
@@ -55,14 +55,14 @@ def install(folder: Path) -> Path:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one session; the exit code."""
+    """Run one session; return the exit code."""
     if "--version" in arguments:
         print(VERSION)
         return 0
     flags = read_flags(arguments)
     conduct = read_conduct(os.environ, flags)
     if "exit" in conduct.faults:
-        print("The stand-in was told to fail.", file=sys.stderr)
+        print("The stand-in fails: STANDIN_FAULTS contains exit.", file=sys.stderr)
         return 1
     config = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
     record = make_record(config, flags, conduct)
@@ -71,14 +71,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
         return 1
     if "orphan" in conduct.faults:
-        # Like a child of the CLI, it inherits the open files, most of all the lease.
+        # Like a child of the CLI, it inherits the open files, especially the lease.
         subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
     listen_for_signals(conduct)
     return fly(flags, conduct, record, config)
 
 
 def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
-    """Run the session until it ends; returns the exit code."""
+    """Run the session until it ends; return the exit code."""
     presence = Presence(config, flags.session_id, absent="absent" in conduct.faults)
     with Screen() as screen:
         session = Session(flags, conduct, record, presence, screen)
@@ -91,7 +91,7 @@ def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
 
 
 def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
-    """The transcript of this session in this directory."""
+    """Return the transcript of this session in this directory."""
     directory = Path.cwd()
     return Record(
         record_path(config, directory, flags.session_id),
@@ -104,14 +104,14 @@ def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
 
 
 def branch(directory: Path) -> str:
-    """The branch that is checked out; empty outside a repository."""
+    """Return the current branch; empty outside a repository."""
     asked = ["git", "-C", str(directory), "branch", "--show-current"]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 
 def listen_for_signals(conduct: Conduct) -> None:
-    """End on the same signals as the CLI, or ignore them if the fault `deaf` is set."""
+    """End on the same signals as the CLI; ignore them with the fault `deaf`."""
     if "deaf" in conduct.faults:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)

@@ -17,19 +17,19 @@ from cockpit.demo.standin.mentions import Mentioned
 
 
 def record_path(config: Path, directory: Path, session_id: str) -> Path:
-    """The path of this session's transcript, as Claude Code chooses it."""
+    """Return the path of this session's transcript, as Claude Code chooses it."""
     folder = re.sub(r"[^a-zA-Z0-9]", "-", str(directory))
     return config / "projects" / folder / f"{session_id}.jsonl"
 
 
 def now() -> str:
-    """The time in the transcript's format: UTC, milliseconds, `Z`."""
+    """Return the time in the transcript's format: UTC, milliseconds, `Z`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass
 class Record:
-    """One session's file. Whole lines are appended; nothing is rewritten."""
+    """One session's transcript. Only whole lines are appended."""
 
     path: Path
     session_id: str
@@ -37,7 +37,7 @@ class Record:
     branch: str
     model: str
     silent: bool = False
-    """Write nothing."""
+    """Whether nothing is written."""
     _parent: str | None = field(default=None, init=False)
 
     def note(self, kind: str, **fields: Any) -> None:
@@ -51,7 +51,7 @@ class Record:
         self._chained("user", message=message, permissionMode=permission_mode, **extra)
 
     def mention(self, file: Mentioned) -> None:
-        """Write a file that the prompt before it mentions."""
+        """Write a file that the previous prompt mentions."""
         lines = file.text.count("\n") + 1
         content = {
             "filePath": file.path,
@@ -70,7 +70,7 @@ class Record:
         self._chained("attachment", attachment=attachment, rendered=rendered)
 
     def reply(self, message: Mapping[str, Any], tokens: TokenCount) -> None:
-        """Write a message of the model: one line per block, each with the whole usage."""
+        """Write a message of the model, one line per block, each with the whole usage."""
         usage = {
             "input_tokens": tokens.input,
             "cache_creation_input_tokens": tokens.cache_creation,
@@ -131,7 +131,7 @@ class Record:
         )
 
     def another(self, session_id: str) -> Record:
-        """The transcript of another session of the same process."""
+        """Return the transcript of another session of the same process."""
         path = self.path.with_name(f"{session_id}.jsonl")
         return replace(self, path=path, session_id=session_id)
 
@@ -158,7 +158,7 @@ class Record:
         self._chained("system", subtype="turn_duration", durationMs=milliseconds, isMeta=False)
 
     def conversation(self) -> list[dict[str, Any]]:
-        """The messages since the last compaction, for a session that is reopened."""
+        """Return the messages since the last compaction, for a session that is reopened."""
         messages: list[dict[str, Any]] = []
         for line in self.path.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
@@ -195,7 +195,7 @@ class Record:
 
 
 def join(messages: list[dict[str, Any]], message: Mapping[str, Any]) -> None:
-    """Append a message; consecutive messages of one role become one message."""
+    """Append a message; join it with the last one if both have the same role."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
     if messages and messages[-1]["role"] == message["role"]:

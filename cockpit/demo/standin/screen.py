@@ -1,7 +1,7 @@
-"""The screen of a stand-in: lines of output above, a prompt box below, and its keys.
+"""The stand-in's screen: lines of output above, a prompt box below, and its keys.
 
-Draws plain text only. Typed and pasted text becomes one prompt. Without a terminal it draws nothing
-and reads nothing.
+Draws plain text only. Typed and pasted text becomes one prompt. Without a terminal, the screen
+draws and reads nothing.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Heard = tuple[Literal["prompt", "escape", "quit", "mode"], str]
 
 
 class Screen:
-    """The screen as a context manager, which restores the terminal."""
+    """The screen. Use it as a context manager, which restores the terminal."""
 
     def __init__(self) -> None:
         self.status = ""
         self.hint = ""
-        """The line below the box: `esc to interrupt` while something runs."""
+        """The line below the box: `esc to interrupt` during a turn."""
         self.dialog: list[str] = []
         """Shown instead of the box while a question is open."""
         self._lines: deque[str] = deque(maxlen=400)
@@ -52,7 +52,7 @@ class Screen:
             try:
                 termios.tcsetattr(sys.stdin, termios.TCSANOW, self._saved)  # type: ignore[arg-type]
             except termios.error:
-                # The terminal hung up; there is nothing to give back.
+                # The terminal hung up, so its settings cannot be restored.
                 return
 
     def say(self, text: str) -> None:
@@ -75,7 +75,7 @@ class Screen:
         self._put("\x1b[2J\x1b[H" + picture)
 
     def listen(self, seconds: float | None) -> Heard | None:
-        """The user's next input, within this number of seconds; None if there is none."""
+        """Return the user's next input; None if there is none within this number of seconds."""
         if heard := self._next():
             return heard
         if not self._terminal:
@@ -123,5 +123,5 @@ class Screen:
             sys.stdout.write(text)
             sys.stdout.flush()
         except OSError:
-            # A terminal that hung up; the signal that says so is on its way.
+            # The terminal hung up; SIGHUP follows.
             self._terminal = False

@@ -1,7 +1,7 @@
-"""One session of a stand-in: prompts, turns, tools and hooks, until the user ends it.
+"""One session of the stand-in: prompts, turns, tools and hooks, until the user ends it.
 
-The order is Claude Code's: a reply is recorded before its tools run, a tool's hook is called after
-the tool, the model gets a hook's text with its next reply, and a refused stop continues the turn.
+The order is Claude Code's: a reply is recorded before its tools run, a tool's hook runs after the
+tool, the model gets a hook's text with its next request, and a refused stop continues the turn.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from cockpit.demo.standin.screen import Screen
 from cockpit.demo.standin.tools import Outcome, Tools
 
 COMPACTS_BELOW = 33_000
-"""Tokens below the window at which the CLI compacts by itself."""
+"""The CLI compacts automatically when this many tokens are left in the window."""
 MODES = ("default", "acceptEdits", "plan")
-"""The modes that Shift+Tab switches between."""
+"""The permission modes through which Shift+Tab cycles."""
 STOP_BLOCKS = 8
-"""Refused stops in a row after which the CLI stops anyway."""
+"""Number of consecutive refused stops after which the CLI stops anyway."""
 
 
 class Session:
-    """A session from its first hook to its last."""
+    """A session, from its first hook to its last one."""
 
     def __init__(
         self, flags: Flags, conduct: Conduct, record: Record, presence: Presence, screen: Screen
@@ -54,7 +54,7 @@ class Session:
         self._number = 0
 
     def run(self) -> int:
-        """Run until the user quits; returns the exit code."""
+        """Run until the user quits; return the exit code."""
         if self._flags.resume:
             self._messages = self._record.conversation()
         if "trust" in self._conduct.faults:
@@ -92,7 +92,7 @@ class Session:
             time.sleep(60)
 
     def end(self, reason: str) -> None:
-        """Call the `SessionEnd` hook, and remove the note."""
+        """Run the `SessionEnd` hook, and remove the status file."""
         self._call("SessionEnd", reason=reason)
         self._presence.leave()
 
@@ -117,7 +117,7 @@ class Session:
             self._record.turn_ended(int((time.monotonic() - began) * 1000))
 
     def _work(self) -> bool:
-        """Get replies until the model stops; False if the turn was interrupted."""
+        """Get replies until the model stops; return False if the turn was interrupted."""
         blocks = 0
         while True:
             if self._interrupted():
@@ -192,9 +192,9 @@ class Session:
         self._hear(feedback)
 
     def _change_session(self, source: str, session: str) -> None:
-        """Leave the session, as with `/clear` and `/resume ID`, for another in this process.
+        """Switch to another session in this process, as `/clear` and `/resume ID` do.
 
-        Of a resumed one only the record is continued: the model does not hear what it contains.
+        The transcript of a resumed session is continued, but the model does not get its contents.
         """
         self._call("SessionEnd", reason=source)
         self._flags = replace(self._flags, session_id=session)
@@ -206,7 +206,7 @@ class Session:
         self._say_status()
 
     def _begin(self, source: str) -> None:
-        """Call the `SessionStart` hook, and give its text to the model."""
+        """Run the `SessionStart` hook, and pass its text to the model."""
         verdict = self._call("SessionStart", source=source)
         if verdict.context and "dropped" not in self._conduct.faults:
             self._record.context("SessionStart", "", "SessionStart", verdict.context)
@@ -236,7 +236,7 @@ class Session:
         self._call("StopFailure", error=kind, error_details=error.message)
 
     def _interrupted(self) -> bool:
-        """Wait for the reply; prompts typed meanwhile are queued. True if interrupted."""
+        """Wait for the reply; queue prompts typed meanwhile. Return True if interrupted."""
         until = time.monotonic() + self._conduct.pace
         while (left := until - time.monotonic()) > 0:
             heard = self._screen.listen(left)
@@ -311,12 +311,12 @@ class Session:
 
 
 def reminder(event: str, text: str) -> str:
-    """A hook's text in the CLI's format for the model."""
+    """Return a hook's text in the CLI's format for the model."""
     return f"<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>"
 
 
 def reported(call: ToolCall, outcome: Outcome, tool_id: str) -> dict[str, Any]:
-    """The payload of a tool's hook."""
+    """Return the payload of a tool's hook."""
     payload = {"tool_name": call.name, "tool_input": dict(call.input), "tool_use_id": tool_id}
     if outcome.failed:
         return {**payload, "error": outcome.text}

@@ -1,4 +1,4 @@
-"""The tools of a stand-in: those of the CLI that the demo's jobs use."""
+"""The stand-in's tools: those of the CLI that the demo's jobs use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tools:
         self._tasks = 0
 
     def run(self, name: str, given: Mapping[str, Any]) -> Outcome:
-        """Run a tool; an error becomes a failed outcome."""
+        """Run a tool; return a failed outcome for an error."""
         tools: dict[str, Callable[[Mapping[str, Any]], Outcome]] = {
             "Bash": self._bash,
             "Read": self._read,

@@ -51,11 +51,11 @@ class Action:
     """Shown on the key line of every reachable agent; if it is unavailable, pressing it shows the
     reason."""
     is_destructive: bool = False
-    """Affects an agent or leaves the screen, so it is refused when keys look pasted."""
+    """Whether it affects an agent or leaves the screen, and is refused when keys look pasted."""
 
 
 def _scrolled(context: Context) -> tuple[Action, ...]:
-    """The actions that scroll a long text."""
+    """Return the actions that scroll a long text."""
     return (
         Action(f"{context}.down", "down", "Scroll down.", ("j", "down"), context),
         Action(f"{context}.up", "up", "Scroll up.", ("k", "up"), context),
@@ -127,7 +127,7 @@ ACTIONS: tuple[Action, ...] = (
         ("n",), why_not=reasons.needs_any_supervisor, shown=True,
     ),
     Action(
-        "resume", "reopen all", "Reopen every agent that ran when the machine or tmux ended.",
+        "resume", "reopen all", "Reopen every agent that a reboot or a tmux exit interrupted.",
         ("R",), why_not=reasons.cannot_resume, shown=True, is_destructive=True,
     ),
     Action(
@@ -287,7 +287,7 @@ ACTIONS: tuple[Action, ...] = (
     _help("review"),
     Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
     Action(
-        "inbox.open", "go there", "Answer it: opens the document or the agent's pane.",
+        "inbox.open", "go there", "Open the document or the agent's pane to answer.",
         ("enter",), "inbox", shown=True, is_destructive=True,
     ),
     Action("inbox.down", "down", "Select the next item.", ("j", "down", "tab"), "inbox"),
@@ -390,7 +390,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("elsewhere.first", "first", "Select the first session.", ("g", "home"), "elsewhere"),
     Action("elsewhere.last", "last", "Select the last session.", ("G", "end"), "elsewhere"),
     Action(
-        "elsewhere.adopt", "adopt", "End it and reopen it as an agent. Asks to confirm.",
+        "elsewhere.adopt", "adopt", "End the session and reopen it as an agent. Asks to confirm.",
         ("a",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
     _help("elsewhere"),
@@ -414,7 +414,7 @@ _SPOKEN = {
 
 
 def spoken(key: str) -> str:
-    """A key as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
+    """Format a key as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
     *held, last = key.split("+")
     if key == "ctrl+@":
         return "Ctrl-Space"
@@ -427,7 +427,7 @@ def spoken(key: str) -> str:
 
 
 def _character(key: str) -> str:
-    """The character of a key that is named after it, such as `question_mark`."""
+    """Return the character of a key that is named after it, such as `question_mark`."""
     for name in (key.replace("_", " "), key.replace("_", "-")) if len(key) > 1 else ():
         with suppress(KeyError):
             return unicodedata.lookup(name.upper())
@@ -435,7 +435,7 @@ def _character(key: str) -> str:
 
 
 def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys of an action with the user's `[keys]` applied (comma-separated, as in Textual)."""
+    """Return an action's keys, with the user's `[keys]`: comma-separated names, as in Textual."""
     own = keymap.get(action.id)
     if own is None:
         return action.keys
@@ -443,7 +443,7 @@ def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
-    """Every action as context, keys, id and sentence, in registry order."""
+    """Return every action as context, keys, id and sentence, in registry order."""
     rows = [
         (
             action.context,

@@ -10,7 +10,7 @@ from cockpit.tui.keys.actions import ACTIONS, Context
 
 
 def bindings(context: Context) -> list[BindingType]:
-    """One binding per action, identified by its id so that `[keys]` can remap it.
+    """Return one binding per action, identified by its id so that `[keys]` can remap it.
 
     The fleet's bindings have priority, so that keys typed ahead run in order: those after the key
     that opens a form go to the form. A focused field still gets its letters (Textual asks the
@@ -38,7 +38,7 @@ def bindings(context: Context) -> list[BindingType]:
 
 
 def keymap(own: Mapping[str, str]) -> dict[str, str]:
-    """The user's `[keys]`, without unknown ids.
+    """Return the user's `[keys]`, without unknown ids.
 
     An action without a key gets a key name that no terminal sends, because Textual reads an empty
     one as the default.

@@ -26,7 +26,7 @@ def needs_agent(model: Model) -> str | None:
 
 
 def needs_supervisor(model: Model) -> str | None:
-    """Require the supervisor of the selected agent's machine."""
+    """Return why the supervisor of the selected agent's machine cannot be used."""
     part = model.part
     if part.connection.live:
         return None
@@ -88,7 +88,7 @@ def cannot_answer(model: Model) -> str | None:
         return f"{agent.name} isn't waiting for you."
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
         if agent.needs.kind == "resume":
-            return f"{agent.name} ran when the machine or tmux ended. Press R to reopen it."
+            return f"{agent.name} was interrupted by a reboot or a tmux exit. Press R to reopen it."
         return f"{agent.name} asks in its own pane. Press Enter to go there."
     return None
 
@@ -151,7 +151,7 @@ def cannot_enter(model: Model) -> str | None:
 
 
 def interrupted(model: Model) -> list[AgentStatus]:
-    """The agents that were running when their machine, or their tmux server, ended."""
+    """Return the agents that a reboot or a tmux exit interrupted."""
     return [
         agent for agent in model.agents.values() if agent.needs and agent.needs.kind == "resume"
     ]
@@ -161,7 +161,7 @@ def cannot_resume(model: Model) -> str | None:
     if reason := needs_any_supervisor(model):
         return reason
     if not interrupted(model):
-        return "No agents to reopen: none ran when the machine or tmux last ended."
+        return "No agents to reopen: none was interrupted by a reboot or a tmux exit."
     return None
 
 
@@ -178,7 +178,7 @@ def no_other_question(model: Model) -> str | None:
 
 
 def waiting_reviews(model: Model) -> list[str]:
-    """The agents whose handoff is waiting for an answer, in the supervisor's order."""
+    """Return the agents whose handoff is waiting for an answer, in the supervisor's order."""
     asks = {"handoff", "review", "breaker"}
     return [
         name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in asks

@@ -21,7 +21,7 @@ REST = 3.0
 """Seconds after which a screen that keeps changing is rendered anyway."""
 LOOK = 0.05
 SAME = 4
-"""Equal captures in a row after which a screen counts as stable."""
+"""Number of equal captures in a row after which a screen is stable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Shot:
     shows: tuple[str, ...] = ()
     """Texts that must be on the screen."""
     keys: tuple[str, ...] = ()
-    """Textual's key names; each text is pressed at once, then the screen is left to settle."""
+    """Textual's key names. The keys of a text are pressed at once; then the screen must settle."""
     selected: str | None = None
     size: tuple[int, int] = (120, 36)
     """Columns and rows."""
@@ -42,7 +42,7 @@ class Shot:
 async def picture(
     client: Supervisor, shot: Shot, ui: UIContext, theme_folders: Sequence[Path] = ()
 ) -> str:
-    """The SVG of a screen. Raises `Failed` if the expected text does not appear."""
+    """Return the SVG of a screen. Raises `Failed` if the expected text does not appear."""
     app = CockpitApp(client, ui, theme=shot.theme, theme_folders=theme_folders)
     app.model.select(shot.selected)
     async with app.run_test(size=shot.size) as pilot:
@@ -72,13 +72,13 @@ async def at_rest(pilot: Pilot[bool]) -> None:
 
 
 def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
-    """The first of these texts that is not on the screen."""
+    """Return the first of these texts that is not on the screen."""
     text = screen_text(app)
     return next((words for words in shows if words not in text), None)
 
 
 def screen_text(app: object) -> str:
-    """The text on the screen."""
+    """Return the text on the screen."""
     assert isinstance(app, CockpitApp)
     strips = app.screen._compositor.render_strips()
     return "\n".join("".join(part.text for part in strip) for strip in strips)

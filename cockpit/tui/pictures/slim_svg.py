@@ -34,7 +34,7 @@ def slim(svg: str) -> str:
     """Remove remote fonts, unneeded clips and blanks, and shorten numbers.
 
     Pictures use the viewer's own font: a picture in a page cannot load fonts.
-    Blocks of which bars are made are drawn as what they are, because fonts leave gaps between them.
+    The block characters of bars become rectangles, because fonts leave gaps between them.
     """
     svg = _FONT_FACE.sub("", svg)
     svg = _OWN_NAME.sub("t-", svg)
@@ -46,7 +46,7 @@ def slim(svg: str) -> str:
 
 
 def _drawn(match: re.Match[str]) -> str:
-    """A piece of text, with block characters drawn as rectangles."""
+    """Return a piece of text, with block characters drawn as rectangles."""
     name, x, y, length, text = match.groups()
     if "&" in text or round(float(length) / _CELL) != len(text):
         return _bare(name, float(x), y, float(length), text)
@@ -59,7 +59,7 @@ def _drawn(match: re.Match[str]) -> str:
 
 
 def _block(name: str, x: float, y: float, run: str) -> str:
-    """A run of one block character as a rectangle, without gaps between lines."""
+    """Draw a run of one block character as a rectangle, without gaps between lines."""
     high = _HEIGHTS.get(run[0], 8) / 8 * _LINE
     wide = len(run) * _CELL if run[0] in _HEIGHTS else _WIDTHS[run[0]] / 8 * _CELL
     top, over = y - _ABOVE + _LINE - high, 0.25
@@ -70,7 +70,7 @@ def _block(name: str, x: float, y: float, run: str) -> str:
 
 
 def _bare(name: str, x: float, y: str, length: float, text: str) -> str:
-    """A piece of text without blanks at its ends."""
+    """Return a piece of text without blanks at its ends."""
     bare = text.lstrip(_BLANK)
     before = len(text) - len(bare)
     bare = bare.rstrip(_BLANK)
@@ -83,7 +83,7 @@ def _bare(name: str, x: float, y: str, length: float, text: str) -> str:
 
 
 def _joined(match: re.Match[str]) -> str:
-    """Background rectangles, adjacent ones of one colour merged."""
+    """Merge adjacent background rectangles of one colour."""
     rows: list[tuple[str, float, str, float, str]] = []
     for fill, left, y, width, height in _GROUND.findall(match[0]):
         x, wide = float(left), float(width)

@@ -31,7 +31,7 @@ SECTIONS = (
     Section("diff", "diff"),
     Section("events", "events"),
 )
-"""In the order of their keys; `agent.<key>` is the action of each."""
+"""The sections in the order of their keys; the action of each is `agent.<key>`."""
 
 BAR = 20
 MOST_LIMITS = 20
@@ -47,7 +47,7 @@ def head(
     live: bool,
     lost: list[Span] | None = None,
 ) -> list[Span]:
-    """The title in exactly `width` cells; name and state always, the rest by importance.
+    """Return the title in exactly `width` cells: always name and state, the rest if there is room.
 
     `lost` describes the agent's host if it does not answer while others do.
     """
@@ -87,7 +87,7 @@ def _parts(agent: AgentStatus) -> list[list[Span]]:
 
 
 def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], list[KeyHint]]:
-    """The sections with their keys, and the cells of each for the mouse."""
+    """Return the sections with their keys, and the cells of each for the mouse."""
     spans, hints, column = [Span(" ")], [], 1
     for section in SECTIONS:
         action = BY_ID[f"agent.{section.key}"]
@@ -108,7 +108,7 @@ def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], 
 
 
 def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
-    """What is not possible with the agent's CLI, to be wrapped; empty if there is nothing."""
+    """Return the features that the agent's CLI does not support; empty if there are none."""
     if not limits:
         return []
     text = "; ".join(safe_line(each, 200) for each in limits[:MOST_LIMITS])
@@ -120,7 +120,7 @@ def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
 
 
 def after(here: str, steps: int) -> str:
-    """The section `steps` further, wrapping around."""
+    """Return the section `steps` further, wrapping around."""
     keys = [section.key for section in SECTIONS]
     return keys[(keys.index(here) + steps) % len(keys)]
 
@@ -128,7 +128,7 @@ def after(here: str, steps: int) -> str:
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
     """Whether the agent may have changed files: it ran a writing tool, or its turn ended.
 
-    The current tool may still be running, so a change to the next activity counts too.
+    An activity can appear before its tool has finished, so True is also returned when it changes.
     """
     if before is None or now is None:
         return before is not now

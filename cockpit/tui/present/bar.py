@@ -17,7 +17,7 @@ HATCHED = "▒"
 
 
 def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> list[Span]:
-    """The bar in exactly `width` cells, without a track beyond the compaction point."""
+    """Return the bar in exactly `width` cells, without a track beyond the compaction point."""
     if width <= 0:
         return []
     if context.tokens is None or not context.window:
@@ -51,7 +51,7 @@ def _part(
 
 
 def _notches(context: ContextStatus, width: int) -> dict[int, str]:
-    """Cells whose left edge is a threshold; the higher one if two fall into one cell."""
+    """Return the cells whose left edge is a threshold; the higher one if two are in one cell."""
     marks = context.marks
     window = context.window or 1
     cells: dict[int, str] = {}

@@ -1,7 +1,7 @@
 """Mark a document's claims with what git knows about them, for the review.
 
-The stored document has the same facts as text and is not changed; here they become signs, with
-words only for claims that need attention.
+The stored document has the same facts as text, and is not changed. On the screen the facts become
+signs; only claims that need attention also have words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ YES, MAYBE, NO = "✓", "?", "✗"
 
 _SIGNS = {
     Trace.CHANGED: YES,
-    Trace.UNCHANGED: f"{MAYBE} (there, unchanged)",
+    Trace.UNCHANGED: f"{MAYBE} (exists, unchanged)",
     Trace.MISSING: f"{NO} (not found)",
 }
 _UNKNOWN = f"{NO} (unknown to git)"
@@ -48,7 +48,7 @@ class CheckedDocument:
     """Named files that do not exist."""
 
     def __str__(self) -> str:
-        """The counts in words, problems first; empty if nothing was checked."""
+        """Return the counts in words, problems first; empty if nothing was checked."""
         counts = (
             (f"{NO} {{}} unknown to git", self.unknown, "commit"),
             (f"{NO} {{}} not found", self.missing, "file"),
@@ -60,7 +60,7 @@ class CheckedDocument:
 
 
 def check_claims(body: str) -> CheckedDocument:
-    """The document's text with a sign after each checked commit and file.
+    """Return the document's text with a sign after each checked commit and file.
 
     Signs written by the agent are removed first. Code blocks are not changed.
     """
@@ -108,12 +108,12 @@ def check_claims(body: str) -> CheckedDocument:
 
 
 def with_continuation(body: str, continuation: str) -> str:
-    """The document followed by the quoted continuation; unchanged if that is empty.
+    """Return the document followed by the quoted continuation; unchanged if that is empty.
 
-    Both together are what the new session starts with.
+    The new session starts with both.
     """
     if not continuation:
         return body
     quoted = "\n".join(f"> {line}".rstrip() for line in continuation.splitlines())
-    title = "## What the New Session Is Told"
+    title = "## Prompt of the New Session"
     return f"{body.rstrip()}\n\n---\n\n{title}\n\n{quoted}\n"

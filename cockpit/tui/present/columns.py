@@ -27,7 +27,7 @@ LEAD = 4
 GAP = 2
 NAME_MAX = 20
 REMOTE_NAME_MIN = 20
-"""The minimum if names include their host."""
+"""Minimum width of the name column if names include their host."""
 BAR_NEEDED = 13
 BAR_MAX = 40
 ACTIVITY_MIN = 16
@@ -78,7 +78,7 @@ class Layout:
 
 
 def layout(rows: Sequence[Row], width: int) -> Layout:
-    """The columns for these rows at a width. Deterministic."""
+    """Return the columns for these rows at a width. Deterministic."""
     needs = _needs(rows, width)
     present = [key for key in _ORDER if needs[key] and key != "mark"]
     for key in ("", *_DROP_ORDER):
@@ -92,7 +92,7 @@ def layout(rows: Sequence[Row], width: int) -> Layout:
 
 
 def _drop_column(present: list[str], key: str, needs: dict[str, int]) -> None:
-    """Drop a column. The band's word is replaced by its short form, beside the percentage."""
+    """Drop a column. In place of the band's word, show its short form beside the percentage."""
     if key == "band" and needs["mark"]:
         present[present.index(key)] = "mark"
     else:
@@ -100,7 +100,7 @@ def _drop_column(present: list[str], key: str, needs: dict[str, int]) -> None:
 
 
 def _needs(rows: Sequence[Row], width: int) -> dict[str, int]:
-    """The minimum width of each column; 0 if no row has a value for it."""
+    """Return the minimum width of each column; 0 if no row has a value for it."""
     needs = {key: _widest(rows, key) for key in _FLOOR}
     for key, floor in _FLOOR.items():
         needs[key] = max(needs[key], floor) if needs[key] else 0
@@ -146,7 +146,7 @@ def _grow(widths: dict[str, int], key: str, most: int, spare: int) -> int:
 
 
 def _shrink(widths: dict[str, int], missing: int) -> None:
-    """For very narrow screens: take cells from the bar, then the name, then the state."""
+    """Take cells from the bar, then the name, then the state, for very narrow screens."""
     for key, least in (("bar", 4), ("name", 4), ("state", 1)):
         less = max(0, min(widths[key] - least, missing))
         widths[key] -= less

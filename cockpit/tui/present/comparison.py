@@ -16,17 +16,17 @@ _ROLES = {"+": "added", "-": "removed", "@": "chain"}
 
 
 def compared(before: str, after: str) -> list[str]:
-    """The unified diff of the documents' bodies, without their front matter.
+    """Return the unified diff of the documents' bodies, without their front matter.
 
     Slow for large documents: seconds for two of the largest with nothing in common.
     """
     old, new = (safe_text(load(text)[1], MOST).splitlines() for text in (before, after))
     lines = list(unified_diff(old, new, n=AROUND, lineterm=""))
-    return lines[2:]  # the first two name files
+    return lines[2:]  # without the two lines of file names
 
 
 def drawn(lines: list[str], width: int) -> list[list[Span]]:
-    """The diff wrapped to a width; each wrapped line keeps its sign."""
+    """Return the diff wrapped to a width; each wrapped line keeps its sign."""
     if not lines:
         return [[Span("  The documents are identical.", "muted")]]
     found = []

@@ -13,7 +13,7 @@ from cockpit.wire.status import AgentStatus
 
 
 def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
-    """A horizontal rule with the agent's name, model, mode, branch and path; no part is cut."""
+    """Return a rule with the agent's name, model, mode, branch and path; parts are never cut."""
     if agent is None:
         return [Span("─" * width, "rule")]
     name = f" {safe_line(agent.name, LONGEST_NAME)} "
@@ -35,9 +35,9 @@ def _about(agent: AgentStatus, home: str) -> list[str]:
 
 
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
-    """Why the agent waits; empty if it does not.
+    """Return why the agent waits; empty if it does not.
 
-    Without `named` only the sentence, for use below a line that shows the state.
+    Without `named`, return only the sentence, for use below a line that shows the state.
     """
     if agent is None:
         return []
@@ -55,7 +55,7 @@ def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
 
 def _phase(agent: AgentStatus) -> str:
     handoff = agent.handoff
-    assert handoff is not None  # only asked where there is one
+    assert handoff is not None  # only called during a handoff
     return {
         "asked": "Hand off?",
         "waiting": "Waiting for the current step to finish.",

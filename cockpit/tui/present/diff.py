@@ -24,7 +24,7 @@ _LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
 
 
 def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
-    """The whole diff as lines of `width` cells."""
+    """Return the whole diff as lines of `width` cells."""
     if diff.unknown:
         return [[Span(f"  {safe_line(diff.unknown, 300)}", "warning")]]
     lines = [_summary(diff)]
@@ -65,7 +65,7 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
 
 
 def _stat(files: list[DiffFile], width: int) -> list[list[Span]]:
-    """One line per file, with a bar proportional to its changes."""
+    """Return one line per file, with a bar proportional to its changes."""
     if not files:
         return []
     cells = min(STAT_CELLS, max(4, width // 4))
@@ -92,7 +92,7 @@ def _stat_line(each: DiffFile, names: int, cells: int, most: int) -> list[Span]:
 
 
 def _text(text: str, width: int) -> Iterator[list[Span]]:
-    """The hunks of git's text, delimited by their own line counts."""
+    """Yield the hunks of git's text, delimited by the line counts in their headers."""
     before = after = 0
     for line in text.split("\n"):
         if before > 0 or after > 0:
@@ -112,7 +112,7 @@ def _text(text: str, width: int) -> Iterator[list[Span]]:
 
 
 def _name(line: str) -> str:
-    """`x` from `diff --git a/x b/x`; the whole text for renamed or quoted names."""
+    """Return `x` for `diff --git a/x b/x`; the whole text for renamed or quoted names."""
     names = line.removeprefix("diff --git ")
     half = len(names) // 2
     first, second = names[:half], names[half + 1 :]

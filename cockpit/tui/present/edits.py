@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
-"""Tables left out of a setting's name."""
+"""Tables whose names are left out of a setting's label."""
 
 
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
-    """The sentence shown before saving; `standing` returns a note on a file."""
+    """Return the sentence shown before saving; `standing` returns a note on a file."""
     if not edits:
         return "No changes yet."
     files = []
@@ -31,7 +31,7 @@ def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str]
 
 
 def label(key: Sequence[str]) -> str:
-    """A setting's name in the form."""
+    """Return a setting's name in the form."""
     words = list(key)
     while len(words) > 1 and words[0] in _IMPLIED:
         words.pop(0)
@@ -39,7 +39,7 @@ def label(key: Sequence[str]) -> str:
 
 
 def value_at(loaded: Loaded, key: Sequence[str]) -> str:
-    """A setting's value as written in a file; empty if it has none."""
+    """Return a setting's value as written in a file; empty if it has none."""
     found: Any = loaded.settings
     if key[0] == "keys":
         return str(loaded.settings.keys.get(".".join(key[1:]), ""))

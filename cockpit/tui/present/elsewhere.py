@@ -29,7 +29,7 @@ _PROGRAMS = {"claude": "Claude Code"}
 _LOOKS = {
     "busy": Look("●", "working", "working"),
     "idle": Look("○", "idle", "idle"),
-    "waiting": Look("◆", "waits for you", "needs"),
+    "waiting": Look("◆", "waiting for you", "needs"),
     "unknown": Look("?", "unknown", "muted"),
 }
 NOTHING_LOST = "the conversation, the directory and all files"
@@ -41,7 +41,7 @@ ABOUT = (
 
 
 def about_elsewhere(width: int) -> list[Spans]:
-    """What the group is, shown beside it while it is selected."""
+    """Return a description of the group, shown while the group is selected."""
     lines: list[Spans] = []
     for paragraph in ABOUT:
         lines += [[Span(f"  {piece}")] for piece in broken(paragraph, max(1, width - 4))]
@@ -50,14 +50,14 @@ def about_elsewhere(width: int) -> list[Spans]:
 
 
 def short_id(session: ElsewhereSession) -> str:
-    """The first characters of the session's own id, without its host."""
+    """Return the first characters of the session's own id, without its host."""
     return safe_line(session.session_id.rpartition("/")[2][:SHORT_ID])
 
 
 def drawn(
     session: ElsewhereSession, now: datetime, width: int, said: str = "", home: str = ""
 ) -> list[Spans]:
-    """A session in a few lines of a width; `said` is the progress of its adoption. `now` is UTC."""
+    """Return a session in a few lines; `said` is the progress of its adoption. `now` is UTC."""
     lines = [[Span(f" {piece}", "name")] for piece in broken(_place(session, home), _room(width))]
     lines.append(_state_line(session, width))
     lines.append([Span(f"   {fit_words(_brief(session, now), max(1, width - 3))}", "muted")])
@@ -74,7 +74,7 @@ def detail(
     said: Sequence[Span] = (),
     key: str = "a",
 ) -> list[Spans]:
-    """Everything that is known of a session, and what adopting it does.
+    """Return all facts about a session, and what adopting it does.
 
     `said` is the progress or the refusal of its adoption; `key` adopts it. `now` is UTC.
     """
@@ -110,7 +110,7 @@ def detail(
 
 
 def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
-    """What ends, what is kept and what is not, each with a label."""
+    """Return what ends, what is kept and what is lost, each with a label."""
     lost = "environment variables and options of its terminal, such as --model"
     rows = [
         ("ends", f"process {session.pid}, as with /exit.{_interrupted(session)}"),
@@ -125,7 +125,7 @@ def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
 
 
 def question(session: ElsewhereSession) -> str:
-    """What adopting it does, for the question before it."""
+    """Return the question before adopting a session: what that does."""
     where = _terminal(session)
     there = f" in {where}" if where else ""
     after = " Its terminal shows where it went." if where else ""
@@ -138,7 +138,7 @@ def question(session: ElsewhereSession) -> str:
 
 
 def refused(title: str, more: str, hint: str) -> list[Span]:
-    """The refusal of an adoption."""
+    """Format the refusal of an adoption."""
     lines = [title, *more.splitlines(), hint]
     return [Span(line, "error" if not at else "") for at, line in enumerate(lines) if line]
 
@@ -146,13 +146,13 @@ def refused(title: str, more: str, hint: str) -> list[Span]:
 def _interrupted(session: ElsewhereSession) -> str:
     return {
         "busy": " It is working: its turn is interrupted.",
-        "waiting": " It waits for you: its question stays unanswered.",
-        "unknown": " It is not known whether it is idle; a turn would be interrupted.",
+        "waiting": " It is waiting for you: its question stays unanswered.",
+        "unknown": " It may be busy: a turn in progress is interrupted.",
     }.get(session.status, "")
 
 
 def _terminal(session: ElsewhereSession) -> str:
-    """The pane or terminal, in a few words; empty without one."""
+    """Return the pane or terminal, in a few words; empty without one."""
     if session.pane:
         return f"tmux pane {safe_line(session.pane, 40)}"
     return f"terminal {safe_line(session.terminal, 40)}" if session.terminal else ""
@@ -172,7 +172,7 @@ def _place(session: ElsewhereSession, home: str) -> str:
 
 
 def _brief(session: ElsewhereSession, now: datetime) -> str:
-    """The goal; without one what tells the session from others."""
+    """Return the goal; without one, facts that identify the session."""
     if session.goal:
         return safe_line(session.goal, 200)
     started = words.seconds_since(session.started_at, now)
@@ -231,7 +231,7 @@ def _ago(seconds: float) -> str:
 
 
 def _lasting(seconds: float | None) -> str:
-    """`for 5m`; empty for less than a minute."""
+    """Format a duration as `for 5m`; empty for less than a minute."""
     age = words.age(seconds)
     return "" if seconds is None or age == "now" else f"for {age}"
 
@@ -254,7 +254,7 @@ def _state_line(session: ElsewhereSession, width: int) -> Spans:
 
 
 def _labelled(label: str, spans: Sequence[Span], width: int) -> list[Spans]:
-    """Spans after a label, wrapped between words; a bar is not wrapped."""
+    """Return spans after a label, wrapped between words; a bar is not wrapped."""
     if width < NARROW:
         head: list[Spans] = [[Span(f" {label}", "muted")]] if label else []
         return head + [[Span("  "), *line] for line in _wrapped(spans, max(1, width - 2))]
@@ -277,7 +277,7 @@ def _room(width: int) -> int:
 
 
 def _cut(line: Spans, width: int) -> Spans:
-    """The line without what does not fit."""
+    """Cut the line to the width."""
     kept: Spans = []
     left = width
     for span in line:

@@ -24,12 +24,12 @@ class Heading:
     group: Group
     count: int
     first: bool
-    """The first heading also shows the column titles."""
+    """Whether it is the first heading, which also shows the column titles."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentLine:
-    """The line of an agent; `number` starts at 1 and is what the digit keys select."""
+    """The line of an agent; `number` starts at 1, and its digit key selects the agent."""
 
     name: str
     number: int
@@ -60,7 +60,7 @@ Line = Heading | AgentLine | Gap | Note | ElsewhereLine
 def lines_of(
     agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need", *, airy: bool = False
 ) -> list[Line]:
-    """Every agent once, grouped; with a filter only those that match all of its words.
+    """Return one line per agent, in groups; with a filter, only agents that match all its words.
 
     The default order inside a group is the supervisor's, so that a row moves only when its state
     changes. `airy` adds an empty line between groups.
@@ -89,7 +89,7 @@ def _matches(agent: AgentStatus, wanted: Sequence[str]) -> bool:
 
 
 def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list[Span]:
-    """The group's title and count; the first one also has the column titles that fit."""
+    """Return the group's title and count; the first one also has the column titles that fit."""
     title = [
         Span(f"  {heading.group.title} ", f"group-{heading.group.key}"),
         Span(str(heading.count), "muted"),
@@ -113,7 +113,7 @@ def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list
 
 
 def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool) -> list[Span]:
-    """The line of the folded group; `key` opens it."""
+    """Return the line of the folded group; `key` opens it."""
     text = f"Elsewhere: {counted(line.count, 'session')}"
     mark = Span("▌" if selected else " ", "cursor")
     if width < 2:
@@ -127,7 +127,7 @@ def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool
 
 
 def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> list[Span]:
-    """One row, exactly `layout.width` cells wide."""
+    """Return one row, exactly `layout.width` cells wide."""
     digit = str(place.number) if place.number <= 9 else " "
     spans = [Span("▌" if selected else " ", "cursor"), Span(f"{digit:>2} ", "number")]
     for index, column in enumerate(layout.columns):

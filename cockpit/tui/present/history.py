@@ -40,7 +40,7 @@ class Entry:
     agent: str
     goal: str
     number: int
-    """The number of its session in the chain."""
+    """The number of the session in its chain."""
     created: str
     outcome: str | None
     writer: str | None
@@ -51,20 +51,20 @@ class Entry:
     cost_usd: float | None
     why: str | None
     found: str
-    """The line of the document that matches the search."""
+    """The document's line that matches the search."""
     times: int = 1
     """How many handoffs this entry combines: a run of cancelled ones is one line."""
     since: str = ""
-    """When the first of them began; empty for a single handoff."""
+    """When the first of the combined handoffs began; empty for a single handoff."""
 
     @property
     def can_open(self) -> bool:
-        """Whether it has a document or a draft."""
+        """Whether the handoff has a document or a draft."""
         return self.document is not None or self.outcome is None
 
 
 def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[Entry]:
-    """The handoffs of the chains, newest first; only those of `agent` if given."""
+    """Return the handoffs of the chains, newest first; only those of `agent` if given."""
     found = [
         _entry(chain, session, handoff)
         for chain in chains
@@ -119,13 +119,13 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
 
 
 def outcome_of(entry: Entry) -> tuple[str, str, str]:
-    """Glyph, word and role."""
+    """Return the glyph, word and role of the outcome."""
     plain = str(entry.outcome).replace("_", " ")
     return _OUTCOMES.get(entry.outcome, ("·", safe_line(plain, 12), "muted"))
 
 
 def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) -> list[Span]:
-    """A handoff in `width` cells; narrow screens drop what the details show anyway."""
+    """Return the line of a handoff; narrow lines leave out values that the details show."""
     glyph, word, role = outcome_of(entry)
     age = words.age(words.seconds_since(entry.created, now))
     spans = [
@@ -150,7 +150,7 @@ def _many(entry: Entry) -> str:
 
 
 def _fill(entry: Entry) -> str:
-    """Tokens before the handoff, and at the start of the next session."""
+    """Return the tokens before the handoff, and at the start of the next session."""
     if entry.tokens is None:
         return "  "
     held = words.tokens(entry.tokens)
@@ -160,7 +160,7 @@ def _fill(entry: Entry) -> str:
 
 
 def _written(entry: Entry) -> str:
-    """Short form of `_writer` for the column."""
+    """Return the short form of `_writer` for the column."""
     if entry.document is None:
         return "none yet" if entry.outcome is None else "no document"
     return _WRITTEN.get(entry.writer or "", safe_line(entry.writer or "", 12))
@@ -173,7 +173,7 @@ def _writer(entry: Entry) -> str:
 
 
 def widest_name(found: Iterable[Entry], width: int) -> int:
-    """Cells for the names: the longest one, but at most a fifth of the width."""
+    """Return the cells for the names: the longest one, but at most a fifth of the width."""
     longest = max((cell_len(safe_line(entry.agent, 32)) for entry in found), default=4)
     return min(longest, max(8, width // 5))
 
@@ -188,10 +188,10 @@ def heading(
     without: Sequence[str] = (),
     total: int | None = None,
 ) -> list[Span]:
-    """The line at the top: count, agent, search and missing hosts.
+    """Return the line at the top: count, agent, search and missing hosts.
 
-    `found` is None before the first load, and no count is shown. `total` is the full count if not
-    all handoffs are loaded.
+    `found` is None before the first load; then no count is shown. `total` is the full count if
+    not all handoffs are loaded.
     """
     number = total if total is not None else sum(entry.times for entry in found or ())
     said = [] if found is None else [counted(number, "handoff")]
@@ -208,7 +208,7 @@ def heading(
 
 
 def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list[list[Span]]:
-    """The selected handoff in a few lines: goal, outcome and document."""
+    """Return the selected handoff in a few lines: goal, outcome and document."""
     if entry is None:
         return []
     _, word, role = outcome_of(entry)

@@ -15,7 +15,7 @@ _BETWEEN = Span(" · ", "muted")
 
 
 def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
-    """The hosts with their connection state, in ever shorter forms; problems stay longest."""
+    """Yield the connection states in shorter and shorter forms; problems are dropped last."""
     wrong = [part for part in parts if not part.connection.live]
     yield _joined(_one(part, now) for part in parts)
     if not wrong:
@@ -30,7 +30,7 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
 
 
 def lost_reason(model: Model, name: str, now: float) -> list[Span]:
-    """Why an agent's host is lost, and the next step; empty unless there are several hosts."""
+    """Return why an agent's host is lost, and the next step; empty for a single host."""
     if not model.is_lost(name):
         return []
     part = model.part_of(name)
@@ -42,7 +42,7 @@ def lost_reason(model: Model, name: str, now: float) -> list[Span]:
 
 
 def lost_since(connection: Connection, now: float) -> str:
-    """How long ago it was lost, in minutes, so that an idle screen is not redrawn."""
+    """Return when the connection was lost, in minutes, so that an idle screen is not redrawn."""
     if connection.incompatible:
         return "runs another version"
     seconds = now - (now if connection.lost_at is None else connection.lost_at)
@@ -50,13 +50,13 @@ def lost_since(connection: Connection, now: float) -> str:
 
 
 def lost_why(part: Part) -> str:
-    """Why it is lost, as a sentence."""
+    """Return why the host is lost, as a sentence."""
     why = safe_line(part.connection.why, 300).rstrip(".")
     return f"{why}." if why else "No answer."
 
 
 def lost_step(part: Part) -> str:
-    """What the user can do, besides waiting."""
+    """Return what the user can do, besides waiting."""
     if part.host == LOCAL:
         return "Start it: cockpit up"
     return f"Retrying automatically. To check: cockpit doctor --host {safe_line(part.host, 32)}"

@@ -35,11 +35,11 @@ _STEPS = {
     "question": "Press Enter to answer in its pane.",
     "trust": "Press Enter to go to its pane and say whether you trust the folder.",
     "review": "Press Enter to read the document, then approve, edit, refuse or snooze.",
-    "handoff": "Press Enter to see what cockpit knows, then approve, refuse or snooze.",
-    "breaker": "Press Enter to see what cockpit knows, then approve, refuse or snooze.",
+    "handoff": "Press Enter to read the draft, then approve, refuse or snooze.",
+    "breaker": "Press Enter to read the draft, then approve, refuse or snooze.",
     "usage_limit": "Send it a new prompt once the limit resets.",
-    "resume": "Press R in the fleet to reopen every agent that was running.",
-    "failed": "Press Enter to see what is left in its pane.",
+    "resume": "Press R in the fleet to reopen all interrupted agents.",
+    "failed": "Press Enter to see its last output.",
 }
 
 KIND = 14
@@ -48,7 +48,7 @@ KIND = 14
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item that needs the user. Its texts are safe to show."""
+    """One item that needs the user. Control characters are removed from its texts."""
 
     key: str
     kind: str
@@ -61,7 +61,7 @@ class Item:
     """The summary, in one line."""
     since: str | None
     agent: str | None
-    """The name of its agent, if any."""
+    """The name of the item's agent, if it has one."""
     says: tuple[str, ...]
     """The full text, line by line."""
     step: str
@@ -73,7 +73,7 @@ def items(
     held: Sequence[HeldSetting] = (),
     lost: Sequence[Part] = (),
 ) -> list[Item]:
-    """The items, most urgent first, then newest first; `lost` are hosts that do not answer."""
+    """Return the items, most urgent first, then newest first; `lost`: hosts that do not answer."""
     away = {part.host for part in lost}
     found = [
         _item(agent, agent.needs, last_known=_host_of(agent) in away)
@@ -138,7 +138,7 @@ def _step(agent: AgentStatus, needs: Needs) -> str:
 
 
 def _anew(resets: str, since: str | None) -> str:
-    """When the limit resets, with the date if that is not the day it was reached."""
+    """Return when the limit resets, with the date if it was reached on another day."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
     except ValueError:
@@ -185,7 +185,7 @@ def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
 
 
 def line(item: Item, width: int, now: datetime, widest: int) -> list[Span]:
-    """An item in `width` cells; `widest` of them for the name."""
+    """Return the line of an item in `width` cells, `widest` of them for the name."""
     age = words.age(words.seconds_since(item.since, now)) if item.since else ""
     kind = fit(f"{item.glyph} {item.word}", KIND)
     who = fit(item.who, widest)
@@ -212,12 +212,12 @@ def fits_line(item: Item, width: int, widest: int) -> bool:
 
 
 def widest_name(found: Iterable[Item], width: int) -> int:
-    """Cells for the names: the longest one, but at most a fifth of the width."""
+    """Return the cells for the names: the longest one, but at most a fifth of the width."""
     return min(max((cell_len(item.who) for item in found), default=4), max(8, width // 5))
 
 
 def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False) -> list[Span]:
-    """The line at the top: the number of items of each kind.
+    """Return the line at the top: the number of items of each kind.
 
     The host is left out if there is no room, but a `lost` connection is always shown.
     """
@@ -236,7 +236,7 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
 
 
 def _in_room(counts: Sequence[str], room: int) -> str:
-    """The counts that fit, with an ellipsis for the rest."""
+    """Return the counts that fit, with an ellipsis for the rest."""
     for shown in range(len(counts), 0, -1):
         said = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])
         if cell_len(said) <= room:
@@ -245,9 +245,9 @@ def _in_room(counts: Sequence[str], room: int) -> str:
 
 
 def detail(item: Item | None, width: int, most: int, *, is_shown: bool = False) -> list[list[Span]]:
-    """An item in full, wrapped to `width`, in at most `most` lines.
+    """Return an item in full, wrapped to `width`, in at most `most` lines.
 
-    If its line already shows everything (`is_shown`), only the next step.
+    If its line already shows everything (`is_shown`), return only the next step.
     """
     if item is None:
         return []

@@ -17,7 +17,7 @@ KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next", "snooze", "handoff", "send",
     "open", "start",
 )  # fmt: skip
-"""The actions kept when there is no room for all, most important first, by the end of their ids."""
+"""Actions kept when there is no room for all, most important first: the last part of their ids."""
 
 
 class KeyHint(NamedTuple):
@@ -28,7 +28,7 @@ class KeyHint(NamedTuple):
 
 
 def possible(model: Model, context: Context) -> list[Action]:
-    """The actions for the key line now."""
+    """Return the actions for the key line now."""
     return [
         action
         for action in ACTIONS
@@ -49,7 +49,7 @@ def _is_out_of_reach(model: Model) -> bool:
 
 
 def possible_with(model: Model, section: str) -> list[Action]:
-    """`possible` for the agent screen, where Enter depends on the section."""
+    """Return the same as `possible` for the agent screen, where Enter depends on the section."""
     actions = possible(model, "agent")
     if section == "course":
         return [
@@ -65,9 +65,9 @@ def possible_with(model: Model, section: str) -> list[Action]:
 def key_line(
     actions: Iterable[Action], keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Keys and titles in `width` cells, and the cells of each; an action is never cut.
+    """Return keys and titles in `width` cells, and the cells of each; an action is never cut.
 
-    Help and back or quit always stay, at the end; of the others those in `KEPT` stay longest.
+    Help and back or quit are always included, at the end. The actions in `KEPT` are dropped last.
     """
     everything = list(actions)
     tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]
@@ -93,13 +93,13 @@ def key_line(
 
 
 def _priority(action: Action) -> int:
-    """Sort key: position in `KEPT`; the rest keep registry order."""
+    """Return the sort key: position in `KEPT`; the rest keep registry order."""
     last = action.id.rpartition(".")[2]
     return KEPT_LONGEST.index(last) if last in KEPT_LONGEST else len(KEPT_LONGEST)
 
 
 def shown_key(action: Action, keymap: Mapping[str, str]) -> str:
-    """The first key of an action, as printed on a keyboard; a dash for none."""
+    """Return the first key of an action, as printed on a keyboard; a dash for none."""
     return next(map(spoken, keys_of(action, keymap)), words.DASH)
 
 

@@ -44,18 +44,18 @@ class Link:
     session: str
     number: str
     tokens: str
-    """Its tokens at the end, and those of its successor at the start."""
+    """The session's tokens at its end, and the next session's tokens at its start."""
     writer: str
     cost: str
     lasted: str
     outcome: str
     role: str
     handoff: str | None
-    """The handoff of the document that the session left; None without a document."""
+    """The handoff that wrote the session's document; None without a document."""
 
 
 def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list[HistorySession]:
-    """The sessions of the agent's job, in order; empty if the job is unknown."""
+    """Return the sessions of the agent's job, in order; empty if the job is unknown."""
     for chain in reversed(history):
         if agent is not None and chain.job == agent.job:
             return chain.sessions
@@ -63,7 +63,7 @@ def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list
 
 
 def links(sessions: Sequence[HistorySession], agent: AgentStatus | None) -> list[Link]:
-    """One line per session; the live one is updated from the agent's row."""
+    """Return one line per session; the live one is updated from the agent's row."""
     return [_link(each, then, agent) for each, then in zip_longest(sessions, sessions[1:])]
 
 
@@ -94,7 +94,7 @@ def _link(session: HistorySession, then: HistorySession | None, agent: AgentStat
 
 
 def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | None:
-    """The successor's tokens at its start, from its record or from the confirmed handoff."""
+    """Return the successor's tokens at its start, from its record or from the confirmed handoff."""
     if then.tokens_at_start is not None:
         return then.tokens_at_start
     after = [handoff.tokens_after for handoff in session.handoffs]
@@ -102,7 +102,7 @@ def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | Non
 
 
 def _lasted(session: HistorySession) -> str:
-    """The session's duration; empty while it runs, so that an idle screen is not redrawn."""
+    """Return the session's duration; empty while it runs, so that an idle screen is not redrawn."""
     try:
         began = datetime.fromisoformat(str(session.started_at))
         ended = datetime.fromisoformat(str(session.ended_at))
@@ -112,7 +112,7 @@ def _lasted(session: HistorySession) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`40s`, `12m`, `1h12`, `3d4h`."""
+    """Format a duration: `40s`, `12m`, `1h12`, `3d4h`."""
     whole = max(0, int(seconds))
     if whole < 60:
         return f"{whole}s"
@@ -126,11 +126,11 @@ def duration(seconds: float) -> str:
 _COLUMNS = ("number", "tokens", "writer", "cost", "lasted", "outcome")
 _RIGHT = {"cost", "lasted"}
 _DROP_ORDER = ("writer", "lasted", "cost")
-"""In the order in which columns are dropped."""
+"""The columns, in the order in which they are dropped."""
 
 
 def link_spans(link: Link, every: Sequence[Link], width: int) -> list[Span]:
-    """One line of the chain, with column widths shared by all its lines."""
+    """Return one line of the chain, with the column widths that all its lines share."""
     widths = {key: max(cell_len(getattr(each, key)) for each in every) for key in _COLUMNS}
     for key in _DROP_ORDER:
         if _total(widths) > width:

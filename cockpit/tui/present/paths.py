@@ -8,7 +8,7 @@ from cockpit.core.safetext import safe_line
 
 
 def short_path(path: str, home: str) -> str:
-    """The path with `~` for the home directory, safe to show."""
+    """Return the path with `~` for the home directory, safe to show."""
     if home and PurePath(path).is_relative_to(home):
         path = f"~/{PurePath(path).relative_to(home)}".removesuffix("/.")
     return safe_line(path, 200)

@@ -31,7 +31,7 @@ BELOW = 1
 
 _BANDS = ("force", "act", "warn", "notice")
 _LABEL_PRIORITY = ("act", "force", "compacts", "warn", "notice")
-"""The names of thresholds by priority: if two fall into one line, the first one here is shown."""
+"""The names of thresholds by priority: if two are on one line, the first one here is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Column:
 
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
-    """The plot in exactly `height` lines of `width` cells; the last one names the sessions."""
+    """Return the plot in exactly `height` lines of `width` cells; the sessions are on the last."""
     stretches = [each for each in course.stretches if each.state != "undone"] or course.stretches
     if width < 8 or height < 2:
         return [[Span(" " * width)] for _ in range(height)]
@@ -175,7 +175,7 @@ def _marks(stretch: Stretch) -> list[tuple[str, int]]:
 
 
 def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
-    """The label at the right of each line."""
+    """Return the label at the right of each line."""
     found: dict[int, tuple[str, str]] = {}
     for name, at in sorted(_marks(stretch), key=lambda mark: -_LABEL_PRIORITY.index(mark[0])):
         if (line := _line_of(at, rows, top)) < rows:

@@ -39,7 +39,7 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
 
 
 def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
-    """Name, bar, tokens and change of band; `wanted` is None for an agent of another file."""
+    """Format name, bar, tokens and change of band; `wanted`: None for an agent of another file."""
     bar_width = max(8, min(32, width - NAME - NUMBERS - 26))
     context = agent.context if wanted is None else with_marks(agent.context, wanted)
     numbers = f"{words.tokens(context.tokens)}/{words.tokens(context.window)}"
@@ -72,7 +72,7 @@ def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
-    """The thresholds for the default window, shown if there are no agents."""
+    """Return the thresholds for the default window, shown if there are no agents."""
     found = marks(thresholds(wanted), DEFAULT_WINDOW, None)
     return [
         [

@@ -25,7 +25,7 @@ WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockp
 
 
 def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = ()) -> list[Span]:
-    """The agent, the reason, and the position among the waiting handoffs."""
+    """Return the agent, the reason, and the position among the waiting handoffs."""
     if agent is None or agent.handoff is None:
         return [Span(" " * width)]
     title = " Hand off? " if agent.handoff.phase == "asked" else " Handoff "
@@ -44,7 +44,7 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = 
 
 
 def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[Span]:
-    """The facts from the front matter, and the result of checking the agent's claims."""
+    """Return the facts from the front matter, and the result of checking the agent's claims."""
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
     said = [
@@ -63,7 +63,7 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:
-    """The question, and what approving does."""
+    """Return the question, and what approving does."""
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase
@@ -71,7 +71,7 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
         return [
             Span(" ◆ ", "state-needs"),
             Span(
-                "The agent has not been asked yet. Below is what cockpit knows on its own. "
+                "The agent has not been asked yet. The draft below has only facts from cockpit. "
                 "Approving asks the agent to write the document; you review it before anything "
                 "ends."
             ),
@@ -88,12 +88,12 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
 
 
 def without_title(body: str) -> str:
-    """The document without its leading `# Handoff` heading, which the title repeats."""
+    """Return the document without its leading `# Handoff` heading, which the title repeats."""
     return re.sub(r"\A\s*# +Handoff *\n", "\n", body)
 
 
 def refusal_spans(error: CockpitError, edit: str, refuse: str) -> list[Span]:
-    """Why the document was refused, and the keys to continue."""
+    """Return why the document was refused, and the keys to continue."""
     reasons = safe_line(" ".join(error.detail.splitlines()), 1000)
     return [
         Span(" ✗ ", "error"),

@@ -27,7 +27,7 @@ class Row:
     context: ContextStatus
     stale: bool
     absent: bool
-    """There is no session, and so no context. Not used for a session whose context is unknown."""
+    """Whether there is no session, and therefore no context; False if it is only unknown."""
     tokens: str
     percent: str
     band: str
@@ -42,13 +42,13 @@ class Row:
     age: str
     cost: str
     lost: bool = False
-    """Its host does not answer, so everything is as last known."""
+    """Whether the agent's host does not answer, so that all values are old."""
 
 
 def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: bool = False) -> Row:
-    """The row of an agent whose status arrived `heard_seconds` ago; `now` is UTC.
+    """Return the row of an agent whose status arrived `heard_seconds` ago; `now` is UTC.
 
-    For a lost host everything is as last known and marked as stale.
+    `lost`: the agent's host does not answer, so all values are marked as stale.
     """
     context = agent.context
     known = context.age_seconds
@@ -87,7 +87,7 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
 
 
 def _waits_for(needs: Needs, now: datetime) -> str:
-    """What it waits for, briefly: the state column shows the kind."""
+    """Return in short what the agent waits for; the state column shows the kind."""
     if needs.tool:
         return f"{needs.tool} {needs.command or ''}"
     if needs.kind == "usage_limit" and needs.resets_at:
@@ -125,7 +125,7 @@ def _turns(context: ContextStatus) -> str:
 
 
 def _chain(agent: AgentStatus) -> str:
-    """`2/4` for the second of at most four sessions; `2/…` without a limit or beyond it."""
+    """Return `2/4` for the second of at most four sessions; `2/…` without a limit or beyond it."""
     if agent.session_number is None:
         return ""
     most = agent.max_handoffs + 1

@@ -24,13 +24,13 @@ COLUMN = {"context": "bar", "name": "name", "age": "age", "cost": "cost"}
 
 
 def next_order(order: str) -> str:
-    """The next order, cycling; the first one after an unknown order."""
+    """Return the next order, cyclically; the first one for an unknown order."""
     names = list(ORDERS)
     return names[(names.index(order) + 1) % len(names)] if order in names else names[0]
 
 
 def ordered(agents: Iterable[AgentStatus], order: str) -> list[AgentStatus]:
-    """Agents in this order; a stable sort."""
+    """Sort the agents in this order; a stable sort."""
     key = _KEYS.get(order)
     return list(agents) if key is None else sorted(agents, key=key)
 

@@ -10,11 +10,11 @@ from rich.cells import cell_len, set_cell_size
 class Span(NamedTuple):
     text: str
     role: str = ""
-    """A component of the widget that draws it (`name`, `muted`, `bar-act`); empty is plain."""
+    """A component class of the widget (`name`, `muted`, `bar-act`); empty: plain text."""
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Exactly `width` terminal cells: cut with an ellipsis, or padded."""
+    """Cut the text with an ellipsis, or pad it, to exactly `width` terminal cells."""
     if width <= 0:
         return ""
     length = cell_len(text)
@@ -25,7 +25,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Like `fit`, but cut after a word or path component if that wastes little room."""
+    """Cut or pad as `fit` does, but cut after a word or path component if little room is lost."""
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)
@@ -51,7 +51,7 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def plain(spans: list[Span]) -> str:
-    """The text without roles."""
+    """Return the text without roles."""
     return "".join(span.text for span in spans)
 
 

@@ -68,7 +68,7 @@ _PHASES = {
 
 
 def last_known(look: Look) -> Look:
-    """The look for an agent whose host does not answer; `~` marks a guess."""
+    """Return the look for an agent whose host does not answer; `~` marks a guess."""
     return look._replace(glyph="~", role="muted")
 
 
@@ -77,7 +77,7 @@ def group_of(agent: AgentStatus) -> Group:
 
 
 def look_of(agent: AgentStatus) -> Look:
-    """The look of an agent, specific to its need or handoff phase."""
+    """Return the look of an agent, specific to its need or handoff phase."""
     look = _LOOKS[agent.state]
     if agent.state == "needs_you" and agent.needs:
         role = "failed" if agent.needs.kind == "failed" else look.role

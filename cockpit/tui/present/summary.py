@@ -28,7 +28,7 @@ def summary(
     other_version: str | None = None,
     held: int = 0,
 ) -> list[Span]:
-    """The summary in exactly `width` cells; a lost connection takes precedence over counts.
+    """Return the summary in exactly `width` cells; a lost connection takes precedence over counts.
 
     `other_version` is the supervisor's version if it differs from the screen's.
     """
@@ -55,7 +55,7 @@ def summary(
 def joined_summary(
     agents: Iterable[AgentStatus], parts: Sequence[Part], width: int, now: float, held: int = 0
 ) -> list[Span]:
-    """The summary for several hosts; the cost is dropped first, lost hosts last."""
+    """Return the summary for several hosts; the cost is dropped first, lost hosts last."""
     everyone = list(agents)
     brand = [Span(" cockpit ", "brand"), Span(" ")]
     counts = [*brand, *_counts(everyone)]
@@ -75,7 +75,7 @@ def joined_summary(
 
 
 def title(agents: Iterable[AgentStatus]) -> str:
-    """The terminal's title."""
+    """Return the terminal's title."""
     needing = sum(1 for agent in agents if agent.state == "needs_you")
     return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
 
@@ -101,7 +101,7 @@ def _held(held: int) -> list[Span]:
 
 
 def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
-    """The counts followed by `after`; the least urgent counts are dropped first."""
+    """Return the counts followed by `after`; the least urgent counts are dropped first."""
     for shown in range(len(GROUPS), 0, -1):
         said = [*_counts(agents, GROUPS[:shown]), *after]
         if _length(said) <= room:

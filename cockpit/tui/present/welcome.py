@@ -1,4 +1,4 @@
-"""Shown in place of the pane while there are no agents."""
+"""The text in place of the pane while there are no agents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMMANDS = (
 
 
 def welcome(keys: Mapping[str, str]) -> list[list[Span]]:
-    """At most ten lines of 60 cells, to fit the smallest terminal."""
+    """Return at most ten lines of 60 cells, which fit the smallest terminal."""
     ways = [
         [Span(f"  {fit(shown_key(BY_ID[action], keys), 12)}  ", "key"), Span(words)]
         for action, words in _WAYS

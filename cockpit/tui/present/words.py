@@ -9,7 +9,7 @@ DASH = "–"
 
 
 def tokens(count: int | None) -> str:
-    """`950`, `9.5k`, `142k`, `1M`, `1.2M`."""
+    """Format a token count: `950`, `9.5k`, `142k`, `1M`, `1.2M`."""
     if count is None:
         return DASH
     if count < 1000:
@@ -22,7 +22,7 @@ def tokens(count: int | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A fraction as whole per cent, not capped; anything above zero is at least 1 %."""
+    """Format a fraction as whole per cent, which may exceed 100; above zero at least 1%."""
     if share is None:
         return DASH
     if 0 < share < 0.01:
@@ -37,7 +37,7 @@ def money(dollars: float | None) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """In minutes or longer, so that an idle screen is not redrawn: `now`, `4m`, `2h`."""
+    """Format an age in minutes or longer, so that an idle screen is not redrawn: `now`, `2h`."""
     if seconds is None:
         return DASH
     minutes = int(seconds // 60)
@@ -51,7 +51,7 @@ def age(seconds: float | None) -> str:
 
 
 def seconds_since(moment: str | None, now: datetime) -> float | None:
-    """Seconds since an RFC 3339 time; None if missing or invalid. Never negative."""
+    """Return the seconds since an RFC 3339 time; None if missing or invalid. Never negative."""
     if not moment:
         return None
     try:
@@ -64,7 +64,7 @@ def seconds_since(moment: str | None, now: datetime) -> float | None:
 
 
 def clock(moment: str) -> str:
-    """The time of day of an RFC 3339 time, in the local time zone."""
+    """Return the time of day of an RFC 3339 time, in the local time zone."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
     except ValueError:
@@ -72,7 +72,7 @@ def clock(moment: str) -> str:
 
 
 def stamp(moment: str) -> str:
-    """Day and time of an RFC 3339 time, in the local time zone."""
+    """Return day and time of an RFC 3339 time, in the local time zone."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
@@ -80,7 +80,7 @@ def stamp(moment: str) -> str:
 
 
 def until(moment: str, now: datetime) -> str:
-    """When something ends, in the local time zone: `18:05` today, else with the date."""
+    """Format an end time in the local time zone: `18:05` if today, else with the date."""
     try:
         end = datetime.fromisoformat(moment).astimezone()
     except ValueError:

@@ -15,7 +15,7 @@ from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 
 def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
-    """A worktree as lines: its description, then what blocks removing it. `now` is UTC."""
+    """Return a worktree's description, and what blocks removing it, as lines. `now` is UTC."""
     described = [safe_line(f"{tree.directory}  {_what(tree, now)}", 400)]
     if not tree.made:
         return described
@@ -23,19 +23,19 @@ def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
 
 
 def name_of(tree: WorktreeStatus) -> str:
-    """The name used in requests: its path, prefixed with its host if remote."""
+    """Return the name used in requests: its path, prefixed with its host if remote."""
     return far_name(tree.host, tree.directory) if tree.host else tree.directory
 
 
 def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
-    """What blocks removing it; with `salvage`, without what that saves."""
+    """Return what blocks removing a worktree; `salvage` leaves out work that it would save."""
     if not tree.made:
         return tree.obstacles[:1]
     return [one for one in tree.obstacles if not (salvage and one.salvageable)]
 
 
 def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | None:
-    """Why it cannot be removed, and the next step; None if it can."""
+    """Return why a worktree cannot be removed, and the next step; None if it can."""
     standing = against(tree, salvage=salvage)
     if not standing:
         return None
@@ -48,7 +48,7 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
 
 
 def question(tree: WorktreeStatus) -> str:
-    """What removing it does."""
+    """Describe what removing the worktree does."""
     stays = f"Its branch {tree.branch} is kept. " if tree.branch else ""
     return safe_line(
         f"{_what_is_lost(tree)}{stays}Its contents are saved under a git ref first, so you can "
@@ -65,7 +65,7 @@ def _what_is_lost(tree: WorktreeStatus) -> str:
 
 
 def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
-    """The commands that restore a removed worktree."""
+    """Return the commands that restore a removed worktree."""
     there = f"On {tree.host}: " if tree.host else ""
     repository, directory = shlex.quote(tree.repository), shlex.quote(tree.directory)
     at = shlex.quote(tree.branch) if tree.branch else f"--detach {tree.head or reference or 'HEAD'}"
@@ -88,9 +88,9 @@ def drawn(
     key: str = "x",
     home: str = "",
 ) -> list[list[Span]]:
-    """A worktree wrapped to a width: its description, and how to remove it or what to do first.
+    """Return a worktree as wrapped lines: its description, and how to remove it.
 
-    `said` is the progress or error of a removal; it replaces the latter.
+    `said` is the progress or error of a removal, and replaces the second part.
     """
     there = f"{safe_line(tree.host, 32)}:" if tree.host else ""
     parts = [

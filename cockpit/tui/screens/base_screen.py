@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class BaseScreen(Screen[None]):
-    """Shows the footer, and runs the handler of the action that a key or a click asks for."""
+    """Shows the footer, and runs the handler of the action that a key or a click selects."""
 
     CONTEXT: ClassVar[Context]
 
@@ -38,7 +38,7 @@ class BaseScreen(Screen[None]):
         self._answered = model.any_live
 
     def footer(self) -> ComposeResult:
-        """The last lines: a lost connection, unless the screen shows it elsewhere, and the keys."""
+        """Yield the line for a lost connection, unless the screen has its own, and the keys."""
         yield self._outage
         yield self._keys
 
@@ -64,14 +64,14 @@ class BaseScreen(Screen[None]):
             self._keys.show()
 
     def reconnected(self) -> None:
-        """Called when a supervisor answers again: retry what failed."""
+        """Repeat failed requests. Called when a supervisor answers again."""
 
     def handlers(self) -> Handlers:
-        """The method for each action of this screen's context."""
+        """Return the method for each action of this screen's context."""
         raise NotImplementedError
 
     def hints(self) -> Iterable[Action]:
-        """The actions for the key line."""
+        """Return the actions for the key line."""
         return possible(self.model, self.CONTEXT)
 
     def action_act(self, action: str) -> None:

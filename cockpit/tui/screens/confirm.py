@@ -19,7 +19,7 @@ TOGETHER = "y was ignored: it arrived with other keys, as in a paste. Press it o
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Says what will happen; `y` confirms, `n`, `q` and Esc cancel."""
+    """Describes what will happen. `y` confirms; `n`, `q` and Esc cancel."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),
@@ -28,7 +28,7 @@ class ConfirmScreen(ModalScreen[bool]):
     ]
 
     def __init__(self, question: str, words: str, yes: str) -> None:
-        """`yes` names in a word or two what `y` does."""
+        """`yes`: what `y` does, in a word or two."""
         super().__init__()
         self._question = safe_line(question)
         self._words = safe_line(words, 400)

@@ -48,7 +48,7 @@ class Form(ModalScreen[Answer]):
     """Each field with a sentence on what to enter, for the help."""
 
     status_line: Static
-    """Shows what submitting would do, or what is wrong; not every form has one."""
+    """Shows what submitting would do, or what is wrong. Not set in every form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,15 +58,15 @@ class Form(ModalScreen[Answer]):
         """The field that gets keys while nothing has the focus; None for the first field."""
 
     def first_field(self) -> Widget:
-        """The field that gets the focus when the form opens."""
+        """Return the field that gets the focus when the form opens."""
         raise NotImplementedError
 
     def fields(self) -> list[Widget]:
-        """All fields, in Tab order."""
+        """Return all fields, in Tab order."""
         return [self.first_field()]
 
     def submit(self) -> None:
-        """Submit the form. Called once the fields hold everything typed before."""
+        """Submit the form. Called once the fields contain everything typed before."""
         raise NotImplementedError
 
     def show_status(self, words: str, *, wrong: bool) -> None:
@@ -117,7 +117,7 @@ class Form(ModalScreen[Answer]):
 
 
 def row(label: str, field: Widget) -> Horizontal:
-    """A field with its label before it."""
+    """Return a row with a label and its field."""
     return Horizontal(
         Static(label, classes="dialog--label", markup=False), field, classes="form--row"
     )

@@ -31,7 +31,7 @@ LEGEND = (
 
 
 MOST = 6
-"""Lines one sentence may take."""
+"""Maximum number of lines of a sentence."""
 
 
 class Sentences(Lines):
@@ -48,7 +48,7 @@ class Sentences(Lines):
         super().__init__(id="help-lines")
         self._sentences = sentences
         self._places: list[int] = []
-        """For each line, the index of its sentence."""
+        """The index of the sentence for each line."""
 
     def resized(self) -> None:
         width = self.size.width

@@ -24,7 +24,7 @@ class Removed:
 
     tree: WorktreeStatus
     reference: str | None
-    """The git ref that holds its contents."""
+    """The git ref with the worktree's contents."""
 
 
 class Removals:
@@ -45,7 +45,7 @@ class Removals:
         self._listener = listener
 
     async def remove(self, tree: WorktreeStatus, now: datetime, *, salvage: bool) -> str:
-        """Remove a worktree; returns the message to show. Raises like `Client.ask`."""
+        """Remove a worktree; return the message to show. Raises the same errors as `Client.ask`."""
         name = name_of(tree)
         if name in self.begun:
             return ""

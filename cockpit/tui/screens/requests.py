@@ -21,7 +21,7 @@ ERROR_SECONDS = 10.0
 
 
 class Requests:
-    """Sends verbs from a screen. Each runs in its own task, so a slow one blocks nothing."""
+    """Sends verbs from a screen, each in its own task, so that a slow request does not block."""
 
     def __init__(self, screen: Screen[Any], client: Client) -> None:
         self._screen = screen
@@ -71,7 +71,7 @@ def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
 
 
 def in_one_line(error: CockpitError) -> str:
-    """Title, detail and hint as sentences, for one line of a form."""
+    """Format title, detail and hint as sentences, for one line of a form."""
     parts = [part for part in (error.title, error.detail, error.hint) if part]
     return safe_line(" ".join(f"{part.rstrip('.')}." for part in parts), 600)
 

@@ -1,4 +1,4 @@
-"""Ask in which CLI a job continues. A digit answers, so that no held key can."""
+"""Ask in which CLI a job continues. The answer is a digit, so that a held key cannot answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = (
 
 
 def others(runtime: str) -> tuple[str, ...]:
-    """The CLIs in which an agent of this runtime can continue."""
+    """Return the CLIs in which an agent of this runtime can continue."""
     return tuple(name for name in SUCCESSORS if name != runtime)
 
 

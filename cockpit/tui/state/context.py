@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UIContext:
-    """The environment of the screens, and what they may run."""
+    """The environment of the screens, and the functions that they can call."""
 
     attach: Attach
     edit: Edit
     direct: bool = False
-    """The screen owns its terminal, so attaching suspends the application."""
+    """Whether the screen owns its terminal, so that attaching suspends the application."""
     pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))
     keys: dict[str, str] = field(default_factory=dict)
     """The user's own keys by action; changed in place when the settings change."""
     host: str = "local"
     """The user's name for the main host."""
     home: str = ""
-    """The user's home directory on that host, shown as `~`."""
+    """The user's home directory on the main host, shown as `~`."""
     directory: Path = Path("/")
     """The directory cockpit was started in; the default for new agents."""
     files: Callable[[], Files] | None = None
     """Reads the configuration from disk; None if it cannot be changed."""
     reload: ReloadDependencies | None = None
-    """For applying changed settings at once; None if they apply at the next start."""
+    """Functions to apply changed settings at once; None: changes apply at the next start."""

@@ -20,16 +20,16 @@ from cockpit.wire.stream import Snapshot, WatchLine
 
 FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
-"""Seconds. Trying a local socket is cheap, and the user may be waiting."""
+"""In seconds. Connecting to a local socket is cheap, and the user may be waiting."""
 LAST_REMOTE_RETRY = 30.0
-"""Seconds. Each try on a remote host is a process, a login and a log entry."""
+"""In seconds. Each retry on a remote host costs a process, a login and a log entry."""
 BEGINNING = 3.0
 AT_THE_BEGINNING = 0.05
-"""Seconds. A supervisor started together with the screen answers soon."""
+"""In seconds. A supervisor that was started together with the screen answers soon."""
 
 
 class NotUnderstood(Failed):
-    """The supervisor's reply cannot be parsed: it runs another version."""
+    """The supervisor's reply cannot be parsed, because its version is different."""
 
 
 async def follow(client: Supervisor, part: Part) -> None:
@@ -59,7 +59,7 @@ async def follow(client: Supervisor, part: Part) -> None:
 
 
 def _why(error: CockpitError, *, is_remote: bool) -> str:
-    """The error in one line; for a remote host with its title."""
+    """Return the error in one line; for a remote host, with its title."""
     words = (
         [error.title, *error.detail.splitlines()[:1]]
         if is_remote
@@ -76,7 +76,7 @@ async def _follow_once(client: Supervisor, part: Part) -> None:
 
 
 async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
-    """The next line; None at the end. Raises `NotUnderstood` if it cannot be parsed."""
+    """Return the next line; None at the end. Raises `NotUnderstood` if it cannot be parsed."""
     try:
         return await anext(lines)
     except StopAsyncIteration:

@@ -32,7 +32,7 @@ class Change(StrEnum):
     FLEET = "fleet"
     """Agents were added or removed, or the whole fleet was replaced."""
     AGENT = "agent"
-    """One agent changed; called with its name."""
+    """One agent changed; the listener gets its name."""
     SELECTION = "selection"
     CONNECTION = "connection"
     EVENT = "event"
@@ -47,10 +47,10 @@ class Connection:
 
     live: bool = False
     lost_at: float | None = None
-    """When it stopped answering; None while it answers and before the first failure."""
+    """When the supervisor stopped answering; None while it answers, and before a first failure."""
     why: str = ""
     incompatible: bool = False
-    """The supervisor answers, but runs another version."""
+    """Whether the supervisor answers but runs another version."""
 
 
 Listener = Callable[[Change, str | None], None]
@@ -62,19 +62,19 @@ class Part:
     def __init__(self, model: Model, host: str) -> None:
         self._model = model
         self.host = host
-        """The user's name for its host."""
+        """The user's name for the host."""
         self.version: str | None = None
         """The version that the supervisor reports."""
         self.connection = Connection()
         self.held: list[HeldSetting] = []
         """Settings ignored because their file is untrusted, as last read."""
         self.elsewhere = 0
-        """The number of sessions that no cockpit started, as last told."""
+        """The number of sessions that no cockpit started, as last reported."""
         self.last_event = 0
 
     @property
     def is_remote(self) -> bool:
-        """Whether its host is remote."""
+        """Whether the supervisor's host is remote."""
         return self.host != LOCAL
 
     def take(self, line: WatchLine, now: float) -> None:
@@ -84,7 +84,7 @@ class Part:
                 self.host = line.status.host
                 self.version = line.status.supervisor.version
                 self.held = line.status.held
-                self.elsewhere = 0  # counted anew, but not by an older supervisor
+                self.elsewhere = 0  # a new count follows, except from an older supervisor
                 self._model.replace(self, line.status, now)
             case AgentChanged():
                 self._model.put(line.agent, now)
@@ -141,20 +141,20 @@ class Model:
         """`host` is the main host, `others` are the hosts shown with it."""
         self.main = Part(self, host)
         self.parts = {host: self.main, **{other: Part(self, other) for other in others}}
-        """By the user's name for the host, in display order."""
+        """Parts by the user's name for the host, in display order."""
         self.agents: dict[str, AgentStatus] = {}
-        """By name, in each supervisor's order."""
+        """Agents by name, in each supervisor's order."""
         self.received_at: dict[str, float] = {}
-        """When each agent's row last arrived, to which the age in the row is added."""
+        """When each agent's row last arrived. The age in a row is relative to this time."""
         self.selected = selected
         """The selected name; kept while that agent is missing."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
-        """Oldest first."""
+        """Events, oldest first."""
         self._listeners: list[Listener] = []
 
     @property
     def agent(self) -> AgentStatus | None:
-        """The selected agent, if it is there."""
+        """The selected agent; None if it is missing or none is selected."""
         return self.agents.get(self.selected) if self.selected else None
 
     @property
@@ -192,12 +192,12 @@ class Model:
 
     @property
     def lost(self) -> list[Part]:
-        """The parts that do not answer, if there are several; without those not yet tried."""
+        """The parts that do not answer, without those not tried yet; empty for a single host."""
         parts = self.parts.values() if self.is_joined else ()
         return [part for part in parts if part.connection.lost_at is not None]
 
     def part_of(self, name: str | None) -> Part:
-        """The part of the agent with that name."""
+        """Return the part of the agent with that name."""
         host = host_and_name(name)[0] if name else None
         return self.parts.get(host, self.main) if host else self.main
 
@@ -206,7 +206,7 @@ class Model:
         return self.part_of(name) in self.lost
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Add a listener; returns an idempotent function that removes it."""
+        """Add a listener; return an idempotent function that removes it."""
         self._listeners.append(listener)
 
         def stop() -> None:

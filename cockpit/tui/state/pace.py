@@ -28,7 +28,7 @@ PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=2.
 
 
 def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:
-    """`auto` means `low` over SSH."""
+    """Return the pace for a setting; `auto` means `low` over SSH."""
     return replace(PACES["low" if over_ssh else refresh])
 
 

@@ -20,7 +20,7 @@ class View:
 
     selected: str | None = None
     sort: str = "need"
-    """One of `present.sorting.ORDERS`."""
+    """The sort order, one of `present.sorting.ORDERS`."""
     beside: bool | None = None
     """Whether the pane is beside the list; None to decide by the width."""
     list_height: int = 55
@@ -54,7 +54,7 @@ class ViewMemory:
 
 
 def _read(file: Path | None) -> View:
-    """The view in the file; invalid values are ignored."""
+    """Return the view in the file; invalid values are ignored."""
     if file is None:
         return View()
     try:

@@ -47,7 +47,7 @@ class ReloadDependencies:
 def drawn_as(
     environment: Mapping[str, str], *, over_ssh: bool
 ) -> Callable[[CockpitSettings], tuple[Sequence[LineFilter], Pace]]:
-    """A function from settings to filters and pace, for a terminal with this environment."""
+    """Return a function from settings to filters and pace, for a terminal with this environment."""
 
     def drawn(said: CockpitSettings) -> tuple[Sequence[LineFilter], Pace]:
         found = filters(said.glyphs, said.colours, environment)

@@ -1,7 +1,7 @@
 """A line filter that draws with ASCII only.
 
-Replaces every character with an ASCII one of the same width, just before the terminal, so that no
-screen has to care.
+Replaces every character with ASCII of the same width, just before output, so that screens need no
+ASCII variant.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from textual.filter import LineFilter
 UNKNOWN = "?"
 
 _DRAWN = {
-    # the bar: fill, notch, where it compacts, a guess, not known
+    # the bar: fill, notch, compaction point, assumed window, unknown tokens
     "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": ">", "▍": ".", "▎": ".", "▏": "|", "┃": "]",
     "▒": "%", "░": ".", "▓": "#", "╌": "-", "▐": "|", "▀": "-", "▄": "_",
     # states
     "◆": "!", "◇": "!", "●": "*", "○": "o", "◌": ".", "»": ">", "«": "<", "✓": "v", "✔": "v",
     "×": "x", "✗": "x", "✘": "x", "·": ".", "•": "*", "⏺": "*", "■": "#", "□": "o",
-    # courses, trends
+    # plots, sparklines
     "┊": ":", "▁": "_", "▂": "_", "▃": ".", "▅": "=", "▆": "+", "▇": "#",
-    # writing
+    # punctuation and CLI symbols
     "…": "~", "–": "-", "—": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "→": ">",
     "←": "<", "↑": "^", "↓": "v", "▲": "^", "▼": "v", "▶": ">", "◀": "<", "❯": ">", "❮": "<",
     "⎿": "L", "✻": "*", "✽": "*", "✢": "*", "✶": "*", "✳": "*", "⬢": "*", "⏵": ">", "ß": "s",
@@ -44,13 +44,13 @@ class AsciiOnly(LineFilter):
 
 @lru_cache(maxsize=4096)
 def ascii_only(text: str) -> str:
-    """The text in ASCII, exactly as many cells wide."""
+    """Convert a text to ASCII of exactly the same width in cells."""
     parts, width = split_graphemes(text)
     return "".join(_shown(text[start:end], cells) for start, end, cells in parts)[:width]
 
 
 def _shown(joined: str, cells: int) -> str:
-    """One grapheme; its first character decides."""
+    """Convert one grapheme; its first character selects the replacement."""
     return _drawn(joined[0]).ljust(cells, UNKNOWN)[:cells]
 
 
@@ -68,7 +68,7 @@ def _drawn(char: str) -> str:
 
 
 def _line(char: str) -> str:
-    """Box drawing: straight lines, and everything else as a corner."""
+    """Convert a box-drawing character; all but straight lines become a corner."""
     if not "\u2500" <= char <= "\u257f":
         return ""
     name = unicodedata.name(char)

@@ -1,7 +1,7 @@
-"""Attaching to an agent's pane.
+"""Attach to an agent's pane.
 
 Inside cockpit's own tmux server the pane is another window, and the screen keeps running. In a
-terminal of its own the screen is suspended until the user detaches. Starts no process itself.
+terminal of its own the screen is suspended until the user detaches. This module starts no process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Edit = Callable[[Path], Awaitable[None]]
 
 
 async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) -> None:
-    """Suspend the application while `run` runs, and resume it whatever happens.
+    """Suspend the application while `run` runs, and always resume it.
 
     The batch is required: without it thirty repaints fill the stopped driver's queue and the
     application hangs. An error is raised only after resuming: raised inside, it would leave the

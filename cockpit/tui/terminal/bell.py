@@ -45,11 +45,11 @@ class Bell:
         self._last = float("-inf")
 
     def use_settings(self, settings: Notifications) -> None:
-        """Use these settings from now on."""
+        """Replace the settings."""
         self._settings = settings
 
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
-        """Handle a new event; `send` writes to the terminal when it is time."""
+        """Collect a new event; `send` is called with the terminal sequence when it is time."""
         settings = self._settings
         typed = from_data(event.kind, event.data)
         if settings.terminal == "off" or topic(typed) not in settings.on:
@@ -68,7 +68,7 @@ class Bell:
 
 
 def sequence(how: InTerminal, title: str, body: str, *, behind_tmux: bool) -> str:
-    """The sequence to write. `title` and `body` are untrusted: control characters are removed."""
+    """Return the sequence to write, without the control characters of `title` and `body`."""
     title = safe_line(title, LONGEST).replace(";", ",")
     body = safe_line(body, LONGEST)
     match how:

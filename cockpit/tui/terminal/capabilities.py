@@ -17,7 +17,7 @@ Colours = Literal["auto", "all", "16", "none"]
 
 
 def filters(glyphs: Glyphs, colours: Colours, environment: Mapping[str, str]) -> list[LineFilter]:
-    """The filters for every line; `auto` decides by the environment."""
+    """Return the filters for every line; `auto` chooses by the environment."""
     found: list[LineFilter] = []
     match promised(environment) if colours == "auto" else colours:
         case "none":

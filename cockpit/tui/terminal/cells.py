@@ -1,8 +1,8 @@
 """Track the terminal's cells, so that only changed cells are sent.
 
 Textual repaints whole lines of whole widgets; over SSH that is most of the traffic. Parses the
-stream that Textual writes: absolute moves, styled text, line ends. Anything else is passed
-through, and the known cells are dropped. Pure: holds cells and returns strings.
+stream that Textual writes: absolute moves, styled text, line ends. Other output is passed through
+unchanged, and the known cells are dropped. Does no I/O: keeps cells and returns strings.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import lru_cache
 from rich.cells import cell_len
 
 Cell = tuple[str, str]
-"""What is in a cell and the style it was written with; a wide run is in its first cell, and the
-cells behind it have no text."""
+"""The text and style of a cell. A run of wide characters is in its first cell; the other cells of
+the run have no text."""
 
 _TOKEN = re.compile(
     r"\x1b\[(?P<row>\d+);(?P<column>\d+)H"
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 )
 _ALTERNATE_SCREEN = "1049"
 _REWRITTEN = 4
-"""Unchanged gaps up to this width are rewritten: a jump costs as much."""
+"""Unchanged gaps of up to this many cells are rewritten: moving the cursor costs as much."""
 
 
 class ScreenDiff:
@@ -45,7 +45,7 @@ class ScreenDiff:
         self._style = ""
 
     def reduced(self, data: str) -> str:
-        """The shortest output with the same effect as `data`."""
+        """Return the shortest output with the same effect as `data`."""
         out: list[str] = []
         x: int | None = None
         y, style = 0, ""
@@ -74,7 +74,7 @@ class ScreenDiff:
         return "".join(out)
 
     def _put(self, out: list[str], x: int, y: int, text: str, style: str) -> int:
-        """Write the cells that differ; returns the column after the text."""
+        """Write the cells that differ; return the column after the text."""
         cells = _cells(text, style)
         end = x + len(cells)
         row = self._rows.setdefault(y, [])
@@ -111,7 +111,7 @@ class ScreenDiff:
 
 
 def _stretches(changed: list[int], cells: list[Cell]) -> list[tuple[int, int]]:
-    """The first and last cell of each changed run; small gaps in one style are included.
+    """Return the first and last cell of each changed run; small gaps in one style are included.
 
     A run of wide characters is one cell followed by empty ones, and is written as a whole.
     """
@@ -136,7 +136,7 @@ def _one_style(cells: list[Cell]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _cells(text: str, style: str) -> list[Cell]:
-    """One cell per character; if any is not one column wide, the whole text is one piece.
+    """Return one cell per character, or one for the whole text if a character is not one column.
 
     The terminal lays out wide, joined and combining characters, so they are never split.
     Cached: callers must not modify the result.
@@ -149,7 +149,7 @@ def _cells(text: str, style: str) -> list[Cell]:
 
 @lru_cache(maxsize=1024)
 def _parts(style: str) -> tuple[str, str, str]:
-    """Attributes, foreground and background of a style, each as its parameters."""
+    """Return a style's attributes, foreground and background, each as SGR parameters."""
     attributes: list[str] = []
     foreground = background = ""
     codes = iter(style.split(";") if style else ())
@@ -170,7 +170,7 @@ def _parts(style: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=1024)
 def _ground(style: str) -> str:
-    """The style of a blank cell: without the foreground and bold, which do not show."""
+    """Return the style of a blank cell: without foreground and bold, which are not visible."""
     attributes, foreground, background = _parts(style)
     kept = [code for code in attributes.split(";") if code not in {"", "1", "2", "3"}]
     if kept:
@@ -180,7 +180,7 @@ def _ground(style: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _turned(old: str, new: str) -> str:
-    """The shortest sequence from one style to another."""
+    """Return the shortest sequence from one style to another."""
     old_attributes, old_foreground, old_background = _parts(old)
     attributes, foreground, background = _parts(new)
     if old_attributes != attributes:

@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from textual.color import Color
 
 TEXT = 4.5
-"""The minimum for text; a high-contrast theme needs 7."""
+"""The minimum contrast of text; a high-contrast theme needs 7."""
 _STEP = 0.05
 
 
 def ratio(one: Color, other: Color) -> float:
-    """The contrast ratio, from 1 (same colour) to 21 (black and white). Symmetric."""
+    """Return the contrast ratio, from 1 (same colour) to 21 (black and white). Symmetric."""
     light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
 def legible(colour: Color, grounds: Iterable[Color], least: float = TEXT) -> Color:
-    """The colour, made lighter or darker until it is readable on all backgrounds.
+    """Return the colour, made lighter or darker until it is readable on all backgrounds.
 
     If that is impossible, the better of black and white.
     """

@@ -15,9 +15,9 @@ from cockpit.tui.terminal.cells import ScreenDiff
 from cockpit.tui.terminal.paste_guard import PasteGuard
 
 READ = 4096
-"""Bytes per read, as much as a terminal buffers of a line."""
+"""Bytes per read: the size of a terminal's line buffer."""
 LOOK = 0.1
-"""Seconds after which a lone Esc counts as the key; also the interval for checking for exit."""
+"""Seconds after which a lone Esc is read as the key; also the interval of checks for exit."""
 _TITLE = "\x1b]2;{}\x07"
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 
@@ -27,13 +27,16 @@ class RedrawWanted(Message):
 
 
 class DiffingDriver(LinuxDriver):
-    """Filters every write through `ScreenDiff`, which is reset whenever something else may have
-    drawn: after a resize, a suspension or the redraw key."""
+    """Filters every write through `ScreenDiff`.
+
+    The known cells are dropped when the terminal may show something else: after a resize, a
+    suspension or the redraw key.
+    """
 
     _screen_diff: ScreenDiff | None = None
     _title = ""
     _is_suspended = False
-    """The application is suspended."""
+    """Whether the application is suspended."""
 
     def write(self, data: str) -> None:
         if self._screen_diff is None:
@@ -61,18 +64,18 @@ class DiffingDriver(LinuxDriver):
                     self.process_message(event)
 
     def set_title(self, title: str) -> None:
-        """Set the terminal's title. For our own text only, nothing untrusted."""
+        """Set the terminal's title to a trusted text; control characters are not removed."""
         if title != self._title:
             self._title = title
             super().write(_TITLE.format(title))
 
     def ring(self, sequence: str) -> None:
-        """Write a notification; not while suspended, when another program would read it."""
+        """Write a notification. Does nothing while another program uses the terminal."""
         if not self._is_suspended:
             super().write(sequence)
 
     def forget(self) -> None:
-        """Send everything at the next draw."""
+        """Send all cells at the next draw."""
         if self._screen_diff:
             self._screen_diff.forget()
 

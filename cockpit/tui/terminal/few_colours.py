@@ -21,7 +21,7 @@ STANDS_OUT = 2.0
 """The contrast from which a background stands out."""
 SAME_HUE = 1 / 9
 COLOURED = 28
-"""The minimum difference of the RGB parts, of 255; below that a colour counts as grey."""
+"""The minimum difference of the RGB parts, of 255; a colour with less is treated as grey."""
 
 _SIXTEEN = {
     number: Color.parse(f"rgb({red},{green},{blue})")
@@ -34,11 +34,11 @@ _SIXTEEN = {
         ]
     )
 }  # fmt: skip
-"""As on the Linux console; others differ slightly."""
+"""The colours of the Linux console; other terminals differ slightly."""
 
 
 class NoColours(LineFilter):
-    """Draws with bold, underline and reverse only, not even greys."""
+    """Draws with bold, underline and reverse only, without colours or greys."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
@@ -94,7 +94,7 @@ def _known(colour: RichColor | None, otherwise: Color) -> Color:
 
 @lru_cache(maxsize=1024)
 def _nearest(colour: Color, ground: int) -> int:
-    """The readable ANSI colour with the nearest hue; otherwise a grey, black or white."""
+    """Return the readable ANSI colour with the nearest hue; otherwise a grey, black or white."""
     readable = [number for number in _SIXTEEN if ratio(_SIXTEEN[number], _SIXTEEN[ground]) >= TEXT]
     hues = {number: _turn(colour, _SIXTEEN[number]) for number in readable}
     alike = [number for number, turn in hues.items() if turn <= SAME_HUE]
@@ -110,7 +110,7 @@ def _is_coloured(colour: Color) -> bool:
 
 
 def _turn(one: Color, other: Color) -> float:
-    """The distance of two hues on the colour circle, as a fraction; 1 for greys."""
+    """Return the distance of two hues on the colour circle, as a fraction; 1 for greys."""
     if not _is_coloured(other):
         return 1.0
     apart = abs(one.hsl.h - other.hsl.h)
@@ -118,7 +118,7 @@ def _turn(one: Color, other: Color) -> float:
 
 
 def _attributes(style: Style | None, *, reverse: bool) -> Style:
-    """The style without its colours; reversing twice cancels out."""
+    """Return the style without its colours; reversing twice cancels out."""
     if style is None:
         return Style()
     return Style(

@@ -2,8 +2,8 @@
 
 Most terminals mark pastes. A Linux console, an old `screen` or a program that writes into the
 terminal do not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive
-together and look the same. So a burst still runs in order; only destructive actions are refused
-from a large burst, and a confirmation that arrives in the same burst as another key is ignored.
+together and look the same. So the keys of a burst still run in order. Only destructive actions are
+refused from a large burst, and a confirmation is ignored if it arrives together with another key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOGETHER = 0.02
 """Seconds between keys of one burst, at most. Typing takes 40 ms per key."""
 PASTE = 4
-"""Distinct characters from which a burst looks pasted. A held key is one character."""
+"""Number of distinct characters from which a burst looks pasted; a held key is only one."""
 _MARK = "cockpit_burst"
 
 
@@ -32,7 +32,7 @@ class Burst:
     keys: int = 0
     characters: set[str] = field(default_factory=set)
     reported: bool = False
-    """The user was told that an action was ignored."""
+    """Whether the user was told that an action was ignored."""
 
     @property
     def is_paste(self) -> bool:
@@ -47,7 +47,7 @@ class PasteGuard:
         self._last = float("-inf")
 
     def mark(self, events: Iterable[Message], at: float) -> None:
-        """`at` is when they were read, in monotonic seconds."""
+        """Mark each key event with its burst. `at`: time of the read, in monotonic seconds."""
         keys = [event for event in events if isinstance(event, Key)]
         if not keys:
             return
@@ -62,21 +62,21 @@ class PasteGuard:
 
 
 def burst_of(event: object) -> Burst | None:
-    """The burst of a key; None for a key that did not come from a terminal."""
+    """Return the burst of a key; None for a key that did not come from a terminal."""
     found = getattr(event, _MARK, None)
     return found if isinstance(found, Burst) else None
 
 
 def key_in_hand(pump: MessagePump) -> Burst | None:
-    """The burst of the key being handled now; None if no key is being handled."""
+    """Return the burst of the key being handled now; None if no key is being handled."""
     found: Any = getattr(pump.app, "burst", None)
     return found if isinstance(found, Burst) else None
 
 
 def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:
-    """Why a destructive action is refused from a burst; empty after the first time.
+    """Return why a destructive action is refused; None if it is allowed.
 
-    None if the action is allowed.
+    Each burst gets the reason only once; after that it is empty.
     """
     if burst is None or not burst.is_paste:
         return None

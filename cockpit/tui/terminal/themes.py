@@ -27,11 +27,11 @@ _PALETTE = (
 
 @dataclass(frozen=True, slots=True)
 class Themes:
-    """The themes loaded, and the files that could not be."""
+    """The loaded themes, and the files that could not be loaded."""
 
     themes: Mapping[str, Theme]
     troubles: Mapping[str, str]
-    """By theme name, what is wrong with each skipped file, in one line."""
+    """Why each skipped file is invalid, in one line, by theme name."""
 
 
 def load(folders: Iterable[Path]) -> Themes:
@@ -48,7 +48,7 @@ def load(folders: Iterable[Path]) -> Themes:
 
 
 def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
-    """The theme to use, and a message for the user if it is not the requested one."""
+    """Return the theme to use, and a message for the user if it is not the requested one."""
     broken = themes.troubles.get(name)
     if name in themes.themes or name in BUILTIN_THEMES:
         return (
@@ -63,9 +63,9 @@ def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
 
 
 def defaults(colours: Mapping[str, str]) -> dict[str, str]:
-    """Our variables, derived from the colours of a theme that does not set them.
+    """Derive our variables from the colours of a theme that does not set them.
 
-    So any Textual theme works too.
+    This makes any Textual theme usable.
     """
     quiet = _readable(_mixed(colours, "background", "foreground", 0.55), colours)
     return {

@@ -20,7 +20,7 @@ from cockpit.core.sgr import Style as AnsiStyle
 from cockpit.tui.terminal.contrast import legible, ratio
 
 SEEN = 2.0
-"""The contrast below which text is adjusted. Agents dim text on purpose, but less than this."""
+"""The contrast below which text is adjusted. Intentionally dimmed text has more contrast."""
 
 KEPT = 2000
 """Cached styles; a full cache is cleared."""
@@ -37,7 +37,7 @@ class AnsiPalette:
         self._styles: dict[AnsiStyle, Style] = {}
 
     def style(self, pen: AnsiStyle) -> Style:
-        """The Rich style; default colours stay unset."""
+        """Return the Rich style; default colours stay unset."""
         found = self._styles.get(pen)
         if found is None:
             if len(self._styles) >= KEPT:
@@ -78,7 +78,7 @@ def _colour(colour: Chosen) -> Color | None:
 
 
 def _parsed(value: str) -> Blend | None:
-    """The colour; None if invalid, as in a theme that leaves it to the terminal."""
+    """Return the colour; None if invalid, as in a theme that leaves it to the terminal."""
     try:
         found = Blend.parse(value)
     except ColorParseError:

@@ -115,7 +115,7 @@ class FleetList(Lines, can_focus=True):
         self._outdated.add(name)
 
     def show(self, *, afresh: bool = False) -> int:
-        """Redraw the lines that changed; returns how many.
+        """Redraw the lines that changed; return their number.
 
         Rows are cached until their agent is `outdated`; `afresh` rebuilds all.
         """
@@ -175,7 +175,7 @@ class FleetList(Lines, can_focus=True):
             self.select(name)
 
     def name_at(self, number: int) -> str | None:
-        """The agent with this number, from 1."""
+        """Return the agent with this number, from 1."""
         names = self.names
         return names[number - 1] if 0 < number <= len(names) else None
 

@@ -39,7 +39,7 @@ class Divider(OneLine):
     class Dragged(Message):
         """The divider was dragged to this line and column of the screen.
 
-        `done` once the mouse button is released.
+        `done` is True once the mouse button is released.
         """
 
         def __init__(self, line: int, column: int, *, done: bool) -> None:
@@ -55,8 +55,10 @@ class Divider(OneLine):
         """The cell where the drag started."""
 
     def _forward_event(self, event: events.Event) -> None:
-        """Capture the mouse before the next event is routed: over a slow connection press, move
-        and release arrive together, and would be routed before the press is handled.
+        """Capture the mouse before the next event is routed.
+
+        Over a slow connection, press, move and release arrive together. Without the capture, move
+        and release would be routed before the press is handled.
         """
         if isinstance(event, events.MouseDown):
             self._held, self._at = True, event.x

@@ -44,7 +44,7 @@ class Lines(ScrollView):
         return self._palette
 
     def set_lines(self, lines: Sequence[Spans]) -> int:
-        """Show these lines; returns how many were redrawn."""
+        """Show these lines; return the number of redrawn lines."""
         old, self._lines = self._lines, list(lines)
         if len(old) != len(self._lines):
             self.virtual_size = Size(self.size.width, len(self._lines))
@@ -71,7 +71,7 @@ class Lines(ScrollView):
         return strip
 
     def line_style(self, line: int) -> Style | None:
-        """The background of a line; None for the widget's own."""
+        """Return the background of a line; None for the widget's own."""
         return None
 
     def _strip(self, line: int) -> Strip:
@@ -94,7 +94,7 @@ class Lines(ScrollView):
         self.resized()
 
     def resized(self) -> None:
-        """Called when the size changed; for subclasses whose lines depend on it."""
+        """Update lines that depend on the size. Called when the size changed; does nothing here."""
 
     def _theme_changed(self, _theme: object) -> None:
         self._palette = None
@@ -103,5 +103,5 @@ class Lines(ScrollView):
 
 
 def under(app: App[object], variable: str) -> Style:
-    """A background style from a theme variable."""
+    """Return a background style from a theme variable."""
     return Style(bgcolor=Palette(app.get_css_variables()).colour(variable))

@@ -58,7 +58,7 @@ class PaneView(ScrollView, can_focus=False):
             self.refresh()
 
     def show(self, shot: ScreenShot, *, whose: str = "") -> int:
-        """Show a capture; returns how many lines were redrawn."""
+        """Show a capture; return the number of redrawn lines."""
         at_end = self.is_vertical_scroll_end or not self._lines
         from_end = len(self._lines) - self.scroll_offset.y
         old, self._words, self.whose = self._lines, "", whose
@@ -108,7 +108,7 @@ class PaneView(ScrollView, can_focus=False):
         self.virtual_size = Size(self.size.width, len(self._lines))
 
     def _entries(self, lines: Sequence[str]) -> list[tuple[str, AnsiStyle]]:
-        """Each line with its initial style: tmux carries colours from line to line."""
+        """Return each line with its initial style: tmux carries colours from line to line."""
         pen, entries = PLAIN, []
         for line in lines:
             entries.append((line, pen))
@@ -132,7 +132,7 @@ class PaneView(ScrollView, can_focus=False):
 
 
 def _until_last(lines: Sequence[str]) -> list[str]:
-    """The lines without trailing empty ones."""
+    """Return the lines without trailing empty ones."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1

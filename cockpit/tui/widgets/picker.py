@@ -77,7 +77,7 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
             self.select(self.keys[min(max(self._place() + steps, 0), len(self.keys) - 1)])
 
     def page(self) -> int:
-        """The number of lines of a page."""
+        """Return the number of lines of a page."""
         return max(1, self.size.height - 1)
 
     def line_style(self, line: int) -> Style | None:

@@ -95,7 +95,7 @@ class Palette:
         self._styles: dict[str, Style] = {}
 
     def style(self, role: str) -> Style:
-        """The style of a role; plain if the role is unknown."""
+        """Return the style of a role; plain if the role is unknown."""
         found = self._styles.get(role)
         if found is None:
             foreground, background, attributes = ROLES.get(role, ROLES[""])
@@ -110,7 +110,7 @@ class Palette:
         return found
 
     def colour(self, variable: str) -> RichColor | None:
-        """A variable's colour; with ` as text` after its name, adjusted to be readable."""
+        """Return a variable's colour; with ` as text` after its name, adjusted to be readable."""
         name, _, as_text = variable.partition(" ")
         grounds = tuple(self._variables.get(ground, "") for ground in GROUNDS) if as_text else ()
         return _parsed(self._variables.get(name, ""), grounds)
@@ -118,7 +118,7 @@ class Palette:
 
 @lru_cache(maxsize=512)
 def _parsed(value: str, grounds: tuple[str, ...]) -> RichColor | None:
-    """The colour; None (the terminal's default) if invalid, such as `auto`."""
+    """Return the colour; None (the terminal's default) if invalid, such as `auto`."""
     try:
         colour = Color.parse(value)
         return legible(colour, map(Color.parse, filter(None, grounds))).rich_color

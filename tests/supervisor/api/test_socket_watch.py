@@ -70,12 +70,12 @@ async def test_a_removed_socket_is_told_meanwhile_and_bound_again(cockpit: Cockp
     path.unlink()
     told, health = cli("status"), cli("doctor")
     assert told.returncode == 4
-    assert f"A supervisor runs (pid {pid}) but does not answer on its socket" in told.stderr
+    assert f"A supervisor is running (pid {pid}) but not answering on its socket" in told.stderr
     assert f"kill {pid}" in told.stderr
-    assert f"A supervisor runs (pid {pid})" in health.stdout + health.stderr
+    assert f"A supervisor is running (pid {pid})" in health.stdout + health.stderr
     refused = cli("down")
     assert refused.returncode == 5
-    assert f"A supervisor runs (pid {pid}) but does not answer" in refused.stderr
+    assert f"A supervisor is running (pid {pid}) but not answering" in refused.stderr
     os.kill(pid, signal.SIGCONT)
 
     up = cli("up")  # waits for it, and starts no second one

@@ -99,7 +99,7 @@ async def test_an_agent_reads_its_context_and_asks_for_its_own_handoff(cockpit: 
             assert context["turns_left"] == row.context.turns_left
             status = await tools.ask("handoff_status")
             assert (status["handoff"], status["session_number"]) == (None, 1)
-            assert status["next"] == "No handoff is under way. Continue your work."
+            assert status["next"] == "No handoff is in progress. Continue your work."
             assert (await tools.client.list_resources()).resources == []
             assert "no handoff document yet" in await tools.refused("read_handoff")
             assert await tools.ask("get_subagent_status") == {

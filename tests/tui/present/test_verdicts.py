@@ -29,7 +29,7 @@ FACTS = f"""
         (f"commit `0a1b2c3` {VERIFIED}", "commit `0a1b2c3` ✓"),
         (f"`a/b.py` ✅ {MISSING}", "`a/b.py` ✗ (not found)"),
         (f"a/b.py {CHANGED} ✓", "a/b.py ✓"),
-        (f"a/b.py ✓ {UNCHANGED}", "a/b.py ? (there, unchanged)"),
+        (f"a/b.py ✓ {UNCHANGED}", "a/b.py ? (exists, unchanged)"),
         (
             f"(deadbee1 {UNVERIFIED}; 0a1b2c3 {VERIFIED})",
             "(deadbee1 ✗ (unknown to git); 0a1b2c3 ✓)",
@@ -60,5 +60,5 @@ def test_what_it_came_to_is_counted_once_a_commit() -> None:
 def test_what_the_successor_is_told_stands_under_it_as_a_quotation() -> None:
     told = "Go on.\n\n## Not a heading of ours\n<b>"
     shown = with_continuation("## Goal\n\nx\n\n", told)
-    assert shown.endswith("Is Told\n\n> Go on.\n>\n> ## Not a heading of ours\n> <b>\n")
+    assert shown.endswith("of the New Session\n\n> Go on.\n>\n> ## Not a heading of ours\n> <b>\n")
     assert with_continuation("x", "") == "x"

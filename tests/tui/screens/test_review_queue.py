@@ -88,6 +88,6 @@ async def test_gits_word_stands_beside_claims_and_what_the_successor_is_told_und
     async with fly(client, size=(100, 45)) as flight:
         await flight.press("d")
         await flight.reads(
-            "✓ 1 commit · ", "9f1c2d3 ✓", "What the New Session Is Told", "Read it first.",
+            "✓ 1 commit · ", "9f1c2d3 ✓", "Prompt of the New Session", "Read it first.",
             "<b>x</b>",
         )  # fmt: skip

@@ -43,7 +43,7 @@ class Lookups:
         self.facts: dict[str, Any] | None = None
         self.diff: WorktreeDiff | None = None
         self.of_job = False
-        """The diff covers the whole job, not only uncommitted changes."""
+        """Whether the diff covers the whole job, not only uncommitted changes."""
         self.outdated: set[str] = set(READ)
         self.troubles: dict[str, str] = {}
         """Why the last attempt to read a section failed, by section."""
@@ -68,19 +68,19 @@ class Lookups:
         self.outdated.add("diff")
 
     def links(self) -> list[Link]:
-        """The chain, updated from the current row."""
+        """Return the chain, updated from the current row."""
         return links(self._sessions, self._agent)
 
     def document_of(self, link: Link) -> Entry | None:
-        """The document of a session; None if it has none."""
+        """Return the document of a session; None if it has none."""
         return next((each for each in self.documents if each.id == link.handoff), None)
 
     def wanted(self, shown: Iterable[str]) -> list[str]:
-        """The shown sections that need to be read."""
+        """Return the shown sections that need to be read."""
         return [section for section in shown if section in self.outdated]
 
     async def read(self, section: str) -> None:
-        """Read one of `READ`. If the client raises, the section stays outdated."""
+        """Load one section from the supervisor. The section stays outdated if the request fails."""
         self.outdated.discard(section)
         try:
             await self._readers[section]()

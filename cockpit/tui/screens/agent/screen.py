@@ -59,7 +59,7 @@ SHORT = 24
 ROOMY = 44
 """Lines from which the facts are shown below the chain, if a section is beside the pane."""
 MOST_LIMIT_LINES = 6
-"""Lines that say what is not possible with the agent's CLI."""
+"""Number of lines for the features that the agent's CLI does not support."""
 AFTER_WRITING = 2.0
 """Seconds between two reads of data that the agent changes."""
 HISTORY = 1000
@@ -115,7 +115,7 @@ class AgentScreen(BaseScreen):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The items of `READ` that are on the screen."""
+        """The names of the data on the screen; see `READ`."""
         if self.section == "pane":
             return ("course",)
         if self.section == "course" and self.has_class("-roomy"):
@@ -351,7 +351,7 @@ class AgentScreen(BaseScreen):
         return self.model.part_of(self.name_of_agent).connection.live
 
     def _why_unread(self, section: str) -> str:
-        """Why a section cannot be read; empty while it is loading."""
+        """Return why a section cannot be read; empty while it is loading."""
         if not self._live:
             return needs_supervisor(self.model) or ""
         return self.lookups.troubles.get(section, "")
@@ -414,7 +414,7 @@ class AgentScreen(BaseScreen):
             self.feed.show(ours)
 
     def _reasons(self) -> list[Span]:
-        """The reason without the state, which the title shows."""
+        """Return the reason without the state, which the title shows."""
         return reason(self.agent, named=False)
 
     def _draw_chain(self) -> None:

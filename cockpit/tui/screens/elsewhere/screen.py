@@ -1,4 +1,4 @@
-"""Lists the sessions that cockpit did not start, on every host, and adopts one."""
+"""List the sessions that cockpit did not start, on every host, and adopt them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 LOOK = 5.0
-"""Seconds between two looks; only while nothing covers the list."""
+"""Seconds between two requests for the list, while no other screen covers it."""
 BESIDE = 110
 """Columns from which the details are beside the list."""
 BLOCK = 4
 """Lines of a session in the list, with the empty one below it."""
 SHORT = 20
 """Lines below which only the list is shown until the details are opened."""
-OFF = "Switched off. To list them, set in cockpit.toml: [elsewhere] show = true"
+OFF = "Not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
 ADOPTING = "◌ Adopting it: waiting for its process to end."
 
 
@@ -56,14 +56,14 @@ class ElsewhereScreen(BaseScreen):
     def __init__(self, model: Model, client: Client, ui: UIContext) -> None:
         super().__init__(model, client, ui)
         self._sessions: list[ElsewhereSession] | None = None
-        """None until the first answer."""
+        """The sessions; None until the first response."""
         self._is_off = False
-        """The user switched them off, on every host."""
+        """Whether the list is switched off on every host."""
         self._count_known = model.elsewhere
         self._adopting: set[str] = set()
         """Ids of the sessions that are being adopted."""
         self._refusals: dict[str, CockpitError] = {}
-        """By id: why the last adoption failed."""
+        """Why the last adoption failed, by session id."""
         self._title = OneLine(self._count, id="elsewhere-title")
         self.listing = Blocks(self._say, self._say_after, id="elsewhere")
         self.detail = TextView(self._say_all, id="elsewhere-detail")
@@ -171,7 +171,7 @@ class ElsewhereScreen(BaseScreen):
     def _none(self) -> str:
         if self._is_off:
             return OFF
-        return "The list is still loading." if self._sessions is None else "There is no session."
+        return "The list is still loading." if self._sessions is None else "There are no sessions."
 
     def _confirm(self, session: ElsewhereSession) -> None:
         def decided(yes: bool | None) -> None:
@@ -232,7 +232,7 @@ class ElsewhereScreen(BaseScreen):
         return drawn(session, datetime.now(UTC), width, said, self.ui.home)
 
     def _say_all(self, width: int, _height: int) -> list[list[Span]]:
-        """The details of the selected session."""
+        """Return the details of the selected session."""
         session = self.chosen
         if session is None:
             return []
@@ -245,14 +245,14 @@ class ElsewhereScreen(BaseScreen):
         return detail(session, datetime.now(UTC), width, self.ui.home, said, key)
 
     def _say_after(self, width: int) -> list[list[Span]]:
-        """The lines below the list."""
+        """Return the lines below the list."""
         said: list[str] = []
         if self._sessions is None:
             said.append("  loading…")
         elif self._is_off:
             said.append(f"  {OFF}")
         elif not self._sessions:
-            said.append("  No session of Claude Code that cockpit did not start.")
+            said.append("  No Claude Code sessions outside cockpit.")
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             said.append(f"  {host} does not answer: its sessions are not listed")

@@ -64,7 +64,7 @@ class Commands:
             self.handlers()[action]()
 
     def handlers(self) -> Handlers:
-        """The method for each action of the fleet."""
+        """Return the method for each action of the fleet."""
         return {
             "approve": self._approve,
             "approve-straight": self._approve_straight,
@@ -118,7 +118,7 @@ class Commands:
     @property
     def _agent(self) -> AgentStatus:
         agent = self._model.agent
-        assert agent is not None  # every action that uses it refuses to begin without
+        assert agent is not None  # actions that use it are unavailable without an agent
         return agent
 
     @property
@@ -235,7 +235,7 @@ class Commands:
         name = self._agent.name
         self._confirm(
             f"Mark the job of {name} as done?",
-            "This runs what is set for the end of the job: push, pull request, hooks.",
+            "This runs the end-of-job actions: push, pull request, hooks.",
             Finish(name=name),
             "done",
         )

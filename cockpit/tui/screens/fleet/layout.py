@@ -12,23 +12,24 @@ if TYPE_CHECKING:
 WIDE = 180
 """Columns from which the pane goes beside the list by default."""
 BESIDE = 110
-"""Columns below which it never does: both would be too narrow."""
+"""Columns below which the pane never goes beside the list: both would be too narrow."""
 LOW = 14
-"""Lines below which only the list is shown. A terminal of 15 lines gives us 14."""
+"""Lines below which only the list is shown. A terminal of 15 lines has 14 for both."""
 PACKED = 20
 """Lines below which the list has priority over the pane."""
 PANE_LEAST = 5
-"""The fewest lines worth showing of a pane."""
+"""Minimum lines of a pane."""
 USUAL = View()
 AROUND_PANE = 3
-"""Lines of the rule above the pane and of the reason the agent waits."""
+"""Lines of the rule above the pane and of the reason why the agent waits."""
 STEP = 5
 LEAST, MOST = 15, 85
-"""Per cent."""
+"""Limits of the list's share of the screen, in per cent."""
 
 
 class PaneSplit:
-    """Gives the list the lines it needs, up to its share if the pane is below it."""
+    """Sizes the list and the pane. Above the pane, the list gets the lines it needs, up to its
+    share."""
 
     def __init__(self, screen: FleetScreen, memory: ViewMemory) -> None:
         self._screen = screen
@@ -67,7 +68,7 @@ class PaneSplit:
         return self._screen.fleet.least + AROUND_PANE + PANE_LEAST > height - 2
 
     def _lines_of_list(self, height: int) -> int:
-        """The most lines the list may have if the pane is below it."""
+        """Return the most lines the list may have if the pane is below it."""
         if self._screen.has_class("-cramped"):
             return height
         if self._screen.has_class("-packed"):
@@ -75,7 +76,7 @@ class PaneSplit:
         return max(4, height * self._memory.view.list_height // 100)
 
     def turn(self) -> str | None:
-        """Move the pane beside or below the list; returns why not if impossible."""
+        """Move the pane beside or below the list; return why if that is impossible."""
         width = self._screen.app.size.width
         if not self.is_beside and width < BESIDE:
             return f"The pane needs {BESIDE} columns beside the list; the terminal has {width}."
@@ -84,7 +85,7 @@ class PaneSplit:
         return None
 
     def give_pane(self, steps: int) -> str | None:
-        """Make the pane larger, or smaller with negative steps; returns why not if impossible."""
+        """Make the pane larger, or smaller with negative steps; return why if impossible."""
         if self._screen.has_class("-cramped"):
             return "The terminal is too low for a pane."
         view = self._memory.view
@@ -100,7 +101,7 @@ class PaneSplit:
     def drag_to(self, line: int, column: int, *, done: bool) -> None:
         """Move the divider to this line, or to this column if the pane is beside the list.
 
-        `done` once the mouse button is released.
+        `done` is True once the mouse button is released.
         """
         size = self._screen.app.size
         if self.is_beside:

@@ -73,9 +73,9 @@ class FleetScreen(Screen[None]):
         self.filter = self.filter_line.field
         self._looking_at: tuple[str | None, str | None] = (None, None)
         self._live = False
-        """The selected agent's host answers."""
+        """Whether the selected agent's host answers."""
         self._is_covered = False
-        """Another screen covers this one, so the pane is not streamed."""
+        """Whether another screen covers this one, so that the pane is not streamed."""
         self.commands = Commands(self)
         self._summary = OneLine(self._summarise, id="summary")
         self._rule = Divider(lambda width: rule(model.agent, width, ui.home), id="rule")
@@ -84,7 +84,7 @@ class FleetScreen(Screen[None]):
         self._reported_version: str | None = None
         self._afresh = True
         self._loaded = False
-        """The lazy screens are imported, or being imported."""
+        """Whether the lazy screens are imported or being imported."""
         self._rows = Throttled(self, lambda: ui.pace.rows, self._draw)
 
     def compose(self) -> ComposeResult:
@@ -186,7 +186,7 @@ class FleetScreen(Screen[None]):
         self._rows.want()
 
     def _see_connection(self) -> None:
-        """Grey out what is not current, and stream the selected pane again once its host is back.
+        """Grey out outdated rows, and stream the selected pane again once its host is back.
 
         Nothing is grey before the first connection.
         """
@@ -228,18 +228,18 @@ class FleetScreen(Screen[None]):
 
     @property
     def reason_lines(self) -> int:
-        """Lines of the reason the selected agent waits."""
+        """The number of lines of the reason why the selected agent waits."""
         return self._reason.lines
 
     def _reasons(self) -> list[Any]:
-        """Why the selected agent waits, or why its host is lost."""
+        """Return why the selected agent waits, or why its host is lost."""
         agent = self.model.agent
         lost = lost_reason(self.model, agent.name, monotonic()) if agent else []
         return lost or reason(agent)
 
     def _welcome_if_empty(self) -> None:
-        """Show how to start in place of the pane if there are no agents, and what the group of
-        sessions elsewhere is while it is selected."""
+        """Replace the pane: without agents by instructions to start one, or by the description of
+        the group of sessions elsewhere while it is selected."""
         empty = self.model.any_live and not self.model.agents
         at_elsewhere = self.fleet.at_elsewhere and not empty
         if (empty or at_elsewhere) != self.welcome.display:
@@ -266,7 +266,7 @@ class FleetScreen(Screen[None]):
             self._follow_selection()
 
     def _pane_of(self) -> tuple[str | None, str | None]:
-        """Agent and pane to stream; None if there is no room for it."""
+        """Return the agent and the pane to stream; None if there is no room for the pane."""
         hidden = self._is_covered or self.has_class("-cramped") or self.has_class("-packed")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)

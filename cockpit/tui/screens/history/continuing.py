@@ -79,14 +79,14 @@ class ContinueScreen(Form[Continue]):
 
     @property
     def _called(self) -> str:
-        """The name as known on this machine, with its host."""
+        """The agent's name on this machine, with its host."""
         return far_name(self._host, self.named.value) if self._host else self.named.value
 
     def _place(self) -> str | None:
         said = self.where.value.strip()
         if not said:
             return None
-        written = Path(said) if self._host else Path(said).expanduser()  # their `~` is not ours
+        written = Path(said) if self._host else Path(said).expanduser()  # the host expands `~`
         return str((self._directory / written).absolute())
 
     def _wrong(self) -> str:

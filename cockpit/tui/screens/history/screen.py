@@ -85,7 +85,7 @@ class HistoryScreen(BaseScreen):
         self._loaded_of: str | None = None
         """The agent whose history is loaded; None for all."""
         self._wanted = PAGE
-        """Handoffs to load."""
+        """The number of handoffs to load."""
         self._loads = 0
         self._to_last = False
         self._has_loaded = False
@@ -425,7 +425,7 @@ def _handoffs(chains: list[HistoryChain]) -> int:
 
 
 def _free(name: str, taken: Any) -> str:
-    """The agent's name, with a number appended if it is taken."""
+    """Return the agent's name, with a number appended if it is taken."""
     host, own = host_and_name(name)
     number, free = 1, name
     while free in taken:

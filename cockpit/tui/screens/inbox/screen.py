@@ -1,4 +1,4 @@
-"""The inbox: everything that needs the user, and one key to where it is answered.
+"""The inbox: everything that needs the user, with one key to answer.
 
 Permissions are answered in the agent's pane, documents on the review screen.
 """
@@ -201,12 +201,12 @@ class InboxScreen(BaseScreen):
         return list(inbox.detail(self.item, width, height, is_shown=is_shown))
 
     def _line_room(self) -> tuple[int, int]:
-        """The width of a list line, and the width of its name column."""
+        """Return the width of a list line, and the width of its name column."""
         width = (self.list.size.width or self.app.size.width) - MARGIN
         return width, inbox.widest_name(self._items.values(), width)
 
     def _look(self) -> None:
-        """Stream the selected agent's pane if there is room: it shows what the agent asks."""
+        """Stream the selected agent's pane, which shows its question, if there is room."""
         agent = None if self.app.size.height < LOW else self._agent()
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:

@@ -99,7 +99,7 @@ class ReadingScreen(TextScreen):
         ]
 
     def _known(self, width: int) -> list[Span]:
-        """The facts line; empty until the document is loaded."""
+        """Return the facts line; empty until the document is loaded."""
         return facts_line(self.front, width) if self._read else []
 
     async def _load(self) -> None:

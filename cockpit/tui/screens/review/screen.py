@@ -55,7 +55,7 @@ MOST_REASONS = 8
 
 
 def plain_parser() -> MarkdownIt:
-    """A parser for headings, lists, tables, code and emphasis only.
+    """Return a parser for headings, lists, tables, code and emphasis only.
 
     Link reference definitions are disabled too, because they would hide text.
     """
@@ -80,7 +80,7 @@ class ReviewScreen(TextScreen):
         self._shown: tuple[str | None, str | None] = (None, None)
         self._drawn = self._drawn_continuation = ""
         self._is_read = False
-        """The document shown is the one last loaded, not an older one."""
+        """Whether the newest document is loaded and shown."""
         self._unread: str | None = None
         """Why the document could not be loaded."""
         self._checked = check_claims("")
@@ -166,7 +166,7 @@ class ReviewScreen(TextScreen):
             self._reload()
 
     def _approval(self, *, straight: bool) -> Approve:
-        """An approval bound to the shown question and, in review, the shown document."""
+        """Return an approval bound to the shown question and, in review, the shown document."""
         read = self._drawn if self._shown[0] == "review" else ""
         return Approve(
             name=self.name_of_agent,
@@ -310,7 +310,7 @@ class ReviewScreen(TextScreen):
         self._ask()
 
     async def _load_continuation(self) -> str:
-        """The continuation for the new session; empty before there is a document."""
+        """Return the continuation for the new session; empty before there is a document."""
         try:
             return await self.client.continuation(self.name_of_agent)
         except CockpitError:

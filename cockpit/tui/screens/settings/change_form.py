@@ -42,15 +42,15 @@ class ChangeForm(Form[bool]):
         self.status_line = Static("", classes="dialog--words", markup=False)
 
     def changes(self) -> dict[tuple[str, ...], Any]:
-        """The changes made in the form so far."""
+        """Return the changes made in the form so far."""
         raise NotImplementedError
 
     def trouble(self) -> str | None:
-        """Why the changes cannot be validated yet; None if they can."""
+        """Return why the changes cannot be validated yet; None if they can."""
         return None
 
     def aside(self, loaded: Loaded) -> str:
-        """A note on limits of a valid change; usually empty."""
+        """Return a note on limits of a valid change; usually empty."""
         return ""
 
     def show(self, loaded: Loaded) -> None:
@@ -74,7 +74,7 @@ class ChangeForm(Form[bool]):
         self.judge()
 
     async def _read_again(self, why: str) -> None:
-        """Reload files that changed on disk; keep what is typed."""
+        """Reload files that changed on disk; keep the user's input."""
         try:
             self._files = await asyncio.to_thread(self._read_files)
         except CockpitError as error:
@@ -146,7 +146,7 @@ class ChangeForm(Form[bool]):
         self.dismiss(True)
 
     async def _reload(self, files: Files) -> str:
-        """Tell the supervisor to reload the files; returns a message, empty on success."""
+        """Ask the supervisor to reload the files; return a message, empty on success."""
         config = str(files.project_path) if files.project_path else None
         try:
             await self._client.ask(Load(config=config, named=files.named))

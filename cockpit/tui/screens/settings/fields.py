@@ -20,8 +20,8 @@ THEME = ("cockpit", "theme")
 MODE = ("defaults", "mode")
 
 MEANINGS = {
-    "notice": "the bar changes colour",
-    "warn": "the row warns",
+    "notice": "colours the bar",
+    "warn": "shows a warning",
     "act": "hands off",
     "force": "hands off at once",
 }
@@ -65,7 +65,7 @@ class Setting:
         self.field = field
         self.word = path[-1]
         self.is_reset = False
-        """The user wants to reset it: remove it from the file that sets it."""
+        """Whether the user wants a reset, which removes the setting from its file."""
         self._held = field.value
 
     @property
@@ -112,7 +112,7 @@ class Setting:
 
 
 def settings() -> dict[tuple[str, ...], Setting]:
-    """All settings, in form order."""
+    """Return all settings, in form order."""
     found: list[Setting] = []
     for name in MARK_NAMES:
         found.append(Setting((*CONTEXT, name), Field(id=f"mark-{name}")))

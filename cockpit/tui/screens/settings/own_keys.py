@@ -52,7 +52,7 @@ class OwnKeysScreen(ChangeForm):
         self._keys = keys
         ids = [action.id for action in ACTIONS]
         self.action = Field(
-            placeholder="words, then an action id", suggester=SuggestFromList(ids), id="action"
+            placeholder="search, or an action id", suggester=SuggestFromList(ids), id="action"
         )
         self.keys = Field(placeholder="X, ctrl+k; - default; [] none", id="keys-of")
         self.table = Lines(id="preview")

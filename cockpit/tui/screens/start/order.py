@@ -1,6 +1,6 @@
 """Turn the filled-in start form into a request or a configuration table.
 
-For a configured agent only the changed fields are sent, so that its file stays in force.
+For a configured agent only the changed fields are sent, so that its file still applies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Filled:
 
     name: str
     known: bool
-    """An agent with that name exists."""
+    """Whether an agent with that name exists."""
     directory: Path
     prompt: str | None
     mode: str
@@ -33,7 +33,7 @@ class Filled:
 
 
 def order(filled: Filled) -> Start:
-    """The request for the supervisor."""
+    """Return the request for the supervisor."""
     mode = cast("Literal['observe', 'prompt', 'auto']", filled.mode)
     return Start(
         name=filled.name,
@@ -46,7 +46,7 @@ def order(filled: Filled) -> Start:
 
 
 def kept_settings(filled: Filled) -> AgentSettings:
-    """The agent's table for the file, with only the chosen values, so that defaults still apply."""
+    """Return the agent's table for the file, without default values, so that defaults apply."""
     said: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
     if filled.prompt:
         said["prompt"] = filled.prompt

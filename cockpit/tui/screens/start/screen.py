@@ -65,7 +65,7 @@ class StartScreen(Form[Start]):
 
     EXPLAINED = (
         ("name", "The agent's name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
-        ("directory", "Where it works; relative to the directory where you started cockpit."),
+        ("directory", "Its working directory; relative to the one where you started cockpit."),
         ("prompt", "Its first prompt. Enter starts, Ctrl-J adds a line."),
         ("runtime", "The program to run. Unsupported ones say so."),
         ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
@@ -224,7 +224,7 @@ class StartScreen(Form[Start]):
         """Add runtimes of the configuration to the choices."""
         for name in names:
             if name and name not in [option.value for option in self._runtimes]:
-                self._runtimes.append(Option(name, name, "a runtime of your own"))
+                self._runtimes.append(Option(name, name, "a custom runtime"))
         self.runtime.offer(self._runtimes)
 
     def _filled(self) -> Filled:
@@ -241,7 +241,7 @@ class StartScreen(Form[Start]):
 
     def _place(self) -> Path:
         if self._host is not None:
-            return self._base / self.where.value  # whose `~` is not ours
+            return self._base / self.where.value  # the host expands `~`
         try:
             written = Path(self.where.value).expanduser()
         except RuntimeError:  # `~nobody`
@@ -299,7 +299,7 @@ class StartScreen(Form[Start]):
         self.dismiss(asked)
 
     def _save(self, filled: Filled, files: Files) -> Start:
-        """Save the agent to the file, once; returns the request to start it from there."""
+        """Save the agent to the file, once; return the request to start it from there."""
         if self._saved_in is None:
             filled = replace(filled, directory=_normalized(filled.directory))
             file = files.agents_file(filled.directory)
@@ -311,7 +311,7 @@ class StartScreen(Form[Start]):
 
 
 def _normalized(path: Path) -> Path:
-    """The path without `..`. Reads the disk to follow links."""
+    """Return the path without `..`. Reads the disk to follow links."""
     return path.resolve() if ".." in path.parts else path
 
 

@@ -214,7 +214,7 @@ class WorktreesScreen(BaseScreen):
                 for at, line in enumerate(lines) if line]  # fmt: skip
 
     def _say_after(self, width: int) -> list[list[Span]]:
-        """The lines below the list: removed worktrees, how to restore them, and lost hosts."""
+        """Return the lines below the list: removed worktrees, how to restore them, lost hosts."""
         said: list[Span] = []
         if self._trees is None:
             said.append(Span("  loading…", "muted"))
