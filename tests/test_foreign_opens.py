@@ -22,6 +22,7 @@ ON_THE_LOOP = {"is_file", "is_dir", "exists", "stat", "lstat", "glob", "iterdir"
 
 MAY_OPEN = {
     "adapters/files/foreign_files.py": "it is the one module",
+    "adapters/agents/claude/offer_hook.py": "makes its own file",
     "adapters/agents/claude/plugin.py": "files of the package, and its copy in our state folder",
     "adapters/agents/own/companion.py": "/dev/null",
     "adapters/agents/own/definitions.py": "our state folder",

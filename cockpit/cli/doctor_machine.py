@@ -39,6 +39,7 @@ def check_machine(
         tmux(environment),
         git(environment),
         *claude(agents or environment, directory),
+        *own_sessions(environment),
         *other_clis(agents or environment),
         *gemini(agents or environment, directory),
         utf8(),
@@ -89,6 +90,29 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
         return [from_error("claude", error)]
     where = "from claude-agent-sdk; none on PATH" if program.bundled else str(program.path)
     return [fit("claude", f"{program.version} ({where})"), *_first_screens(environment, directory)]
+
+
+def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
+    """Check the hook in the user's own Claude Code, where it is installed.
+
+    It is optional, so a missing one is nothing to fix.
+    """
+    from cockpit.adapters.agents.claude.offer_hook import Setup, settings_file, state_of
+
+    if shutil.which("claude", path=environment.get("PATH")) is None:
+        return []
+    match state_of(environment):
+        case Setup.YES:
+            return [fit("claude", "Sessions that you start yourself are told of waiting handoffs")]
+        case Setup.NO:
+            said = "Sessions that you start yourself are not told of waiting handoffs"
+            return [fit("claude", f"{said} (to change it: cockpit setup claude)")]
+        case Setup.OFF:
+            remedy = f"Remove disableAllHooks from {settings_file(environment)}"
+            return [note("claude", f"The hook for waiting handoffs is {Setup.OFF.value}", remedy)]
+        case Setup.OLD:
+            remedy = "Run: cockpit setup claude"
+            return [note("claude", f"The hook for waiting handoffs is {Setup.OLD.value}", remedy)]
 
 
 def other_clis(environment: Mapping[str, str]) -> list[Finding]:

@@ -16,7 +16,7 @@ COMPLETE_VARIABLE = "_COCKPIT_COMPLETE"
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
-    """Run the screen, the supervisor, `status`, `attach`, `dial-stdio` or `mcp`.
+    """Run the screen, the supervisor, `status`, `attach`, `dial-stdio`, `mcp` or a hook.
 
     Return None when the arguments need the full command line.
     """
@@ -52,6 +52,10 @@ def run_fast(arguments: Sequence[str]) -> int | None:
             from cockpit.cli.client_ended import report_client_end
 
             return run_guarded(lambda: report_client_end(int(code)))
+        case ["--offer-handoff"]:
+            from cockpit.cli.handoff_offer import print_offer
+
+            return print_offer()
         case ["mcp"]:
             from cockpit.cli.mcp import serve_tools
 

@@ -1,7 +1,8 @@
-"""`cockpit setup`: install cockpit's extension in an agent's CLI, after asking."""
+"""`cockpit setup`: install cockpit's hooks in an agent's CLI, after asking."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ import click
 
 from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import NotNow
+from cockpit.core.safetext import safe_line
 
 WAYS = {
+    "claude": "Tells sessions that you start yourself with `claude` about a pending handoff.",
     "gemini": "Gemini CLI reads hooks only from its settings and from extensions.",
 }
 
@@ -22,7 +25,8 @@ WAYS = {
 Examples:
   cockpit setup gemini             list the files to write, ask, and link the extension
   cockpit setup gemini --yes       do not ask
-  cockpit setup gemini --remove    remove it again""",
+  cockpit setup gemini --remove    remove it again
+  cockpit setup claude             show pending handoffs in your own sessions""",
 )
 @with_common_options
 @click.argument("runtime", type=click.Choice(sorted(WAYS)))
@@ -31,8 +35,11 @@ Examples:
 def setup(runtime: str, yes: bool, remove: bool) -> int:
     """Install cockpit's hooks in an agent's CLI, once per machine.
 
-    Only Gemini CLI needs this. cockpit's extension does nothing in sessions that cockpit did not
-    start. Agents work without the extension too; `cockpit doctor` lists the limits.
+    gemini: Gemini's own command links cockpit's extension, which does nothing in sessions that
+    cockpit did not start. Agents work without the extension too; `cockpit doctor` lists the limits.
+
+    claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
+    settings shows a pending handoff when you start `claude`, and how to continue it.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.doctor_setup import agents_environment
@@ -45,9 +52,51 @@ def setup(runtime: str, yes: bool, remove: bool) -> int:
 
         flags = [*(["--yes"] if yes else []), *(["--remove"] if remove else [])]
         exec_remote(host.command("setup", runtime, *flags))
+    if runtime == "claude":
+        return _remove_hook(yes=yes) if remove else _add_hook(yes=yes)
     environment = agents_environment(os.environ, common_options().config)
     folder = our_places().state / "gemini-extension"
     return _remove(environment, folder, yes=yes) if remove else _link(environment, folder, yes=yes)
+
+
+def _add_hook(*, yes: bool) -> int:
+    from cockpit.adapters.agents.claude import offer_hook
+    from cockpit.cli.output import say
+
+    found, file = offer_hook.state_of(os.environ), offer_hook.settings_file(os.environ)
+    if found is offer_hook.Setup.YES:
+        say("The hook is already set up.")
+        return 0
+    if found is offer_hook.Setup.OFF:
+        raise NotNow(
+            "The hook is set up, but all hooks are switched off",
+            f"{safe_line(str(file), 4096)} has disableAllHooks.",
+            "Remove that line to switch them on.",
+        )
+    offer_hook.check(os.environ)
+    say(f"{WAYS['claude']} This writes")
+    say(f"  {file}")
+    say("and adds a SessionStart hook to it; nothing else in it is changed:")
+    say(f"  {json.dumps(offer_hook.entry())}")
+    _ask("Add it?", yes=yes)
+    offer_hook.install(os.environ)
+    say("Added. Sessions that start from now on use it. To undo: cockpit setup claude --remove")
+    return 0
+
+
+def _remove_hook(*, yes: bool) -> int:
+    from cockpit.adapters.agents.claude import offer_hook
+    from cockpit.cli.output import say
+
+    if offer_hook.state_of(os.environ) is offer_hook.Setup.NO:
+        say("The hook is not set up.")
+        return 0
+    say("This removes cockpit's SessionStart hook from")
+    say(f"  {offer_hook.settings_file(os.environ)}")
+    _ask("Remove it?", yes=yes)
+    offer_hook.remove(os.environ)
+    say("Removed.")
+    return 0
 
 
 def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:

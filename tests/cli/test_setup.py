@@ -1,15 +1,17 @@
-"""`cockpit setup`: what is asked, run and undone, with a recording stand-in of Gemini."""
+"""`cockpit setup`: what is asked, run and undone; Gemini is a stand-in that records."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.agents.claude.offer_hook import entry
 from cockpit.cli.commands import run
-from cockpit.cli.doctor_machine import gemini
+from cockpit.cli.doctor_machine import gemini, own_sessions
 
 STAND_IN = """\
 #!/bin/sh
@@ -97,3 +99,99 @@ def test_without_gemini_it_says_how_to_install_it(
     monkeypatch.setenv("PATH", str(own_home))
     assert run(["setup", "gemini", "--yes"]) == 6
     assert "@google/gemini-cli" in capsys.readouterr().err
+
+
+@pytest.fixture
+def settings(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings of the user's own Claude Code, which is installed."""
+    monkeypatch.chdir(own_home)
+    program = own_home / "claude-bin" / "claude"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(own_home / "claude-config"))
+    file = own_home / "claude-config" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(MINE)
+    return file
+
+
+MINE = '{ "model" : "haiku" }'
+
+
+def of_own_sessions() -> tuple[str, str]:
+    (found,) = own_sessions(os.environ)
+    return found.level, found.said
+
+
+def test_claudes_settings_are_named_before_they_are_changed(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["setup", "claude"]) == 5
+    told = capsys.readouterr().err
+    assert f"  {settings}\n" in told
+    assert json.dumps(entry()) in told
+    assert "Add --yes" in told
+    assert settings.read_text() == MINE
+
+
+def test_claudes_hook_is_added_once_and_removed(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert of_own_sessions()[0] == "fit"
+    assert "not told of waiting handoffs (to change it: cockpit setup" in of_own_sessions()[1]
+    assert run(["setup", "claude", "--yes"]) == 0
+    assert "cockpit setup claude --remove" in capsys.readouterr().err
+    added = settings.read_text()
+    assert json.loads(added)["hooks"] == {"SessionStart": [entry()]}
+    assert of_own_sessions() == (
+        "fit",
+        "Sessions that you start yourself are told of waiting handoffs",
+    )
+
+    assert run(["setup", "claude", "--yes"]) == 0
+    assert "already set up" in capsys.readouterr().err
+    assert settings.read_text() == added
+
+    assert run(["setup", "claude", "--remove"]) == 5
+    assert str(settings) in capsys.readouterr().err
+    assert settings.read_text() == added
+    assert run(["setup", "claude", "--remove", "--yes"]) == 0
+    assert settings.read_text() == MINE
+    assert run(["setup", "claude", "--remove", "--yes"]) == 0
+    assert "is not set up" in capsys.readouterr().err
+
+
+def test_claudes_settings_that_cannot_be_changed_are_refused_before_asking(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.write_text("// mine")
+    assert run(["setup", "claude"]) == 1
+    told = capsys.readouterr().err
+    assert "is not JSON" in told
+    assert json.dumps(entry()) in told
+    assert "Add --yes" not in told
+    assert settings.read_text() == "// mine"
+
+
+def test_claudes_hook_that_does_not_run_is_noted(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.write_text('{"disableAllHooks": true}')
+    assert run(["setup", "claude", "--yes"]) == 0
+    assert of_own_sessions()[0] == "note"
+    assert "switched off" in of_own_sessions()[1]
+    assert run(["setup", "claude", "--yes"]) == 5
+    assert "disableAllHooks" in capsys.readouterr().err
+    settings.write_text(json.dumps({"hooks": {"SessionStart": [entry()]}}).replace(" -E ", " "))
+    assert of_own_sessions()[0] == "note"
+    assert "another installation" in of_own_sessions()[1]
+    assert run(["setup", "claude", "--yes"]) == 0
+    assert of_own_sessions()[0] == "fit"
+
+
+def test_without_claude_on_the_path_the_doctor_does_not_speak_of_it(
+    settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(settings.parent))
+    assert own_sessions(os.environ) == []

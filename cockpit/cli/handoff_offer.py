@@ -1,0 +1,101 @@
+"""Tell a Claude Code session of the user's own that a handoff waits where it starts.
+
+`cockpit setup claude` lets the CLI run this as a hook. It runs nothing, reads a few small files,
+and says where the document is, not what is in it: a repository can contain such a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+LONGEST = 0.9
+"""Seconds after which it gives up: the user waits for the session."""
+_FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*")
+_DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
+"""Only names that cockpit gives are repeated to a session: a name can contain any sentence."""
+
+
+def print_offer() -> int:
+    """Print the answer of the hook, or nothing.
+
+    The hook's command handles the rest: inside an agent it does not run this, and it hides errors.
+    """
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    if is_interactive(os.environ):
+        document = waiting_document(Path.cwd(), os.environ)
+        if document is not None:
+            sys.stdout.write(json.dumps(answer(document)))
+    return 0
+
+
+def is_interactive(environment: Mapping[str, str]) -> bool:
+    """Whether a person can see the session; `claude -p` and the SDK say that nobody can."""
+    return not environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+
+
+def waiting_document(directory: Path, environment: Mapping[str, str]) -> Path | None:
+    """Return the document that waits here, or in a folder above in the same repository."""
+    from cockpit.adapters.documents.files import FOLDER, Documents
+    from cockpit.config.paths import Places
+    from cockpit.config.project import repository_root
+
+    places = Places.of(environment)
+    documents = Documents(places.handoffs)
+    root = repository_root(directory) or directory
+    folders = {FOLDER: None, **dict.fromkeys(_configured_folders(places.user_file, directory))}
+    for up in (directory, *directory.parents):
+        for folder in folders:
+            document = documents.waiting(up, folder)
+            if document is not None and _DOCUMENT.fullmatch(document.name):
+                return document
+        if up == root:
+            break
+    return None
+
+
+def answer(document: Path) -> dict[str, Any]:
+    """Return what the CLI shows the user, and what it tells the model."""
+    path = shlex.quote(str(document))
+    return {
+        "systemMessage": f"A handoff waits here: {path}. To continue it, ask Claude to read that "
+        f"file, or run: cockpit continue {path}",
+        "hookSpecificOutput": {
+            "hookEventName": "SessionStart",
+            "additionalContext": f"A handoff document of an earlier session waits here: {path}. "
+            "Read it only if the user asks to continue that work.",
+        },
+    }
+
+
+def _configured_folders(user_file: Path, directory: Path) -> Iterator[str]:
+    """Yield each `handoff.directory` that applies here, without a check of the other settings.
+
+    Loading them all takes longer than a session should wait.
+    """
+    from cockpit.config.file import LARGEST_FILE, LARGEST_FOUND, read_config_file
+    from cockpit.config.project import project_file
+    from cockpit.core.errors import BadConfig
+
+    for path, is_own in ((user_file, True), (project_file(directory), False)):
+        if path is None or not path.is_file():
+            continue
+        largest = LARGEST_FILE if is_own else LARGEST_FOUND
+        try:
+            data = read_config_file(path, follow_links=is_own, largest=largest).data
+        except BadConfig:
+            continue
+        agents = data.get("agents")
+        for table in (data.get("defaults"), *(agents if isinstance(agents, list) else ())):
+            handoff = table.get("handoff") if isinstance(table, Mapping) else None
+            folder = handoff.get("directory") if isinstance(handoff, Mapping) else None
+            if isinstance(folder, str) and _FOLDER.fullmatch(folder):
+                yield folder
