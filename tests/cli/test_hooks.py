@@ -85,7 +85,7 @@ def test_one_that_fails_ends_with_1(here: Path) -> None:
     _program(here, "exit 9")
     done = _test(here, "api", "on_error")
     assert done.returncode == 1
-    assert "ended with 9" in done.stderr
+    assert "exit code 9 after" in done.stderr
     _program(here, "sleep 60")
     assert "timed out (2 s)" in _test(here, "save", "error").stderr
 
