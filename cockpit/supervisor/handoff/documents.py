@@ -7,7 +7,6 @@ Starts and ends nothing.
 from __future__ import annotations
 
 import asyncio
-import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,12 +17,11 @@ from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
 from cockpit.core import composition, document
 from cockpit.core.bands import Band
-from cockpit.core.claimed_files import Trace
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.errors import Failed
 from cockpit.core.events import Plain
 from cockpit.core.exclusion import exclusion
-from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.facts import Facts
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Reason, Writer
 from cockpit.core.ids import HandoffId
@@ -42,6 +40,7 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.ownership import given_document
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.document_sources import document_in, traces, view_of_git
 from cockpit.supervisor.handoff.integrity import approved_text
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
@@ -231,13 +230,7 @@ class DocumentBuilder:
         answer = await agent.runtime.answer_aside(order, program, question, deadline)
         if answer.cost_usd:
             agent.add_copy_cost(old.id, answer.cost_usd)
-        if answer.problem:
-            raise Failed("The copy of the session wrote no document", answer.problem)
-        text = answer.text
-        problems = [problem.text for problem in document.validate(text) if not problem.mends]
-        if problems:
-            raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
-        return text
+        return document_in(answer)
 
     # Facts
 
@@ -256,23 +249,7 @@ class DocumentBuilder:
             # The branch was switched: row, document and continuation must have the same branch.
             self._dependencies.store.save_agent(agent.change(branch=found.branch))
         asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
-        known = {
-            commit
-            for commit in asked
-            if await self._dependencies.worktrees.known(agent.directory, commit)
-        }
-        return GitView(
-            is_repository=found.root is not None,
-            branch=found.branch,
-            head=found.head,
-            status=found.status,
-            status_known=found.status_known,
-            busy=found.busy,
-            commits=tuple(CommitMade(commit.hash, commit.subject) for commit in found.commits),
-            root=str(found.root) if found.root is not None else None,
-            committed=found.committed,
-            known=frozenset(known),
-        )
+        return await view_of_git(self._dependencies.worktrees, agent.directory, found, asked)
 
     async def supplement(
         self, agent: Agent, token: str, occasion: Occasion, facts: Facts | None = None
@@ -296,7 +273,8 @@ class DocumentBuilder:
         git = await self.git_view(agent, claimed_commits(draft) if draft else None)
         if draft:
             files = composition.files_claimed(draft)
-            git = replace(git, looked_for=await asyncio.to_thread(_traces, agent, git, files))
+            found = await asyncio.to_thread(traces, agent.directory, git, files)
+            git = replace(git, looked_for=found)
         text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
         if agent.handoff_record is not None:
             agent.progress.note(replace(agent.progress.details, has_git=git.is_repository))
@@ -373,26 +351,6 @@ class DocumentBuilder:
         """Return the session that the document describes."""
         record = agent.handoff_record
         return self._dependencies.store.session(record.old_session) if record else agent.session
-
-
-def _traces(agent: Agent, git: GitView, files: list[str]) -> dict[str, Trace]:
-    """Return file -> what still exists of it on disk and in git.
-
-    Files outside the agent's directory and its repository have no entry, not even through a link.
-    """
-    roots = [Path(os.path.realpath(root)) for root in (agent.directory, git.root) if root]
-    found: dict[str, Trace] = {}
-    for name in files:
-        paths = [Path(os.path.realpath(root / name)) for root in roots]
-        inside = [path for path in paths if any(path.is_relative_to(root) for root in roots)]
-        if not inside:
-            continue
-        is_there = any(os.path.lexists(path) for path in inside)
-        candidates = [os.path.normpath(root / name) for root in roots]
-        trace = git.trace(candidates, is_there=is_there)
-        if trace is not None:
-            found[name] = trace
-    return found
 
 
 def _writer(name: str | None) -> Writer:

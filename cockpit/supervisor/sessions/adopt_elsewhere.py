@@ -11,9 +11,9 @@ import shlex
 from functools import partial
 
 from cockpit.config.loaded import changed_agent
-from cockpit.core.errors import CockpitError, Failed, NotAllowed, NotNow
+from cockpit.core.errors import CockpitError, Failed, NotNow
 from cockpit.core.events import AgentAdopting
-from cockpit.core.ids import AgentName, SessionId, agent_name, suggested_name
+from cockpit.core.ids import AgentName, agent_name, suggested_name
 from cockpit.core.permission import ASKS_FIRST, nearest, successors_mode
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.processes import ProcessId
@@ -56,7 +56,6 @@ class Adoption:
         self._sessions = sessions
         self._starter = starter
         self._others = others
-        self._under_way: set[SessionId] = set()
 
     async def adopt(self, asked: Adopt) -> Agent:
         """End the session's process, and reopen the session as a new agent.
@@ -65,25 +64,12 @@ class Adoption:
         if the process does not end, or if the session cannot be reopened afterwards; the error then
         has the command to reopen it manually.
         """
-        found = await self._others.find(asked.session)
-        if asked.pid is not None and asked.pid != found.pid:
-            raise NotNow(
-                f"Process {asked.pid} no longer has this session open",
-                f"Process {found.pid} has it open now.",
-                "List the sessions: cockpit status --elsewhere",
-            )
-        await self._refuse_inside_session(asked.asker)
-        if found.id in self._under_way:
-            raise NotNow(
-                f"Session {found.id} is already being adopted", "", "Wait until it is done."
-            )
-        name = self._name(asked.name, found)
-        self._under_way.add(found.id)
-        try:
+        found = await self._others.find(asked.session, asked.pid)
+        await self._others.refuse_inside(asked.asker, "adopt")
+        with self._others.hold(found, "adopted"):
+            name = self._name(asked.name, found)
             async with self._sessions.locks.hold(name, "being adopted", patience=PATIENCE):
                 return await self._adopt(name, found)
-        finally:
-            self._under_way.discard(found.id)
 
     async def _adopt(self, name: AgentName, found: LiveSession) -> Agent:
         if self._fleet.find(name) is not None:
@@ -108,22 +94,6 @@ class Adoption:
         return agent
 
     # Checks
-
-    async def _refuse_inside_session(self, asker: int | None) -> None:
-        """Raise `NotAllowed` if the request comes from a session: only the user can adopt."""
-        live, processes = self._dependencies.live_sessions, self._dependencies.processes
-
-        def asking() -> LiveSession | None:
-            above = processes.lineage(asker) if asker is not None else []
-            return next((each for each in live.look() if each.pid in above), None)
-
-        inside = await self._dependencies.slow.ask(("asker", asker), asking, READ_SECONDS)
-        if inside is not None:
-            raise NotAllowed(
-                "Only the user can adopt a session",
-                f"This command runs inside session {inside.id} (process {inside.pid}).",
-                "Ask the user to do it from their own terminal.",
-            )
 
     async def _check(self, found: LiveSession, runtime: Runtime) -> None:
         """Raise if the session could not be reopened after its process has ended."""

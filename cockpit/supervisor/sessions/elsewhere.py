@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.errors import BadUsage, NotAllowed, NotNow
+from cockpit.core.ids import SessionId
 from cockpit.core.safetext import quoted
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.processes import Ancestor, ProcessId
@@ -57,6 +59,8 @@ class OtherSessions:
         self._fleet = fleet
         self._places: dict[tuple[int, int], Place] = {}
         """Cached by pid and start time, because a process's place does not change."""
+        self._held: dict[SessionId, str] = {}
+        """Sessions that a request is about to end or to copy, each with what happens to it."""
 
     @property
     def enabled(self) -> bool:
@@ -71,10 +75,11 @@ class OtherSessions:
         slow, live = self._dependencies.slow, self._dependencies.live_sessions
         return await slow.ask(("elsewhere",), lambda: self._others(live.look()), PATIENCE)
 
-    async def find(self, ident: str) -> LiveSession:
+    async def find(self, ident: str, pid: int | None = None) -> LiveSession:
         """Return the session with this id, or the only one whose id starts with it.
 
-        Raises `NotNow` if `[elsewhere] show` is off, and `BadUsage` for no or several matches.
+        Raises `NotNow` if `[elsewhere] show` is off, or if another process than `pid` has the
+        session open, and `BadUsage` for no or several matches.
         """
         if not self.enabled:
             raise NotNow(
@@ -95,7 +100,49 @@ class OtherSessions:
                 "\n".join(f"{each.id} (process {each.pid})" for each in begun),
                 "Use the whole id. If two processes have one session open, end one of them first.",
             )
-        return begun[0]
+        found = begun[0]
+        if pid is not None and pid != found.pid:
+            raise NotNow(
+                f"Process {pid} no longer has this session open",
+                f"Process {found.pid} has it open now.",
+                "List the sessions: cockpit status --elsewhere",
+            )
+        return found
+
+    async def refuse_inside(self, asker: int | None, what: str) -> None:
+        """Raise `NotAllowed` if process `asker` runs inside a session.
+
+        `what` is a verb for the refusal: only the user can do this with a session.
+        """
+        live, processes = self._dependencies.live_sessions, self._dependencies.processes
+
+        def asking() -> LiveSession | None:
+            above = processes.lineage(asker) if asker is not None else []
+            return next((each for each in live.look() if each.pid in above), None)
+
+        inside = await self._dependencies.slow.ask(("asker", asker), asking, PATIENCE)
+        if inside is not None:
+            raise NotAllowed(
+                f"Only the user can {what} a session",
+                f"This command runs inside session {inside.id} (process {inside.pid}).",
+                "Ask the user to do it from their own terminal.",
+            )
+
+    @contextmanager
+    def hold(self, session: LiveSession, doing: str) -> Iterator[None]:
+        """Keep other requests from using the session while the block runs.
+
+        `doing` completes "It is being …" in their refusals. Raises `NotNow` if another one has it.
+        """
+        if (other := self._held.get(session.id)) is not None:
+            raise NotNow(
+                f"Session {session.id} is already being {other}", "", "Wait until it is done."
+            )
+        self._held[session.id] = doing
+        try:
+            yield
+        finally:
+            del self._held[session.id]
 
     def place(self, session: LiveSession) -> Place:
         """Return where a session of the last `look` is running."""

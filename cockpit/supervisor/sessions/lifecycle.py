@@ -224,6 +224,10 @@ class Sessions:
 
     def environment(self, agent: Agent) -> dict[str, str]:
         """Return a pane's environment: the supervisor's, cockpit's variables, the agent's `env`."""
+        return self.environment_with(agent.settings.env)
+
+    def environment_with(self, more: Mapping[str, str]) -> dict[str, str]:
+        """Return a CLI's environment: the supervisor's, cockpit's variables, and `more`."""
         places = self._dependencies.places
         env = {
             **self._dependencies.environment,
@@ -234,7 +238,7 @@ class Sessions:
         if places.home is not None:
             env["COCKPIT_HOME"] = str(places.home)
         env |= {"TERM": "tmux-256color", "COLORTERM": "truecolor"}
-        return env | dict(agent.settings.env)
+        return env | dict(more)
 
     def save_counts(self, agent: Agent) -> None:
         """Save the session's tokens, cost, compactions and first permission mode, if changed."""

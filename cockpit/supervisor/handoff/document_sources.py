@@ -1,0 +1,64 @@
+"""What a handoff document is made of, for any session: a copy's answer, git, and claimed files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from cockpit.core import document
+from cockpit.core.claimed_files import Trace
+from cockpit.core.errors import Failed
+from cockpit.core.facts import CommitMade
+from cockpit.core.verified_facts import GitView
+from cockpit.ports.runtimes import Aside
+from cockpit.ports.worktrees import GitFacts, Worktrees
+
+
+def document_in(answer: Aside) -> str:
+    """The draft that a copy of a session wrote. Raises `Failed` if there is none."""
+    if answer.problem:
+        raise Failed("The copy of the session wrote no document", answer.problem)
+    problems = [one.text for one in document.validate(answer.text) if not one.mends]
+    if problems:
+        raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
+    return answer.text
+
+
+async def view_of_git(
+    worktrees: Worktrees, directory: Path, found: GitFacts, hashes: Iterable[str]
+) -> GitView:
+    """The state of git as a document shows it, and which commits of `hashes` exist."""
+    known = {commit for commit in set(hashes) if await worktrees.known(directory, commit)}
+    return GitView(
+        is_repository=found.root is not None,
+        branch=found.branch,
+        head=found.head,
+        status=found.status,
+        status_known=found.status_known,
+        busy=found.busy,
+        commits=tuple(CommitMade(commit.hash, commit.subject) for commit in found.commits),
+        root=str(found.root) if found.root is not None else None,
+        committed=found.committed,
+        known=frozenset(known),
+    )
+
+
+def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
+    """What is left of each file in a session's directory, its repository, and in git.
+
+    Files outside of both, also through a link, are not looked for and have no entry.
+    """
+    roots = [Path(os.path.realpath(root)) for root in (directory, git.root) if root]
+    found: dict[str, Trace] = {}
+    for name in files:
+        paths = [Path(os.path.realpath(root / name)) for root in roots]
+        inside = [path for path in paths if any(path.is_relative_to(root) for root in roots)]
+        if not inside:
+            continue
+        is_there = any(os.path.lexists(path) for path in inside)
+        candidates = [os.path.normpath(root / name) for root in roots]
+        trace = git.trace(candidates, is_there=is_there)
+        if trace is not None:
+            found[name] = trace
+    return found
