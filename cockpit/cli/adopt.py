@@ -1,4 +1,4 @@
-"""`cockpit adopt`: take over a session that cockpit did not start."""
+"""`cockpit adopt`: take over or watch a session that cockpit did not start."""
 
 from __future__ import annotations
 
@@ -37,6 +37,20 @@ Examples:
   cockpit status --elsewhere     list the sessions
   cockpit adopt 0b6e6c1e         by the first characters of its id
   cockpit adopt 0b6e6c1e --name fix-login --yes
+  cockpit adopt 0b6e6c1e --watch         only notify me when its context fills up
+  cockpit adopt 0b6e6c1e --unwatch
+  cockpit adopt 0b6e6c1e --document      write its handoff document, print the path
+
+\b
+With --watch the session goes on where it is. cockpit reads its transcript,
+and notifies you once when its context passes the act threshold of [defaults];
+again only after a compaction or /clear. The watch outlives the supervisor,
+and ends with the session's process.
+
+\b
+With --document a copy of the session writes the document into the handoff
+folder of its directory. The copy has no tools, starts nothing of the
+repository, and costs a request with the whole context. The session goes on.
 
 \b
 The reopened session gets the environment and options that cockpit gives its agents, not those
@@ -46,11 +60,16 @@ of its old terminal."""
 @click.argument("session", metavar="SESSION", shell_complete=_session_ids)
 @click.option("--name", metavar="NAME", help="Name of the agent; default: the directory's name.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def adopt(session: str, name: str | None, yes: bool) -> int:
+@click.option("--watch", "how", flag_value="watch", help="Only watch it, and notify you.")
+@click.option("--unwatch", "how", flag_value="unwatch", help="Stop watching it.")
+@click.option("--document", "how", flag_value="document", help="Only write its handoff document.")
+def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
     """Adopt a session that cockpit did not start.
 
     Ends the session's process, and reopens the session as a new agent in the same directory, with
     its whole conversation. Asks first.
+
+    With --watch, --unwatch or --document it only reads the session, and does not ask.
     """
     from cockpit.cli.requests import ask, remote_host, supervisor_address
     from cockpit.cli.status import other_sessions
@@ -58,6 +77,12 @@ def adopt(session: str, name: str | None, yes: bool) -> int:
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Adopt
 
+    if how is not None and (name is not None or yes):
+        raise BadUsage(
+            f"--{how} does not go with {'--name' if name is not None else '--yes'}",
+            "The session stays where it is: it gets no name, and nothing is asked.",
+            f"Usage: cockpit adopt SESSION --{how}",
+        )
     wanted = agent_name(name) if name is not None else None
     if remote_host() is None:
         ensure_supervisor(common_options().config)
@@ -65,13 +90,27 @@ def adopt(session: str, name: str | None, yes: bool) -> int:
     if sessions is None:
         # The supervisor refuses this request and gives the reason: an agent asked, or the setting
         # is off. No process has pid 0, so a session that was not shown cannot be adopted.
-        ask(Adopt(session=session, pid=0, name=wanted))
+        _ask_only(how, session, 0) if how else ask(Adopt(session=session, pid=0, name=wanted))
         return 0
     found = _chosen(sessions, session)
+    if how is not None:
+        _ask_only(how, found["session_id"], found["pid"])
+        return 0
     if not yes:
         _ask(found, wanted)
     ask(Adopt(session=found["session_id"], pid=found["pid"], name=wanted))
     return 0
+
+
+def _ask_only(how: str, session: str, pid: int) -> None:
+    """Send a request that leaves the session where it is; print the path of a document."""
+    from cockpit.cli.requests import ask
+    from cockpit.wire.verbs import DocumentSession, WatchSession
+
+    if how == "document":
+        print(ask(DocumentSession(session=session, pid=pid)).document)
+    else:
+        ask(WatchSession(session=session, pid=pid, stop=how == "unwatch"))
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ Session = dict[str, Any]
 """A `wire.status.ElsewhereSession` as plain JSON, because importing its model would be slow."""
 
 SHORT_ID = 8
+WATCHED = ", watched"
 
 
 def session_line(session: Session, now: datetime) -> str:
@@ -24,7 +25,9 @@ def session_line(session: Session, now: datetime) -> str:
         f"{state(session):<11}",
         format_context(session["context"]),
         safe_line(
-            f"{session['directory']}  pid {session['pid']}{_clause(', ', _age(session, now))}", 400
+            f"{session['directory']}  pid {session['pid']}{_clause(', ', _age(session, now))}"
+            f"{WATCHED if session.get('watched') else ''}",
+            400,
         ),
     )
     return "  ".join(cells).rstrip()
@@ -37,7 +40,8 @@ def session_sentence(session: Session, now: datetime) -> str:
     age = _clause(", started ", _age(session, now), " ago")
     return safe_line(
         f"Session {session['session_id'][:SHORT_ID]} elsewhere, {state(session)}, {full}, "
-        f"in {session['directory']}, process {session['pid']}{age}.",
+        f"in {session['directory']}, process {session['pid']}{age}"
+        f"{WATCHED if session.get('watched') else ''}.",
         600,
     )
 

@@ -26,7 +26,7 @@ from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import ElsewhereSession, Status
 from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
-from cockpit.wire.verbs import Done, RemoveWorktree, Verb
+from cockpit.wire.verbs import DocumentSession, Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
 Parsed = TypeVar("Parsed")
@@ -38,7 +38,8 @@ TRANSCRIPT_SECONDS = 60.0
 VERB_SECONDS = 90.0
 """Time limit for a verb; ending an agent may need TERM, a wait, KILL and another wait."""
 REMOVAL_SECONDS = 1800.0
-"""Time limit for a worktree of many gigabytes, which git reads twice."""
+"""Time limit for a worktree of many gigabytes, which git reads twice, or for a handoff
+document that a copy of a session writes."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
@@ -131,7 +132,9 @@ class HttpClient:
                 "cockpit cannot send it to the supervisor.",
                 "Rename the directory or file, or use another one.",
             ) from error
-        patience = REMOVAL_SECONDS if isinstance(verb, RemoveWorktree) else VERB_SECONDS
+        patience = (
+            REMOVAL_SECONDS if isinstance(verb, RemoveWorktree | DocumentSession) else VERB_SECONDS
+        )
         answer = await self._fetch("POST", f"/v1/{verb.verb}", body, patience)
         return parsed(Done.model_validate_json, answer)
 

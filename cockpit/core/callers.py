@@ -15,9 +15,9 @@ from cockpit.core.errors import NotAllowed
 
 LOOK = "look"
 """The permission to read another agent's data. An agent may always read its own."""
-NEVER = frozenset({"load", "down", "adopt"})
-"""Verbs that no setting can allow an agent: load a configuration, end the supervisor, adopt a
-session of the user."""
+NEVER = frozenset({"load", "down", "adopt", "watch_session", "document_session"})
+"""Verbs that no setting can allow an agent: load a configuration, end the supervisor, and those for
+sessions that the user started."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -138,9 +138,16 @@ def refuse_unless_allowed(
     )
 
 
+_ABOUT_SESSIONS = {
+    "adopt": "adopt a session",
+    "watch_session": "watch a session",
+    "document_session": "have a document of a session written",
+}
+
+
 def _verb_phrase(verb: str, about: str) -> str:
-    if verb == "adopt":
-        return "adopt a session"
+    if verb in _ABOUT_SESSIONS:
+        return _ABOUT_SESSIONS[verb]
     return {LOOK: "look at", "load": "load a configuration for"}.get(verb, f"use {verb} on") + (
         f" {about}"
     )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from cockpit.core.events import AgentExited, AgentStopped, BandCrossed, Event, RunCompleted
+from cockpit.core.events import (
+    AgentExited,
+    AgentStopped,
+    BandCrossed,
+    ElsewhereCrossed,
+    Event,
+    RunCompleted,
+)
 
 
 def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
@@ -26,6 +33,8 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 
 def topic(event: Event) -> str | None:
     """Return the topic of an event: needs_you, handed_off, failed or done; None for others."""
+    if isinstance(event, ElsewhereCrossed):
+        return "needs_you"  # the user watches the session; hooks belong to agents
     events = dict(happened(event))
     if "error" in events:
         return "failed"

@@ -158,6 +158,31 @@ class CompactionKept:
 
 
 @dataclass(frozen=True, slots=True)
+class ElsewhereCrossed:
+    """A watched session that cockpit did not start is past the act threshold."""
+
+    kind: ClassVar[EventKind] = "elsewhere.crossed"
+    session: str
+    pid: int
+    directory: str
+    band: str
+    """act, or force if it was passed at once."""
+    tokens: int
+    window: int
+    confidence: str
+    """The confidence in the window; `assumed` is a guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElsewhereDocument:
+    kind: ClassVar[EventKind] = "elsewhere.document"
+    session: str
+    pid: int
+    directory: str
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
 class FactsGiven:
     kind: ClassVar[EventKind] = "facts.given"
     occasion: str
@@ -336,10 +361,10 @@ class WorktreeSetUp:
 Event = (
     AgentAdopting | AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained
     | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed | CompactionKept
-    | FactsGiven | HandoffAt | HandoffBegun | HandoffDocument | HandoffOver | HandoffPutBack
-    | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted
-    | SessionCleared | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady
-    | WorktreeRemoved | WorktreeSetUp | WriterFailed
+    | ElsewhereCrossed | ElsewhereDocument | FactsGiven | HandoffAt | HandoffBegun | HandoffDocument
+    | HandoffOver | HandoffPutBack | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded
+    | HookSent | Plain | RunCompleted | SessionCleared | Unknown | VerbAsked | WorktreeLost
+    | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp | WriterFailed
 )  # fmt: skip
 
 
@@ -349,9 +374,10 @@ TYPES: dict[str, type[Any]] = {
         for event in (
             AgentAdopting, AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained,
             AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed, CompactionKept,
-            FactsGiven, HandoffBegun, HandoffDocument, HandoffPutBack, HandoffUndone,
-            HistoryRebuilt, HookDecided, RunCompleted, SessionCleared, WorktreeLost, WorktreeReady,
-            WorktreeRemoved, WorktreeSetUp, WriterFailed,
+            ElsewhereCrossed, ElsewhereDocument, FactsGiven, HandoffBegun, HandoffDocument,
+            HandoffPutBack, HandoffUndone, HistoryRebuilt, HookDecided, RunCompleted,
+            SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved, WorktreeSetUp,
+            WriterFailed,
         )
     },
     **dict.fromkeys(get_args(PlainKind), Plain),

@@ -138,6 +138,7 @@ class OutgoingRecord:
     """The same for all attempts, so that the receiver can recognise a repeated message."""
     created: float
     agent: AgentName
+    """Empty for a notice about a session that is no agent's."""
     kind: str
     """webhook, slack, discord, notify; or notice, for the user's notifications."""
     hook: dict[str, Any]

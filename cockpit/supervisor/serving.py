@@ -24,6 +24,7 @@ from cockpit.wire.verbs import (
     Approve,
     Attach,
     Continue,
+    DocumentSession,
     Down,
     Finish,
     Handoff,
@@ -38,6 +39,7 @@ from cockpit.wire.verbs import (
     Stop,
     Undo,
     Verb,
+    WatchSession,
 )
 
 
@@ -101,6 +103,8 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         Undo: locked("being undone", undo, same_session=True),
         Continue: ContinueHandler(of.continuation, changed),
         Adopt: AdoptHandler(of.adoption, of.life, changed),
+        WatchSession: of.elsewhere_watch.watch_session,
+        DocumentSession: of.elsewhere_documents.write,
         Attach: AttachHandler(parts, fleet),
         RemoveWorktree: of.worktrees.remove,
         Down: down,

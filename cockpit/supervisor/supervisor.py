@@ -34,6 +34,7 @@ from cockpit.supervisor.api.callers import Callers
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff import draft_permission
 from cockpit.supervisor.handoff.documents import DocumentBuilder
+from cockpit.supervisor.handoff.elsewhere_document import ElsewhereDocuments
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.hook_decisions import HookDecisions
 from cockpit.supervisor.handoff.triggers import Triggers
@@ -49,6 +50,7 @@ from cockpit.supervisor.loops import Loops
 from cockpit.supervisor.observe.attention import Attention
 from cockpit.supervisor.observe.compaction import Compactions
 from cockpit.supervisor.observe.disk_monitor import DiskMonitor
+from cockpit.supervisor.observe.elsewhere import ElsewhereWatch
 from cockpit.supervisor.observe.supplements import Supplements
 from cockpit.supervisor.observe.watch import Watch
 from cockpit.supervisor.observe.worktree_monitor import WorktreeMonitor
@@ -163,7 +165,9 @@ class Supervisor:
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
         others = OtherSessions(parts, fleet)
         self.adoption = Adoption(parts, fleet, sessions, self.starter, others)
-        self.elsewhere = ElsewhereRows(parts, fleet, others)
+        self.elsewhere_watch = ElsewhereWatch(parts, fleet, others)
+        self.elsewhere_documents = ElsewhereDocuments(parts, fleet, sessions, others)
+        self.elsewhere = ElsewhereRows(parts, fleet, others, self.elsewhere_watch.is_watched)
         self.resumer = Resumer(parts, fleet, sessions, self.starter, changed)
         self.stopper = Stopper(parts, fleet, sessions)
         self.undo = Undo(parts, fleet, sessions, reopening, changed)
@@ -367,6 +371,7 @@ class Supervisor:
             "keeping transcripts": self.retention.run,
             "checking worktrees": self.worktree_monitor.run,
             "checking disks": self.disk_monitor.run,
+            "watching sessions elsewhere": self.elsewhere_watch.run,
         }.items():
             self.spawn(self.loops.run(name, loop))
         self.publication.resume(self.fleet)

@@ -228,6 +228,8 @@ class ElsewhereSession(Wire):
     model: str | None = None
     context: ContextStatus = Field(default_factory=ContextStatus)
     """The context use, with the bands of the user's defaults."""
+    watched: bool = False
+    """Whether the user is notified when its context passes the act threshold."""
     host: str | None = None
     """The host of the process; null in the response of that host itself."""
 

@@ -173,6 +173,38 @@ class Adopt(Verb):
     """Set by the supervisor: the calling process, which must not run inside the session."""
 
 
+class WatchSession(Verb):
+    """Notify the user when the context of a session that cockpit did not start passes `act`.
+
+    The session itself is only read. It is watched until its process ends, also after `/clear`.
+    """
+
+    verb: ClassVar[str] = "watch_session"
+    session: str
+    """Like `session` of `Adopt`."""
+    pid: int | None = None
+    """Like `pid` of `Adopt`."""
+    stop: bool = False
+    """Do not watch it any more."""
+    asker: int | None = None
+    """Like `asker` of `Adopt`."""
+
+
+class DocumentSession(Verb):
+    """Write a handoff document of a session that cockpit did not start, by a copy of it.
+
+    The session itself is only read. Responds when the document is written.
+    """
+
+    verb: ClassVar[str] = "document_session"
+    session: str
+    """Like `session` of `Adopt`."""
+    pid: int | None = None
+    """Like `pid` of `Adopt`."""
+    asker: int | None = None
+    """Like `asker` of `Adopt`."""
+
+
 class Down(Verb):
     """End the supervisor; with `agents`, the agents and the tmux server too."""
 
@@ -217,7 +249,7 @@ class RemoveWorktree(Verb):
 
 VERBS: tuple[type[Verb], ...] = (
     Start, Resume, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Finish, Undo, Continue, Down,
-    Load, Attach, RemoveWorktree, Adopt,
+    Load, Attach, RemoveWorktree, Adopt, WatchSession, DocumentSession,
 )  # fmt: skip
 
 

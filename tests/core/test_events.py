@@ -50,6 +50,8 @@ KEYS = {
     "band.crossed": "band reached tokens window confidence",
     "compaction.kept": "document",
     "compaction.not_kept": "",
+    "elsewhere.crossed": "session pid directory band tokens window confidence",
+    "elsewhere.document": "session pid directory document",
     "facts.dropped": "",
     "facts.given": "occasion token",
     "handoff.asked": "phase",

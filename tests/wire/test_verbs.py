@@ -83,7 +83,7 @@ def test_what_must_be_said_stays_as_it_is() -> None:
         "send": {"name", "text"}, "handoff": {"name"}, "approve": {"name"}, "refuse": {"name"},
         "snooze": {"name"}, "done": {"name"}, "undo": {"name"}, "continue": {"document"},
         "down": set(), "load": set(), "attach": {"name"}, "remove_worktree": {"tree"},
-        "adopt": {"session"},
+        "adopt": {"session"}, "watch_session": {"session"}, "document_session": {"session"},
     }  # fmt: skip
 
 

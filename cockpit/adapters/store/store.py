@@ -327,6 +327,15 @@ class Store:
         for name in names:
             self._run("delete from latches where session = ? and name = ?", session, name)
 
+    def unlatch_all(self, session: SessionId) -> None:
+        """Remove every latch of it."""
+        self._run("delete from latches where session = ?", session)
+
+    def sessions_latched(self, name: str) -> list[SessionId]:
+        """Return everything that has this latch, oldest first."""
+        rows = self._run("select session from latches where name = ? order by at", name).fetchall()
+        return [SessionId(row[0]) for row in rows]
+
     def boot_epoch(self, boot: str, found: float) -> float:
         """Return the Unix time of this boot as it was first stored; store `found` if there is
         none."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from cockpit.config.hooks import Hooks
+from cockpit.config.schema import AgentDefaults
 from cockpit.config.secrets import configured_secrets
 from cockpit.core.activity import one_line
 from cockpit.core.moments import DialogOpened
@@ -19,6 +20,18 @@ def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
         [
             *secret_values({**environment, **agent.settings.env}),
             *configured_secrets(agent.settings.hooks, agent.notified, environment),
+        ]
+    )
+
+
+def redactor_of_defaults(
+    environment: Mapping[str, str], defaults: AgentDefaults, notified: Iterable[str]
+) -> Redactor:
+    """A redactor for the secrets of our environment, of `[defaults]` and of the notifications."""
+    return Redactor(
+        [
+            *secret_values({**environment, **defaults.env}),
+            *configured_secrets(defaults.hooks, notified, environment),
         ]
     )
 

@@ -34,12 +34,14 @@ from cockpit.wire.verbs import (
     Adopt,
     Attach,
     Continue,
+    DocumentSession,
     Handoff,
     Load,
     Plan,
     RemoveWorktree,
     Start,
     Verb,
+    WatchSession,
 )
 
 _HOOK_MARKER = re.compile(r"hook-[0-9a-f]+")
@@ -146,7 +148,7 @@ class Callers:
         if isinstance(asked, Attach):
             name = LOOK
         refuse_unless_allowed(caller, name, target, may.itself, may.others)
-        if isinstance(asked, Adopt):
+        if isinstance(asked, Adopt | WatchSession | DocumentSession):
             return asked.model_copy(update={"asker": caller.pid or None})
         if caller.kind is not CallerKind.AGENT:
             return asked
@@ -223,6 +225,8 @@ class Callers:
 
 _VERB_WORDS = {
     "adopt": "adoption of a session",
+    "watch_session": "watch of a session",
+    "document_session": "handoff document of a session",
     "remove_worktree": "removal of a worktree",
     "load": "reading of a specified file",
 }

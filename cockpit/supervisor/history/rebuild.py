@@ -67,7 +67,8 @@ def _record(dependencies: Dependencies, found: RebuiltHistory, ignored: list[str
 def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Source], list[str]]:
     """Return every copy that is a handoff document, and the paths of other files.
 
-    Skips the copies that `cockpit continue` made: a copy whose name is not its handoff's id.
+    Skips the copies that `cockpit continue` made (a copy whose name is not its handoff's id), and
+    those of sessions that cockpit did not start.
     """
     sources, ignored = [], []
     places: dict[Path, dict[str, Path]] = {}
@@ -78,6 +79,8 @@ def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Sou
             ignored.append(str(copy))
             continue
         left = document.read(text)
+        if left.front is not None and left.front.id == copy.stem and _is_of_no_job(left.front):
+            continue
         if left.front is None or not _is_complete(left.front):
             ignored.append(str(copy))
             continue
@@ -87,6 +90,11 @@ def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Sou
         place = _in_worktree(documents, places, _folders(left.front, own), sha256)
         sources.append(_source(left, left.front, copy, place, sha256))
     return sources, ignored
+
+
+def _is_of_no_job(front: FrontMatter) -> bool:
+    """Whether it is of a session that cockpit did not start."""
+    return not front.agent and not front.job
 
 
 def _source(left: Document, front: FrontMatter, copy: Path, place: Path | None, sha: str) -> Source:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 from cockpit.config.hooks import Notifications
 from cockpit.core.event_topics import topic
+from cockpit.core.events import ElsewhereCrossed
 from cockpit.core.notices import TOGETHER, minutes_of_quiet, quiet_hours
 from cockpit.ports.records import EventRecord
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.agents.known_secrets import redactor_of, redactor_without_agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.outbound.outbox import Outbox
 
@@ -38,9 +39,13 @@ class NotificationSender:
         if wanted is None or not wanted.urls or topic(record.event) not in wanted.on:
             return
         agent = self._find(record.agent) if record.agent else None
-        if agent is None:
+        environment = self._dependencies.environment
+        if agent is not None:
+            redactor = redactor_of(environment, agent)
+        elif isinstance(record.event, ElsewhereCrossed):
+            redactor = redactor_without_agent(environment, wanted.urls)
+        else:
             return
-        redactor = redactor_of(self._dependencies.environment, agent)
         text = redactor.redact(record.text).text
         for url in wanted.urls:
             self._outbox.add_notice(agent, url, text, self._wait(wanted.quiet))

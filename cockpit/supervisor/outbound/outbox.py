@@ -25,6 +25,7 @@ from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
 from cockpit.core.errors import Hindered
 from cockpit.core.events import HookSent
 from cockpit.core.hook_events import Happening, setting_of
+from cockpit.core.ids import AgentName
 from cockpit.core.notices import digest
 from cockpit.ports.records import OutgoingRecord
 from cockpit.supervisor.agents.agent import Agent
@@ -73,15 +74,20 @@ class Outbox:
         for address in addresses(hook):
             self._add(agent, hook.type, reference(address), dict(happening.payload), 0.0)
 
-    def add_notice(self, agent: Agent, url: str, text: str, wait: float) -> None:
+    def add_notice(self, agent: Agent | None, url: str, text: str, wait: float) -> None:
         """Add a notice for the user. All waiting notices are sent together after `wait` seconds."""
         self._add(agent, "notice", reference(notice_address(url)), {"text": text}, wait)
 
     def _add(
-        self, agent: Agent, kind: str, hook: dict[str, Any], payload: dict[str, Any], wait: float
+        self,
+        agent: Agent | None,
+        kind: str,
+        hook: dict[str, Any],
+        payload: dict[str, Any],
+        wait: float,
     ) -> None:
-        now = self._now()
-        message = OutgoingRecord(str(uuid4()), now, agent.name, kind, hook, payload, now + wait)
+        now, name = self._now(), agent.name if agent is not None else AgentName("")
+        message = OutgoingRecord(str(uuid4()), now, name, kind, hook, payload, now + wait)
         if dropped := self._table.add(message):
             _log.warning("the outbox is full; dropped %d old messages", dropped)
         self._wake.set()
@@ -214,7 +220,7 @@ class Outbox:
             error=why or None,
             message=message.id,
         )
-        self._dependencies.event_log.record(sent, text + where, message.agent)
+        self._dependencies.event_log.record(sent, text + where, message.agent or None)
 
     async def close(self) -> None:
         """End processes that are sending. The messages are sent again later."""

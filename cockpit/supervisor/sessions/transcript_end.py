@@ -14,7 +14,7 @@ from cockpit.adapters.transcripts.tail import Fetched, Tail
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
 from cockpit.core.reading import Window, resolve_window
-from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Skipped
+from cockpit.core.session import AssistantReplied, Compacted, Identified, SessionEvent, Skipped
 from cockpit.ports.runtimes import Runtime
 
 BEGINNING_BYTES = 256 * 1024
@@ -41,6 +41,7 @@ class TranscriptEnd:
         self._meter = Meter()
         self._window: int | None = None
         self._replied: float | None = None
+        self._compacted = ""
 
     def read(self) -> None:
         """Read new lines. Blocks. Does not raise errors of the file."""
@@ -63,6 +64,9 @@ class TranscriptEnd:
             self._window = event.window or self._window
         elif isinstance(event, AssistantReplied) and not event.sidechain and event.at is not None:
             self._replied = event.at.timestamp()
+        elif isinstance(event, Compacted):
+            at = event.at.timestamp() if event.at is not None else None
+            self._compacted = str(at or self._meter.compactions)
 
     def _first_prompt(self) -> str | None:
         """Return the first prompt; None if it is not near the start."""
@@ -96,6 +100,11 @@ class TranscriptEnd:
     def replied(self) -> float | None:
         """When the last reply was written, in unix seconds; None without a reply."""
         return self._replied
+
+    @property
+    def compacted(self) -> str:
+        """What tells the last compaction from earlier ones; empty if none was found."""
+        return self._compacted
 
     def window(self, override: int | None, environment: Mapping[str, str]) -> Window:
         return resolve_window(

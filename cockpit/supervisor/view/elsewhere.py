@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import is_file
-from cockpit.config.thresholds import thresholds
-from cockpit.core import bands
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import rfc3339
@@ -23,6 +21,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.adoptable import check_adoptable
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
+from cockpit.supervisor.sessions.filling import filling
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.supervisor.view.rows import LONGEST_ASKED, marks_status, shown_goal
 from cockpit.wire.status import ContextStatus, ElsewhereSession
@@ -44,10 +43,17 @@ LONGEST_REASON = 600
 class ElsewhereRows:
     """The rows of the group *elsewhere*, for clients."""
 
-    def __init__(self, dependencies: Dependencies, fleet: Fleet, others: OtherSessions) -> None:
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        others: OtherSessions,
+        is_watched: Callable[[LiveSession], bool],
+    ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._others = others
+        self._is_watched = is_watched
         self._readings: dict[tuple[Path, int], TranscriptEnd] = {}
         """Cached by transcript and pid, while a client follows the rows or recently did."""
         self._followers = 0
@@ -187,6 +193,7 @@ class ElsewhereRows:
             transcript=str(path) if reading is not None else None,
             model=_shown(reading.model) if reading else None,
             context=self._context(session, reading) if reading else ContextStatus(),
+            watched=self._is_watched(session),
         )
 
     async def _refusal(self, session: LiveSession) -> str | None:
@@ -217,26 +224,21 @@ class ElsewhereRows:
         return found
 
     def _context(self, session: LiveSession, reading: TranscriptEnd) -> ContextStatus:
-        if reading.tokens is None or self._fleet.loaded is None:
+        found = filling(self._dependencies, self._fleet, session.runtime, reading)
+        if found is None:
             return ContextStatus()
-        environment = self._dependencies.environment
-        settings = self._fleet.loaded.settings.defaults.context
-        window = reading.window(settings.override, environment)
-        runtime = self._dependencies.runtimes(session.runtime)
-        compacts_at = runtime.compacts_at(window.tokens, environment)
-        marks = bands.marks(thresholds(settings), window.tokens, compacts_at)
         now, replied = self._dependencies.clock.now().timestamp(), reading.replied
         return ContextStatus(
-            tokens=reading.tokens,
-            window=window.tokens,
-            used=round(reading.tokens / window.tokens, 4),
-            band=bands.band(reading.tokens, marks).value,
-            confidence=window.confidence.value,
+            tokens=found.tokens,
+            window=found.window.tokens,
+            used=round(found.used, 4),
+            band=found.band.value,
+            confidence=found.window.confidence.value,
             source="transcript",
             age_seconds=round(max(0.0, now - replied), 1) if replied is not None else None,
-            compacts_at=compacts_at,
-            compacts_at_source="formula" if compacts_at else None,
-            marks=marks_status(marks),
+            compacts_at=found.compacts_at,
+            compacts_at_source="formula" if found.compacts_at else None,
+            marks=marks_status(found.marks),
         )
 
 

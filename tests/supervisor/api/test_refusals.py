@@ -60,6 +60,8 @@ NOBODY = {
 """Verbs for an agent that is not there."""
 REFUSED: dict[str, dict[str, Any]] = {
     "adopt": {"session": "nobody"},
+    "watch_session": {"session": "nobody"},
+    "document_session": {"session": "nobody"},
     "start": {"name": "No Name"},
     "plan": {"name": "No Name"},
     "continue": {"document": "/nowhere/at/all.md"},

@@ -1,0 +1,260 @@
+"""Write a handoff document of a session that cockpit did not start, by a copy of the session.
+
+The session is only read: its process goes on, and nothing is typed into its terminal. Nothing is
+stored before the document is sealed, so a supervisor that ends in between leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path, PurePath
+from uuid import uuid4
+
+from cockpit.adapters.documents.template import apply_template
+from cockpit.adapters.transcripts.scan import read_all
+from cockpit.config.schema import AgentDefaults, Settings
+from cockpit.core import composition, document
+from cockpit.core.bands import Band
+from cockpit.core.collect import Collector
+from cockpit.core.errors import BadUsage, Failed, NotNow
+from cockpit.core.events import ElsewhereDocument, Plain
+from cockpit.core.exclusion import exclusion
+from cockpit.core.facts import Facts
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.ids import AgentName, HandoffId, model_name, suggested_name
+from cockpit.core.reading import Confidence
+from cockpit.core.request import request_reply
+from cockpit.core.timestamps import rfc3339
+from cockpit.core.verified_facts import GitView, claimed_commits
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.runtimes import Runtime, SessionOrder
+from cockpit.supervisor.agents.background_work import task_text
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.known_secrets import redactor_of_defaults
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.document_sources import document_in, traces, view_of_git
+from cockpit.supervisor.sessions.adoptable import shown_directory
+from cockpit.supervisor.sessions.elsewhere import OtherSessions
+from cockpit.supervisor.sessions.filling import filling
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
+from cockpit.wire.verbs import DocumentSession, Done
+
+READ_SECONDS = 60.0
+"""For a whole transcript; real ones have at most some hundred MB."""
+LOOK_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class _Read:
+    """What is known of a session from its transcript."""
+
+    path: Path
+    end: TranscriptEnd
+    facts: Facts
+
+
+class ElsewhereDocuments:
+    """Performs `DocumentSession`."""
+
+    def __init__(
+        self, dependencies: Dependencies, fleet: Fleet, sessions: Sessions, others: OtherSessions
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._sessions = sessions
+        self._others = others
+
+    async def write(self, asked: DocumentSession) -> Done:
+        """Have a copy of the session write its document, and seal it in the session's directory.
+
+        Raises `BadUsage`, `NotNow`, `NotAllowed` or `ProgramMissing` before the copy is started,
+        and `Failed` if the copy wrote no valid document.
+        """
+        found = await self._others.find(asked.session, asked.pid)
+        await self._others.refuse_inside(asked.asker, "document")
+        with self._others.hold(found, "documented by a copy of it"):
+            return await self._write(found)
+
+    async def _write(self, found: LiveSession) -> Done:
+        runtime = self._dependencies.runtimes(found.runtime)
+        read = await self._check(found, runtime)
+        settings = self._settings()
+        draft, cost = await self._ask_copy(found, runtime, read, settings.defaults)
+        ident = HandoffId(str(uuid4()))
+        text = await self._composed(found, read, settings, draft, ident)
+        path = await self._seal(found, settings.defaults, ident, text)
+        spent = f" The copy cost ${cost:.2f}." if cost else ""
+        self._dependencies.event_log.record(
+            ElsewhereDocument(
+                session=found.id,
+                pid=found.pid,
+                directory=shown_directory(found),
+                document=str(path),
+            ),
+            f"A copy of session {found.id[:8]} wrote its handoff document: {path}.{spent}",
+        )
+        return Done(
+            message=f"Wrote the handoff document of session {found.id[:8]}.{spent} "
+            f"To continue from it: cockpit continue {path} --name NAME",
+            document=str(path),
+        )
+
+    def _settings(self) -> Settings:
+        loaded = self._fleet.loaded
+        if loaded is None:
+            raise NotNow("No configuration is loaded", "", "Load one: cockpit up")
+        return loaded.settings
+
+    # Before the copy
+
+    async def _check(self, found: LiveSession, runtime: Runtime) -> _Read:
+        """Read the transcript. Raises if no copy of the session could write a document."""
+        if not (copies := runtime.capabilities.copies):
+            why = getattr(copies, "why", "")
+            raise NotNow(
+                f"A copy of a {runtime.name} session cannot write a document",
+                f"{why[:1].upper()}{why[1:]}",
+                "Ask the session itself for one, in its terminal.",
+            )
+        parts = self._dependencies
+        slow, live = parts.slow, parts.live_sessions
+        if not await slow.ask(found.directory, found.directory.is_dir, LOOK_SECONDS):
+            raise BadUsage(
+                f"{shown_directory(found)} is not a directory",
+                "The session began there, and the document belongs into it.",
+                "Restore the directory, and try again.",
+            )
+        key = ("elsewhere", found.id)
+        path = await slow.ask(key, partial(live.transcript, found), LOOK_SECONDS)
+        read = None
+        if path is not None:
+            read = await slow.ask(("whole", path), partial(_read, path, runtime), READ_SECONDS)
+        if read is None or read.end.replied is None:
+            raise NotNow(
+                f"Session {found.id} has no reply yet",
+                "There is nothing to write a document about.",
+                "Try again when the session has replied.",
+            )
+        # The copy begins as a reopened session would.
+        environment = self._sessions.environment_with(self._settings().defaults.env)
+        await slow.ask(key, partial(live.check_reopenable, found, environment), LOOK_SECONDS)
+        return read
+
+    async def _ask_copy(
+        self, found: LiveSession, runtime: Runtime, read: _Read, defaults: AgentDefaults
+    ) -> tuple[str, float | None]:
+        """The copy's draft, and what the copy cost in US dollars."""
+        order = SessionOrder(
+            agent=AgentName(suggested_name(found.directory.name)),
+            session_id=found.id,
+            run=f"document-{secrets.token_hex(6)}",
+            directory=found.directory,
+            resume=True,
+            model=_model(read.end.model),
+            environment=self._sessions.environment_with(defaults.env),
+        )
+        program = await asyncio.to_thread(runtime.program, order.environment)
+        known = filling(self._dependencies, self._fleet, found.runtime, read.end)
+        question = request_reply(
+            used=f"{known.tokens // 1000}k of {known.window.tokens // 1000}k tokens"
+            if known
+            else None,
+            filling=known is not None and known.band.severity >= Band.WARN.severity,
+            running=[task_text(each) for each in read.facts.background if each.status == "running"],
+        )
+        answer = await runtime.answer_aside(order, program, question, defaults.handoff.deadline)
+        return document_in(answer), answer.cost_usd
+
+    # The document
+
+    async def _composed(
+        self,
+        found: LiveSession,
+        read: _Read,
+        settings: Settings,
+        draft: str,
+        ident: HandoffId,
+    ) -> str:
+        """The whole document, without secrets. Raises `Failed` if it is not valid."""
+        parts, defaults = self._dependencies, settings.defaults
+        folder = str(found.directory / defaults.handoff.directory)
+        files = tuple(path for path in read.facts.files_modified if not path.startswith(folder))
+        facts = replace(read.facts, files_modified=files)
+        state = await parts.worktrees.facts(found.directory)
+        hashes = {*claimed_commits(draft), *(made.hash for made in facts.commits)}
+        git = await view_of_git(parts.worktrees, found.directory, state, hashes)
+        claimed = composition.files_claimed(draft)
+        looked_for = await asyncio.to_thread(traces, found.directory, git, claimed)
+        text = await asyncio.to_thread(
+            composition.compose,
+            draft,
+            self._front(found, read, git, ident),
+            facts,
+            replace(git, looked_for=looked_for),
+            None,
+            redactor=redactor_of_defaults(parts.environment, defaults, settings.notifications.urls),
+            links=composition.Links(
+                transcript=str(read.path), copy=str(parts.documents.copies.path(ident))
+            ),
+        )
+        if (template := defaults.handoff.template) is not None:
+            text, complaint = await asyncio.to_thread(apply_template, text, template)
+            if complaint is not None:
+                parts.event_log.record(Plain("handoff.template_failed"), complaint)
+        if problems := document.validate(text, complete=True):
+            raise Failed("The document is not valid", "; ".join(map(str, problems)))
+        return text
+
+    def _front(
+        self, found: LiveSession, read: _Read, git: GitView, ident: HandoffId
+    ) -> FrontMatter:
+        known = filling(self._dependencies, self._fleet, found.runtime, read.end)
+        return FrontMatter(
+            id=ident,
+            worktree=str(found.directory),
+            branch=git.branch,
+            head_commit=git.head,
+            old_session_id=found.id,
+            tokens=known.tokens if known else None,
+            window=known.window.tokens if known else None,
+            percent=round(known.used * 100, 1) if known else None,
+            confidence=(known.window.confidence if known else Confidence.UNKNOWN).value,
+            writer="sdk",
+            created=rfc3339(self._dependencies.clock.now().timestamp()),
+            started=rfc3339(found.began) if found.began is not None else "",
+            transcript=str(read.path),
+        )
+
+    async def _seal(
+        self, found: LiveSession, defaults: AgentDefaults, ident: HandoffId, text: str
+    ) -> Path:
+        """Save the document and a copy durably; return the document's path."""
+        parts, folder = self._dependencies, defaults.handoff.directory
+        await parts.worktrees.keep_out(found.directory, exclusion(PurePath(folder).parts))
+        sealed = await asyncio.to_thread(
+            parts.documents.seal, found.directory, ident, text, parts.clock.now(), str(folder)
+        )
+        return sealed.path
+
+
+def _read(path: Path, runtime: Runtime) -> _Read | None:
+    """Read a whole transcript; None if it cannot be read. Blocks."""
+    end, collector = TranscriptEnd(path, runtime), Collector()
+    end.read()
+    try:
+        read_all(path, runtime.parse, collector.feed)
+    except OSError:
+        return None
+    return _Read(path, end, collector.facts())
+
+
+def _model(recorded: str | None) -> str:
+    """The session's own model: another one may have a smaller window; empty if it is unknown."""
+    try:
+        return model_name(recorded or "")
+    except BadUsage:
+        return ""

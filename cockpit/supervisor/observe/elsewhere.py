@@ -1,0 +1,244 @@
+"""Watch sessions that cockpit did not start, because the user asked for it.
+
+Such a session is only read. Its transcript and its CLI's status file are read when they change, and
+an event notifies the user once when the context passes the act threshold. Stored for the process,
+so that a watch outlives the supervisor and a `/clear`, and ends with the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.files.watched_files import watch_files
+from cockpit.core.bands import Band
+from cockpit.core.errors import Hindered, NotNow
+from cockpit.core.events import ElsewhereCrossed
+from cockpit.core.ids import SessionId
+from cockpit.core.reading import Confidence
+from cockpit.core.safetext import safe_line
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.processes import ProcessId
+from cockpit.ports.slow_calls import NoAnswer
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.elsewhere import OtherSessions
+from cockpit.supervisor.sessions.filling import Filling, filling
+from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
+from cockpit.wire.verbs import Done, WatchSession
+
+WATCHED = "elsewhere.watched"
+"""The latch of a watched process."""
+GAP = 1.0
+"""The least seconds between two looks: a working CLI writes many times a second."""
+RETRY = 5.0
+"""Seconds until the next look after an error."""
+PATIENCE = 5.0
+"""Seconds for one step of reading a transcript."""
+SHORT_ID = 8
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A watched process, and what is read of its session."""
+
+    path: Path | None = None
+    """The transcript; None until it is known."""
+    reading: TranscriptEnd | None = None
+    forget: Callable[[], None] = lambda: None
+    """Stops the watch for the end of the process."""
+
+
+class ElsewhereWatch:
+    """Performs `WatchSession`, and notifies the user."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet, others: OtherSessions) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._others = others
+        self._watched: dict[ProcessId, _Watched] = {}
+        self._wake = asyncio.Event()
+        self._notes: Callable[[], None] | None = None
+        """Stops the watch of the status files; None while nothing is watched."""
+        self._files: tuple[Path, ...] = ()
+        self._stop_files: Callable[[], None] = lambda: None
+
+    def is_watched(self, session: LiveSession) -> bool:
+        return any(
+            (one.pid, one.started) == (session.pid, session.started) for one in self._watched
+        )
+
+    async def watch_session(self, asked: WatchSession) -> Done:
+        """Begin or stop to watch a session; idempotent.
+
+        Raises `BadUsage`, `NotNow` or `NotAllowed`.
+        """
+        found = await self._others.find(asked.session, asked.pid)
+        await self._others.refuse_inside(asked.asker, "watch")
+        process, short = self._others.identify(found), found.id[:SHORT_ID]
+        if process is None:
+            raise NotNow(
+                f"Process {found.pid} has ended",
+                f"It had session {found.id} open.",
+                "List the sessions: cockpit status --elsewhere",
+            )
+        with self._others.hold(found, "watched"):
+            known = process in self._watched
+            if asked.stop:
+                self._forget(process)
+                return Done(message=f"Session {short} is {'no longer' if known else 'not'} watched")
+            self._dependencies.store.latch(_key(process), WATCHED, self._now())
+            self._add(process)
+        return Done(
+            message=f"{'Already watching' if known else 'Watching'} session {short} until its "
+            f"process ends: cockpit notifies you when its context passes the act threshold"
+            f"{self._how_notified()}"
+        )
+
+    def _how_notified(self) -> str:
+        loaded = self._fleet.loaded
+        wanted = loaded.settings.notifications if loaded is not None else None
+        if wanted is None or not wanted.urls or "needs_you" not in wanted.on:
+            return ". No [notifications] address is set for it: only an open screen notifies you"
+        return ""
+
+    # Watching
+
+    async def run(self) -> None:
+        """Restore the watches of an earlier supervisor, and watch, until cancelled."""
+        try:
+            with suppress(Hindered):  # they are kept; the next supervisor restores them
+                for key in self._dependencies.store.sessions_latched(WATCHED):
+                    if (process := _process(key)) is not None:
+                        self._add(process)
+            while True:
+                self._wake.clear()
+                wait = None
+                try:
+                    await self._look()
+                except (NoAnswer, Hindered, OSError):
+                    wait = RETRY
+                # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait):
+                        await self._wake.wait()
+                await asyncio.sleep(GAP)
+        finally:
+            for watched in self._watched.values():
+                watched.forget()
+            self._watched.clear()
+            self._follow(())
+
+    def _add(self, process: ProcessId) -> None:
+        if process not in self._watched:
+            watched = self._watched[process] = _Watched()
+            watched.forget = self._dependencies.processes.on_exit(process, self._wake.set)
+        self._wake.set()
+
+    def _forget(self, process: ProcessId) -> None:
+        """Stop watching the process, also after a restart. Idempotent."""
+        self._dependencies.store.unlatch_all(_key(process))
+        if (watched := self._watched.pop(process, None)) is not None:
+            watched.forget()
+        self._wake.set()
+
+    async def _look(self) -> None:
+        """Read what changed of every watched session."""
+        for process in tuple(self._watched):
+            if self._dependencies.processes.identify(process.pid) != process:
+                self._forget(process)
+        if not self._watched:
+            self._follow(())
+            return
+        if self._notes is None:
+            self._notes = self._dependencies.live_sessions.watch(self._wake.set)
+        found = {(each.pid, each.started): each for each in await self._others.look()}
+        sessions: dict[ProcessId, LiveSession] = {}
+        for process, watched in tuple(self._watched.items()):
+            # Missing between two sessions of a process, and while the group is switched off.
+            if (session := found.get((process.pid, process.started))) is not None:
+                sessions[process] = session
+                await self._locate(session, watched)
+        # Before they are read, so that no change is missed.
+        self._follow(each.path for each in self._watched.values() if each.path is not None)
+        for process, session in sessions.items():
+            if process in self._watched:
+                await self._read(process, session, self._watched[process])
+
+    async def _locate(self, session: LiveSession, watched: _Watched) -> None:
+        live, slow = self._dependencies.live_sessions, self._dependencies.slow
+        path = await slow.ask(("watched", session.id), lambda: live.transcript(session), PATIENCE)
+        if path != watched.path:
+            watched.path, watched.reading = path, None
+
+    def _follow(self, paths: Iterable[Path]) -> None:
+        """Watch exactly these files; with none, the status files are not watched either."""
+        files = tuple(sorted(set(paths)))
+        if files != self._files:
+            self._stop_files()
+            self._files = files
+            self._stop_files = watch_files(files, self._wake.set) if files else lambda: None
+        if not self._watched and self._notes is not None:
+            self._notes()
+            self._notes = None
+
+    async def _read(self, process: ProcessId, session: LiveSession, watched: _Watched) -> None:
+        """Read new lines of the transcript, and notify the user if it is time."""
+        parts, path = self._dependencies, watched.path
+        if path is None:
+            return
+        runtime = parts.runtimes(session.runtime)
+
+        def read() -> TranscriptEnd:
+            reading = watched.reading or TranscriptEnd(path, runtime)
+            reading.read()
+            return reading
+
+        reading = watched.reading = await parts.slow.ask(("watched", path), read, PATIENCE)
+        found = filling(parts, self._fleet, session.runtime, reading)
+        if found is None or found.band.severity < Band.ACT.severity:
+            return
+        if process not in self._watched:
+            return  # the user stopped it meanwhile
+        # Another session and another compaction are told again.
+        crossing = f"crossed.{session.id}.{reading.compacted}"
+        with parts.store.transaction():
+            if parts.store.latch(_key(process), crossing, self._now()):
+                self._record(session, found)
+
+    def _record(self, session: LiveSession, found: Filling) -> None:
+        about = "about " if found.window.confidence is Confidence.ASSUMED else ""
+        directory, short = safe_line(str(session.directory), 200), session.id[:SHORT_ID]
+        self._dependencies.event_log.record(
+            ElsewhereCrossed(
+                session=session.id,
+                pid=session.pid,
+                directory=safe_line(str(session.directory), 4096),
+                band=found.band.value,
+                tokens=found.tokens,
+                window=found.window.tokens,
+                confidence=found.window.confidence.value,
+            ),
+            f"Session {short} in {directory} is at {about}{found.used:.0%} of its context "
+            f"({found.band.value}). Write its handoff document: cockpit adopt {short} --document. "
+            f"Or reopen it as an agent: cockpit adopt {short}",
+        )
+
+    def _now(self) -> float:
+        return self._dependencies.clock.now().timestamp()
+
+
+def _key(process: ProcessId) -> SessionId:
+    """What the latches of a watched process are stored under."""
+    return SessionId(f"{process.boot}.{process.pid}.{process.started}")
+
+
+def _process(key: SessionId) -> ProcessId | None:
+    boot, *numbers = key.rsplit(".", 2)
+    if len(numbers) != 2 or not all(number.isdecimal() for number in numbers):
+        return None
+    pid, started = map(int, numbers)
+    return ProcessId(pid, started, boot)

@@ -1,0 +1,47 @@
+"""How full the context of a session is that cockpit did not start, by the user's defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cockpit.config.thresholds import thresholds
+from cockpit.core import bands
+from cockpit.core.bands import Band, Marks
+from cockpit.core.reading import Window
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """The tokens in a context, and what they are compared with."""
+
+    tokens: int
+    window: Window
+    compacts_at: int | None
+    """Where the CLI compacts, from a formula; None if it does not."""
+    marks: Marks
+
+    @property
+    def used(self) -> float:
+        """Share of the window; 1 is full."""
+        return self.tokens / self.window.tokens
+
+    @property
+    def band(self) -> Band:
+        return bands.band(self.tokens, self.marks)
+
+
+def filling(
+    dependencies: Dependencies, fleet: Fleet, runtime: str, reading: TranscriptEnd
+) -> Filling | None:
+    """The last reply of a transcript, compared with the user's thresholds; None if there is none,
+    or no configuration yet."""
+    if reading.tokens is None or fleet.loaded is None:
+        return None
+    settings, environment = fleet.loaded.settings.defaults.context, dependencies.environment
+    window = reading.window(settings.override, environment)
+    compacts_at = dependencies.runtimes(runtime).compacts_at(window.tokens, environment)
+    marks = bands.marks(thresholds(settings), window.tokens, compacts_at)
+    return Filling(reading.tokens, window, compacts_at, marks)
