@@ -153,6 +153,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "elsewhere.first": ("g", "home"),
     "elsewhere.last": ("G", "end"),
     "elsewhere.adopt": ("a",),
+    "elsewhere.watch": ("w",),
     "elsewhere.help": ("question_mark", "f1"),
     "elsewhere.back": ("q", "escape", "E"),
 }

@@ -13,7 +13,7 @@ from cockpit.tui.present.span import Span, plain
 from cockpit.tui.screens.elsewhere.screen import ElsewhereScreen
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.wire.status import ElsewhereSession
-from cockpit.wire.verbs import Adopt
+from cockpit.wire.verbs import Adopt, WatchSession
 from tests.client.memory import MemoryClient
 from tests.tui.scene import context, scene
 from tests.tui.scene_elsewhere import BUSY, HOSTILE, IDLE, NOW, REFUSED, SESSIONS
@@ -209,6 +209,40 @@ async def test_what_is_refused_is_said_and_stays() -> None:
         assert "Process 812 did not end" in "\n".join(
             plain(list(line)) for line in screen.detail._lines
         )
+
+
+async def test_a_key_watches_a_session_and_stops_that() -> None:
+    client = with_sessions(BUSY, IDLE)
+    shown = app(client)
+    async with shown.run_test(size=(100, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("E")
+        await at_rest(pilot)
+        screen = shown.screen
+        assert isinstance(screen, ElsewhereScreen)
+        for watched in (False, True):
+            lines = [*screen.listing._lines, *screen.detail._lines]
+            assert watched is ("watched: Fix" in (said := "\n".join(plain(list(x)) for x in lines)))
+            assert watched is ("you are notified once" in said)
+            client.others = [BUSY.model_copy(update={"watched": not watched}), IDLE]
+            await pilot.press("w")
+            await at_rest(pilot)
+            asked = client.asked[-1]
+            assert asked == WatchSession(session=BUSY.session_id, pid=812, stop=watched)
+        assert "watched" not in plain(list(screen.listing._lines[2]))
+
+
+async def test_a_refusal_to_watch_is_said() -> None:
+    client = with_sessions(BUSY)
+    client.refuse(WatchSession, NotNow("Process 812 has ended", "", "Look again."))
+    shown = app(client)
+    async with shown.run_test(size=(100, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("E")
+        await at_rest(pilot)
+        await pilot.press("w")
+        await at_rest(pilot)
+        assert any("Process 812 has ended" in str(one.title) for one in shown._notifications)
 
 
 @pytest.mark.parametrize("size", [(60, 15), (100, 30), (200, 60)], ids=str)

@@ -393,6 +393,10 @@ ACTIONS: tuple[Action, ...] = (
         "elsewhere.adopt", "adopt", "End the session and reopen it as an agent. Asks to confirm.",
         ("a",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
+    Action(
+        "elsewhere.watch", "watch", "Notify you when its context fills up; again to stop.",
+        ("w",), "elsewhere", reasons.needs_any_supervisor, shown=True,
+    ),
     _help("elsewhere"),
     Action(
         "elsewhere.back", "back", "Back to the fleet.",

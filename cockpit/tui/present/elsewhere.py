@@ -32,6 +32,7 @@ _LOOKS = {
     "waiting": Look("◆", "waiting for you", "needs"),
     "unknown": Look("?", "unknown", "muted"),
 }
+WATCHED = "you are notified once when its context passes the act threshold"
 NOTHING_LOST = "the conversation, the directory and all files"
 ABOUT = (
     "Sessions that you started outside cockpit: in another terminal, an editor or another tmux.",
@@ -60,7 +61,8 @@ def drawn(
     """Return a session in a few lines; `said` is the progress of its adoption. `now` is UTC."""
     lines = [[Span(f" {piece}", "name")] for piece in broken(_place(session, home), _room(width))]
     lines.append(_state_line(session, width))
-    lines.append([Span(f"   {fit_words(_brief(session, now), max(1, width - 3))}", "muted")])
+    brief = f"{'watched: ' if session.watched else ''}{_brief(session, now)}"
+    lines.append([Span(f"   {fit_words(brief, max(1, width - 3))}", "muted")])
     if said:
         lines += [[Span(f"   {piece}", "accent")] for piece in broken(said, max(1, width - 3))]
     return [_cut(line, width) for line in lines]
@@ -94,6 +96,8 @@ def detail(
     before = ": " if about else " "
     lines += _labelled("state", [state, Span(f"{before}{after}" if after else "")], width)
     lines += _context_lines(session, now, width)
+    if session.watched:
+        lines += _labelled("watched", [Span(WATCHED)], width)
     lines.append([])
     if said:
         lines += [[Span(f" {piece}", one.role)] for one in said

@@ -1,4 +1,4 @@
-"""List the sessions that cockpit did not start, on every host, and adopt them."""
+"""List the sessions that cockpit did not start, on every host, and adopt or watch them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cockpit.tui.widgets.blocks import Blocks
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.text_view import TextView
 from cockpit.wire.status import ElsewhereSession
-from cockpit.wire.verbs import Adopt
+from cockpit.wire.verbs import Adopt, WatchSession
 
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
@@ -116,6 +116,7 @@ class ElsewhereScreen(BaseScreen):
             "elsewhere.first": partial(self.listing.move, -10_000),
             "elsewhere.last": partial(self.listing.move, 10_000),
             "elsewhere.adopt": self._adopt,
+            "elsewhere.watch": self._watch,
             "elsewhere.help": self._help,
             "elsewhere.back": self._leave,
         }
@@ -200,6 +201,26 @@ class ElsewhereScreen(BaseScreen):
             self._show()
             if self.is_attached:
                 self._again()
+
+    # Watching
+
+    def _watch(self) -> None:
+        session = self.chosen
+        if session is None:
+            show_reason(self, self._none())
+        else:
+            in_background(self, partial(self._have_watched, session), group="watches")
+
+    async def _have_watched(self, session: ElsewhereSession) -> None:
+        asked = WatchSession(session=session.session_id, pid=session.pid, stop=session.watched)
+        try:
+            done = await self.client.ask(asked)
+        except CockpitError as error:
+            show_error(self.app.screen, error)
+            return
+        show_message(self.app.screen, done.message)
+        if self.is_attached:
+            self._again()
 
     # Drawing
 
