@@ -43,7 +43,11 @@ TOOLS = (
         "handoff_request",
         "Ask cockpit to hand this job to a new session. cockpit then asks you for the document.",
         (
-            Argument("to", "The CLI of the new session, if not this one.", choices=SUCCESSORS),
+            Argument(
+                "to",
+                f"The runtime of the new session, if not this one: {', '.join(SUCCESSORS)}, or one "
+                "that the user has configured.",
+            ),
             Argument("model", "The model of the new session, if not its CLI's usual one."),
         ),
         changes=True,

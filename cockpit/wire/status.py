@@ -173,7 +173,8 @@ class SupervisorStatus(Wire):
     config_named: bool = False
     """The user named the file on a command line, so all of its settings apply."""
     trouble: str | None = None
-    """Why the supervisor cannot write its state, and how to fix it; null while it can."""
+    """Why the supervisor cannot write its state, or what failed in it, and how to fix it; null
+    without a problem."""
 
 
 class HeldSetting(Wire):
