@@ -11,6 +11,9 @@ from cockpit.wire.status import AgentStatus, Needs
 Goal = Literal["done", "idle", "needs-you", "handoff"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 
+ENDED = ("exited", "stopped")
+"""States of an agent without a process."""
+
 ANSWERS = {
     "handoff": "cockpit approve {name}, or cockpit refuse {name}",
     "review": "cockpit show {handoff}, then cockpit approve {name}",
@@ -41,12 +44,12 @@ class Wait:
         """Return why the wait is over; None while the agent can still reach the state."""
         if self._is_reached(row):
             return Verdict.REACHED
-        return Verdict.ENDED if row.state in ("exited", "stopped") and not row.needs else None
+        return Verdict.ENDED if row.state in ENDED and not row.needs else None
 
     def _is_reached(self, row: AgentStatus) -> bool:
         match self.goal:
             case "done":
-                return row.state == "done"
+                return row.state == "done" or (row.job_done and row.state in ENDED)
             case "idle":
                 return row.state in ("idle", "done")
             case "needs-you":

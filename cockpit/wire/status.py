@@ -156,6 +156,8 @@ class AgentStatus(Wire):
     background: list[BackgroundStatus] = Field(default_factory=list)
     """Background tasks that are running."""
     activity: str | None = None
+    job_done: bool = False
+    """The job is done, even if the agent's process ended since."""
     last_activity_at: str | None = None
     note: str | None = None
     """The reason for the state, if the state alone is not clear."""

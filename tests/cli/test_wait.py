@@ -52,6 +52,14 @@ def test_when_a_wait_is_over(goal: Goal, state: State, verdict: Verdict | None) 
     assert Wait(goal, row.handoffs).verdict(row) is verdict
 
 
+def test_a_job_stays_done_when_the_process_ends() -> None:
+    ended = agent("api", state="exited", needs=None, handoff=None, job_done=True)
+    assert Wait("done").verdict(ended) is Verdict.REACHED
+    assert Wait("idle").verdict(ended) is Verdict.ENDED
+    again = ended.model_copy(update={"state": "working"})
+    assert Wait("done").verdict(again) is None
+
+
 def test_a_handoff_counts_from_the_beginning_of_the_wait() -> None:
     row = agent("api", state="working", needs=None, handoff=None, handoffs=2)
     assert Wait("handoff", 2).verdict(row) is None

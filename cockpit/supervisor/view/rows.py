@@ -79,6 +79,7 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
         chain_cost_usd=chain_cost(agent),
         background=background(agent),
         activity=session_state.conduct.activity,
+        job_done=is_job_done(agent),
         last_activity_at=heard_at(agent, session_state.last_activity),
         note=note(agent),
         warning=warning(agent),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,6 +42,16 @@ async def test_done_is_said_for_an_agent_until_its_next_prompt(cockpit: Cockpit)
         assert len(await cockpit.events("run.completed")) == 1
         await cockpit.ask(Send(name="api", text="One more thing."))
         await cockpit.until(lambda row: row.state == "working")
+
+
+async def test_a_job_stays_done_when_its_process_ends(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=2, step_tokens=100)):
+        await cockpit.start()
+        done = await cockpit.until(lambda row: row.state == "done")
+        assert done.job_done
+        os.kill(done.pid or 0, signal.SIGTERM)
+        ended = await cockpit.until(lambda row: row.pid is None)
+        assert (ended.state, ended.job_done) == ("exited", True)
 
 
 async def test_a_question_about_a_handoff_is_over_when_the_job_is_done(cockpit: Cockpit) -> None:
