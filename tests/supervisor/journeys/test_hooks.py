@@ -425,12 +425,24 @@ async def test_no_secret_reaches_a_hook_or_its_kept_output(cockpit: Cockpit) -> 
         assert secret not in kept.read_text()
 
 
+ASKS = """
+import socket, sys
+
+for verb in ("refuse", "handoff"):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(sys.argv[1])
+        head = f"POST /v1/{verb} HTTP/1.0\\r\\nHost: x\\r\\nContent-Length: 15\\r\\n\\r\\n"
+        connection.sendall(head.encode() + b'{"name": "api"}')
+        while connection.recv(65536):
+            pass
+"""
+"""As `cockpit refuse api` and `cockpit handoff api`, twenty times as fast."""
+
+
 async def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> None:
-    again = program(
-        cockpit.home,
-        "again",
-        f"{sys.executable} -P -m cockpit refuse api; {sys.executable} -P -m cockpit handoff api",
-    )
+    asks = cockpit.home / "asks.py"
+    asks.write_text(ASKS)
+    again = program(cockpit.home, "again", f"{sys.executable} -IS {asks} {cockpit.places.socket}")
 
     more = '[agents.handoff]\ncooldown = "0s"\n' + hook("handoff_start", [again])
 
