@@ -67,5 +67,5 @@ def _line(row: dict[str, Any]) -> str:
     if row.get("pid"):
         return f"{name}: {state}"
     # Only the end of the process is reported here; the screen shows an agent's other needs.
-    state = "ended" if state == "needs_you" else state
+    state = "ended" if state in ("needs_you", "exited") else state
     return f"{name}: {state}; reopen its session: cockpit start {name} --resume {session}"

@@ -64,11 +64,11 @@ def test_every_section_has_a_name_and_foreign_text_is_no_template(template: Path
         ("{{ [].append(1) }}{{ sections.clear() }}", "unsafe|not safely callable"),
         (
             "{% for n in range(10 ** 5) %}{% for m in range(10 ** 5) %}{% endfor %}{% endfor %}",
-            "took more than",
+            "(took|used) more than",
         ),
         ("{% set x = 'x' * 2 * 10 ** 9 %}{{ x | length }}", "MB of memory"),
         ("{{ ['x'] * 10 ** 9 }}", "MB of memory"),
-        ("{{ 9 ** (9 ** 9) }}", "took more than"),
+        ("{{ 9 ** (9 ** 9) }}", "(took|used) more than"),
         ("{{ '%2000000000d' % 1 }}", "memory|larger than 256 KiB"),
         ("only words", "not a handoff document. The section `## Goal` is missing"),
         ("\x00" + "x" * 70_000, "64 KiB"),

@@ -280,7 +280,7 @@ def test_a_change_during_the_removal_puts_it_back(repository: Path, tree: Path) 
 
     with pytest.raises(NotNow, match="was not removed") as caught:
         asyncio.run(Git().remove(seen(repository), meddling))
-    assert "changed while" in caught.value.detail
+    assert "changed during" in caught.value.detail
     assert (tree / "late").read_text() == "late\n"
 
 

@@ -44,7 +44,7 @@ def test_a_supervisor_that_cannot_start_is_told_with_the_end_of_its_log() -> Non
         scratch.places.database.mkdir(parents=True)
         with pytest.raises(Failed, match="did not start") as failed:
             take_off(Flight(scratch, jobs_for(1), print, 0.0))
-        assert "up.log ends:" in failed.value.detail
+        assert "End of up.log:" in failed.value.detail
         assert str(scratch.places.database) in failed.value.detail
         assert str(scratch.places.logs) not in failed.value.detail + failed.value.hint
     finally:

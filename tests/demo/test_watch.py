@@ -70,7 +70,7 @@ def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:
     with pytest.raises(Failed) as refused:
         flown(answering, row)
     assert (refused.value.title, refused.value.detail) == (
-        "api waits for an answer: permission",
+        "api is waiting for an answer: permission",
         "rm -rf",
     )
 

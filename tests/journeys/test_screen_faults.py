@@ -91,7 +91,7 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
 
     fleet.cockpit.tmux("kill-server")
 
-    seen = terminal.until("LEFT 1", "the tmux server ended", "To start again: cockpit")
+    seen = terminal.until("LEFT 1", "the tmux server exited", "To start again: cockpit")
     session = fleet.until(lambda row: row.state == "needs_you", "able").session_id
     assert f"able: ended; reopen its session: cockpit start able --resume {session}" in "".join(
         seen.splitlines()

@@ -264,8 +264,8 @@ async def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Coc
         await cockpit.event("hook.ran")
         row = await cockpit.row()
         assert row.note is not None
-        assert "hook bad (on_handoff_start) failed: ended with 1" in row.note
-        assert row.warning == "hook bad (on_handoff_start) failed: ended with 1"
+        assert "hook bad (on_handoff_start) failed: exit code 1" in row.note
+        assert row.warning == "hook bad (on_handoff_start) failed: exit code 1"
 
 
 async def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:

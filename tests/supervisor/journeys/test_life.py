@@ -174,7 +174,7 @@ async def test_nothing_is_sent_where_something_is_typed(cockpit: Cockpit) -> Non
             await asyncio.sleep(0.02)
         wrong = await cockpit.refused(Send(name="api", text="Go on."))
         assert isinstance(wrong, NotNow)
-        assert "typed" in wrong.title
+        assert "prompt box is not empty" in wrong.title
         assert isinstance(await cockpit.refused(Send(name="api", text="  ")), BadUsage)
         assert len(cockpit.prompts(row)) == 1
 

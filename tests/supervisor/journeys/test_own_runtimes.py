@@ -184,7 +184,7 @@ async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
     install(cockpit, "agent.py")
     async with cockpit.flying(table(cockpit), lost):
         refused = await cockpit.refused(Start(name="lost", config=str(cockpit.config), named=True))
-        assert 'Cannot load the runtime "brought" of brought 1.2' in refused.title
+        assert 'Cannot load the runtime "brought" from brought 1.2' in refused.title
         assert "No module named" in refused.detail
         await cockpit.start("reader")
         await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)

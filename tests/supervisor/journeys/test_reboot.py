@@ -99,7 +99,7 @@ async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_w
         row = await cockpit.until(lambda row: row.needs is not None, "one")
         assert row.needs is not None
         assert (row.state, row.needs.kind) == ("needs_you", "resume")
-        assert "restarted" in row.needs.detail
+        assert "interrupted by a reboot" in row.needs.detail
         assert (await cockpit.row("stopped")).state == "stopped"
         told = await cockpit.ask(Resume(dry_run=True))
         assert told.text is not None

@@ -106,7 +106,7 @@ async def test_a_setup_that_fails_is_told_and_tried_again(cockpit: Cockpit) -> N
         row = await cockpit.until(lambda row: row.needs)
         assert row.needs is not None
         assert row.needs.kind == "failed"
-        for words in ("ended with 1", "no network", "cockpit start api", "setup/api.log"):
+        for words in ("exit code 1", "no network", "cockpit start api", "setup/api.log"):
             assert words in row.needs.detail
         assert row.pid is None
         kept = (cockpit.places.logs / "setup" / "api.log").read_text()

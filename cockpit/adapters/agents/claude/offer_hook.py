@@ -71,9 +71,7 @@ def entry() -> dict[str, Any]:
 
 def _command() -> str:
     """Return a command that does nothing inside an agent, nor where cockpit is missing."""
-    python, *words = own_command(OPTION)
-    # Without -E, a PYTHONPATH such as "." would let a repository choose what runs.
-    ours = shlex.join([python, "-E", *words])
+    ours = shlex.join(own_command(OPTION))
     return f'[ -n "${{COCKPIT_RUN-}}" ] || {ours} 2>/dev/null || :'
 
 
