@@ -155,8 +155,7 @@ async def test_a_secret_of_the_agents_environment_is_found_nowhere(cockpit: Cock
         await cockpit.start()
         second = await cockpit.until(swapped)
         assert second.pid is not None
-        environ = Path(f"/proc/{second.pid}/environ").read_bytes()
-        assert f"SERVICE_TOKEN={CANARY}".encode() in environ
+        await cockpit.until(lambda _: has_token(second.pid))
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
         assert "[REDACTED" in paper(cockpit).read_text()
         told = json.dumps([each.model_dump() for each in await cockpit.events()])
@@ -174,8 +173,12 @@ async def test_a_secret_of_the_agents_environment_is_found_nowhere(cockpit: Cock
         assert back.pid == second.pid
         await cockpit.ask(Undo(name="api"))
         undone = await cockpit.until(lambda row: row.session_number == 1 and rests(row))
-        environ = Path(f"/proc/{undone.pid}/environ").read_bytes()
-        assert f"SERVICE_TOKEN={CANARY}".encode() in environ
+        await cockpit.until(lambda _: has_token(undone.pid))
+
+
+def has_token(pid: int | None) -> bool:
+    """Whether the process has the secret. While it executes another program, it has nothing."""
+    return f"SERVICE_TOKEN={CANARY}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
 
 
 def holding(folder: Path) -> list[Path]:
