@@ -91,6 +91,8 @@ SAVE_READINGS = 30.0
 """Seconds between two saves of tokens and cost."""
 RESTORE_SECONDS = 10.0
 """Seconds for reading transcripts at the start; the rest is read while requests are served."""
+HANGUP_SECONDS = 2.0
+"""Seconds in which a process ends whose terminal was closed; one that ignores it goes on."""
 LAST_LOOK_SECONDS = 5.0
 """Seconds for reading the rest of the transcript after an agent's process ended."""
 ASKS, ASK_AGAIN = 4, 0.5
@@ -490,12 +492,28 @@ class Supervisor:
         for agent in await without_panes(self.dependencies, self.fleet):
             if self.locks.is_held(agent.name):
                 continue  # the agent may be getting another pane; checked again at the next end
-            process = agent.process if agent.alive else None
-            if process is not None and not self.dependencies.processes.alive(process):
+            process, pane = agent.process if agent.alive else None, agent.record.pane
+            if process is not None and not await self._outlives_its_pane(process):
                 continue  # the process has ended too, which will be detected next
+            if agent.record.pane != pane:
+                continue
             with contextlib.suppress(Hindered):  # checked again at the next end
                 self.dependencies.store.save_agent(agent.change(pane=None))
             self.publisher.changed(agent)
+
+    async def _outlives_its_pane(self, process: ProcessId) -> bool:
+        """Return whether the process still runs `HANGUP_SECONDS` after its pane is missing.
+
+        A pane that closes hangs up its process. The end of the process needs the recorded pane to
+        tell that the tmux server exited.
+        """
+        clock = self.dependencies.clock
+        until = clock.monotonic() + HANGUP_SECONDS
+        while self.dependencies.processes.alive(process):
+            if clock.monotonic() > until:
+                return True
+            await clock.sleep(0.05)
+        return False
 
     async def _look_for_due(self) -> None:
         """Check conditions that depend on time: cooldowns, limits, and free disk space."""
