@@ -5,7 +5,7 @@ shell. `ssh` joins the words after the host with spaces, and the remote login sh
 only fixed words and checked names are appended to `connect`.
 
 A connection is one such process; its stdin and stdout are one end of a socket pair. If the
-connection breaks, its stderr is the reason. Knows nothing about HTTP.
+connection breaks, its stderr is the reason. Independent of HTTP.
 
 The process has no terminal and may not open a window, so it cannot ask for a password on top of the
 screen. An option makes `ssh` ask no questions either. Otherwise, `ssh` would try empty passwords

@@ -1,4 +1,4 @@
-"""Refuse, inside an agent, the commands that act without a request to the supervisor.
+"""Refuse, inside an agent, the commands that the supervisor cannot check.
 
 The supervisor checks the callers of its API itself (`supervisor/api/callers.py`). This module
 covers actions that never reach the supervisor: trusting or writing a file, starting or ending a
@@ -64,7 +64,7 @@ def _name(ancestor: Ancestor) -> str:
 
 
 def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
-    """Whether the cockpit with these folders is certainly not the one that this command uses.
+    """Return whether these folders certainly belong to a cockpit that this command does not use.
 
     Folders are compared by inode, not by name. Another user's cockpit is always a different one. A
     cockpit of the same user is a different one only if this command has its own `COCKPIT_HOME`.

@@ -12,7 +12,7 @@ from cockpit.core.errors import CockpitError
 def agent_names(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
-    """Complete the names of agents; none if no supervisor answers."""
+    """Complete the names of agents; none if no supervisor is reachable."""
     from cockpit.cli.requests import supervisor_address
     from cockpit.cli.status import rows
 

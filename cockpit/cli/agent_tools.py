@@ -90,7 +90,7 @@ NEXT: Mapping[str, str] = {
     "starting": "The job moves to a new session. End your turn.",
     "confirming": "A new session has begun. If it is you, continue with the document's Next Steps.",
 }
-"""What the agent does in each phase of a handoff."""
+"""What the agent must do in each phase of a handoff."""
 NO_HANDOFF = "No handoff is in progress. Continue your work."
 SUBAGENTS_END = (
     "Subagents end with their session. Unfinished work of a subagent of the previous session is "
@@ -289,7 +289,7 @@ class OwnTools:
 
 @asynccontextmanager
 async def _for_a_model() -> AsyncIterator[None]:
-    """If no supervisor answers, replace the error's hint with one that an agent can follow."""
+    """If no supervisor is reachable, replace the error's hint with one that an agent can follow."""
     try:
         yield
     except NoSupervisor as error:

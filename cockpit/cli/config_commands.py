@@ -46,7 +46,7 @@ def config() -> None:
 def check(file: Path | None) -> int:
     """Validate the config and show its thresholds.
 
-    FILE replaces the project's file.
+    Checks FILE instead of the project's cockpit.toml.
     """
     from cockpit.cli.config import check as run
 

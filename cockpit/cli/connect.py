@@ -66,7 +66,10 @@ Example:
 )
 @with_common_options
 def dial_stdio() -> int:
-    """Connect stdin and stdout to the supervisor's socket."""
+    """Connect stdin and stdout to the supervisor's socket.
+
+    `cockpit --host NAME` runs this command on the host, through ssh.
+    """
     from cockpit.cli.dial_stdio import dial
 
     return dial()

@@ -58,7 +58,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 
 def _ask_git(directory: str | None) -> GitFacts | None:
-    """Return the facts from git; None without a directory, a repository or git."""
+    """Return the facts from git; None if there is no directory, repository or git."""
     if directory is None or not Path(directory).is_dir():
         return None
     from cockpit.adapters.git.worktrees import Git

@@ -38,7 +38,7 @@ def print_offer() -> int:
 
 
 def is_interactive(environment: Mapping[str, str]) -> bool:
-    """Whether a person can see the session; `claude -p` and the SDK say that nobody can."""
+    """Return whether a person can see the session: not with `claude -p` or the SDK."""
     return not environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
 
 

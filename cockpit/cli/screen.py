@@ -54,12 +54,12 @@ def ensure_screen(config: Path | None) -> Places:
 
 
 def _needs_own_screen(places: Places) -> bool:
-    """Whether this terminal needs another screen: other characters, colours or settings."""
+    """Return whether this terminal needs another screen: other characters, colours or settings."""
     return asyncio.run(views_of(places).needs_own_screen(os.environ))
 
 
 def is_running(places: Places) -> bool:
-    """Whether the supervisor and the screen appear to be running already."""
+    """Return whether the supervisor and the screen appear to be running already."""
     try:
         return supervisor_pid(places) is not None and asyncio.run(_home_runs(views_of(places)))
     except CockpitError:

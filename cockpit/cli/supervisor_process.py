@@ -53,7 +53,7 @@ def run_supervisor(config: Path | None, *, again: bool = False) -> int:
 
 
 def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
-    """Make sure that a supervisor answers; return its process id. Idempotent.
+    """Start the supervisor if none is running; return the process id of the running one.
 
     A running supervisor loads the agents of `config`, or of the project's file. `meanwhile` runs
     while a new supervisor starts. Raises the error of the new process, or of `meanwhile`.
@@ -279,7 +279,7 @@ def _await_answer(places: Places, starting: _Starting) -> int:
 
 
 def _another_is_starting(places: Places, ours: int) -> bool:
-    """Whether another `up` won the race: its supervisor is running and will answer shortly."""
+    """Return whether another `up` has started a supervisor, which will be ready shortly."""
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
         return holder != ours and process_exists(holder)

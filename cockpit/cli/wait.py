@@ -68,7 +68,7 @@ def wait(names: tuple[str, ...], goal: Goal, is_any: bool, timeout: str | None) 
 
 
 def wait_seconds(written: str | None) -> float | None:
-    """Read `--timeout`; None without one. Raises `BadUsage`."""
+    """Return the seconds of `--timeout`; None if it was not given. Raises `BadUsage`."""
     if written is None:
         return None
     from cockpit.config.quantities import duration

@@ -157,5 +157,5 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
 
 
 def _is_path(tree: str) -> bool:
-    """Whether the argument is a path: `./api` and `.worktrees/api` are paths, `api` is an agent."""
+    """Return whether the argument is a path: `./api` is a path, `api` is an agent."""
     return os.sep in tree or tree in (".", "..")

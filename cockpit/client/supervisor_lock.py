@@ -44,7 +44,8 @@ def lock_holder(lease: Path) -> int | None:
 
 
 def process_exists(pid: int) -> bool:
-    """Whether a process with this pid exists, including zombies and other users' processes."""
+    """Return whether a process with this pid exists, including zombies and other users'
+    processes."""
     if pid <= 0:
         return False
     try:

@@ -167,8 +167,11 @@ PATHS = ("directory", "prompt_file", "worktree.directory")
 """Need trust if they point outside the repository, or into git's own folder."""
 
 ESSENTIAL = frozenset({"runtime", "command", *PATHS})
-"""If one of these settings is ignored, the agent is removed, because it would run another program
-or in another place."""
+"""Settings that an agent cannot do without.
+
+If one of them is ignored, the file's entry for the agent is ignored too: the agent would run
+another program, or in another directory.
+"""
 
 HELD_ELSEWHERE: Mapping[str, str] = {
     "hosts": RUNS,

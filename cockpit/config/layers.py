@@ -34,7 +34,7 @@ LARGEST_PROMPT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One file that applies, with current setting names and absolute paths."""
+    """A configuration file to merge: old setting names are converted, and paths are absolute."""
 
     file: ConfigFile
     data: Mapping[str, Any]

@@ -92,7 +92,7 @@ class Loaded:
         )
 
     def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
-        """Return an agent that is in no file, with the current defaults. Raises `BadUsage`."""
+        """Return an agent without a config entry, with the current defaults. Raises `BadUsage`."""
         base = self.settings.defaults.model_dump(exclude_unset=True)
         return changed_agent(
             None, **merge_tables(base, {"name": name, "directory": directory} | said)

@@ -158,7 +158,8 @@ OwnRuntimes = dict[Annotated[str, AfterValidator(_new_name)], OwnRuntime]
 
 
 def installed_runtimes() -> dict[str, str]:
-    """Return the runtimes of installed packages: name -> package and version. Imports none."""
+    """Map each runtime of an installed package to the package's name and version. Imports none of
+    the packages."""
     from importlib.metadata import entry_points
 
     return {

@@ -22,7 +22,7 @@ SOCKET_PATH_BYTES = 107 if USES_LINUX else 103
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The folders of one cockpit and the files in them; all paths are absolute."""
+    """The folders of one installation and the files in them; all paths are absolute."""
 
     config: Path
     """The user's own folder, with `cockpit.toml` and `themes/`. Only read, never created."""

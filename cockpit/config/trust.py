@@ -35,8 +35,9 @@ def trust(places: Places, path: Path) -> ConfigFile:
 
 
 def _remembered(places: Places) -> dict[str, str]:
-    """Return path -> hash. Empty if the record is unreadable, which then stays until the next
-    `trust`.
+    """Map each trusted path to the hash of its file.
+
+    Empty if the record is unreadable; the next `trust` replaces the record.
     """
     try:
         known = json.loads(places.trusted.read_bytes())

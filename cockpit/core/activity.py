@@ -38,9 +38,10 @@ def activity(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:
-    """Return the main argument of a tool call: its command, file or question; empty without one.
+    """Return the main argument of a tool call: such as a command, file or question.
 
-    The text is as the model wrote it, and can have several lines and control characters.
+    Empty if the call has no such argument. The text is as the model wrote it, and can have several
+    lines and control characters.
     """
     arguments = tool.input
     if tool.name == "TodoWrite":

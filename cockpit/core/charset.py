@@ -14,7 +14,7 @@ _FEW_FIRST: tuple[Colours, ...] = ("none", "16", "all")
 def speaks_unicode(environment: Mapping[str, str]) -> bool:
     """Return whether the locale uses UTF-8.
 
-    False for another charset and for a locale without one (`C`, `POSIX`). True if no locale is
+    False for another charset and for a locale that names none (`C`, `POSIX`). True if no locale is
     set, because terminals support UTF-8.
     """
     locale = next(
@@ -24,7 +24,7 @@ def speaks_unicode(environment: Mapping[str, str]) -> bool:
 
 
 def colours(environment: Mapping[str, str]) -> Colours:
-    """Return the number of colours that the terminal supports; `none` if `NO_COLOR` is set."""
+    """Return which colours the terminal supports: `all`, `16`, or `none` if `NO_COLOR` is set."""
     if environment.get("NO_COLOR"):
         return "none"
     term = environment.get("TERM", "")

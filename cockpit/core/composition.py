@@ -75,9 +75,9 @@ def compose(
     """Build the whole document from a writer's draft and the known facts. Never fails.
 
     `goal` is the user's prompt for the job. If it is None, the first prompt in the transcript is
-    used (in a successor, that is cockpit's continuation), and without one the draft's own goal. The
-    draft's front matter, `Goal` and `Verified Facts` are discarded. If the draft passes `validate`,
-    apart from problems with `mends`, the result passes `validate(complete=True)`.
+    used (in a successor, that is cockpit's continuation); if there is none, the draft's own goal.
+    The draft's front matter, `Goal` and `Verified Facts` are discarded. If the draft passes
+    `validate`, apart from problems with `mends`, the result passes `validate(complete=True)`.
 
     `other_cli` tells the successor that it runs in another CLI; see `tool_names.change_of_cli`.
 

@@ -20,7 +20,7 @@ class Answer:
     """The server's response to one attempt."""
 
     status: int | None = None
-    """The HTTP status; None without a response."""
+    """The HTTP status; None if there was no response."""
     retry_after: float | None = None
     """Seconds."""
     problem: str = ""

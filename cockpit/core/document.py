@@ -40,7 +40,7 @@ SECTIONS = (
 ASKED = SECTIONS[1:9]
 """The sections that the agent is asked to write; it may also write `Links`."""
 REQUIRED = SECTIONS[1:8]
-"""A draft without one of these is invalid, because cockpit cannot fill them in."""
+"""The required sections. cockpit cannot write them, so a draft that lacks one is invalid."""
 PROGRESS = ("Completed", "In Progress", "Pending")
 OTHER_NOTES = "Other Notes"
 """The section for text under headings that are not in `SECTIONS`."""

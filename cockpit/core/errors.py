@@ -66,7 +66,7 @@ class NoSuchAgent(CockpitError):
 
 
 class NoSupervisor(CockpitError):
-    """No supervisor answers on the socket."""
+    """No supervisor can be reached through the socket."""
 
     exit_code = 4
 
@@ -99,4 +99,4 @@ BY_EXIT_CODE: dict[int, type[CockpitError]] = {
     kind.exit_code: kind
     for kind in (Failed, BadUsage, NoSuchAgent, NoSupervisor, NotNow, ProgramMissing)
 }
-"""Exit code -> the error that a client raises for a supervisor's reply."""
+"""Maps the exit code in a supervisor's reply to the error that a client raises."""

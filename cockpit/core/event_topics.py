@@ -55,7 +55,7 @@ SAME_MEANING = {
     # The CLI has already begun this session, so nothing waits for the hook.
     "session.cleared": "session_start",
 }
-"""Event kind -> hook event, for kinds that always mean this hook event."""
+"""Maps event kinds to hook events, for kinds that always mean the same hook event."""
 
 
 def _outcome(event: AgentExited) -> str:

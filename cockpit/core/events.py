@@ -388,7 +388,7 @@ TYPES: dict[str, type[Any]] = {
     **dict.fromkeys(get_args(VerbKind), VerbAsked),
     **dict.fromkeys(get_args(PublishedKind), WorktreePublished),
 }  # fmt: skip
-"""Event kind -> its type, for every kind that this version records."""
+"""Maps each event kind that this version records to its type."""
 
 
 def to_data(event: Event) -> dict[str, Any]:

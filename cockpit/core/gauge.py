@@ -67,7 +67,7 @@ class Gauge:
 
     @property
     def window(self) -> Window:
-        """The window from the best source."""
+        """The context window: configured, reported by the CLI, known for the model, or guessed."""
         return resolve_window(
             override=self.override, reported=self._reported, table=self._derived, seen=self.peak
         )

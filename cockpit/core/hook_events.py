@@ -26,7 +26,8 @@ EVENTS: dict[str, str] = {
     "after_run": "a job is over: completed, failed or stopped",
     "error": "an agent or its handoff failed",
 }
-"""Name in payloads -> when it happens. In the configuration, the name begins with `on_`."""
+"""When each hook event happens, by its name in payloads. In the configuration, the name begins
+with `on_`."""
 
 OUTCOMES = ("completed", "failed", "stopped")
 """How a run ends. `on_events` may contain these instead of the event."""

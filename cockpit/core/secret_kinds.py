@@ -32,7 +32,7 @@ ALPHABETS = {
     "C": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "P": r"A-Za-z0-9!#$%&*+,./:;<=>?@^_~()\[\]{}|-",
 }
-"""Letter -> the characters of a run, as a character set of a regular expression.
+"""For each letter, the characters of a run, as a character set of a regular expression.
 
 `P` has the characters of password generators, and is used in examples only, never in a rule.
 """

@@ -57,7 +57,7 @@ _STEPS = {
     "not_in_channel": _INVITE_STEP,
     "is_archived": "unarchive the channel, or put another channel's ID into channel_id",
 }
-"""Error -> how to fix it."""
+"""How to fix each of Slack's errors."""
 
 
 def bearer(token: str) -> str:

@@ -43,7 +43,8 @@ def _apart(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Replace colours and the line ends of JSON with spaces; positions stay the same."""
+    """Replace colour escape sequences and escaped whitespace (`\\n`, `\\r`, `\\t`) with spaces of
+    the same length."""
     if "\\" in text:
         # Otherwise the letter of the escape would be read as part of the next run.
         for written in ("\\n", "\\r", "\\t"):

@@ -262,7 +262,8 @@ class Request:
 
 
 def opens_prompt(message: Mapping[str, Any]) -> bool:
-    """Whether a message only opens the prompt's file, which some CLIs do not do themselves."""
+    """Return whether a message only opens the prompt's file, as in CLIs that do not read the file
+    themselves."""
     calls = list(calls_in(message))
     return len(calls) == 1 and bool(prompt_files_in(str(calls[0].input.get("command", ""))))
 

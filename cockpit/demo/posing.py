@@ -25,13 +25,13 @@ def asks(kind: str) -> Goal:
 
 
 def in_third_session(agent: AgentStatus) -> bool:
-    """Whether the agent runs its long command in the third session of its chain."""
+    """Return whether the agent runs its long command in the third session of its chain."""
     runs = "for run in" in (agent.activity or "")
     return agent.session_number == 3 and agent.state == "working" and runs
 
 
 def is_idle(agent: AgentStatus) -> bool:
-    """Whether the agent has worked and is idle now."""
+    """Return whether the agent has worked and is idle now."""
     return agent.state == "idle" and agent.context.tokens is not None
 
 
@@ -46,7 +46,7 @@ GOALS: Mapping[str, Goal] = {
 
 
 def at_goal(agent: AgentStatus) -> bool:
-    """Whether the agent is in the state for its picture."""
+    """Return whether the agent is in the state for its picture."""
     return GOALS.get(agent.name, is_done)(agent)
 
 

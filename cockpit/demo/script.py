@@ -104,7 +104,7 @@ def shown_as_commit(subject: str, text: str) -> re.Match[str] | None:
 
 
 def just_wrote_document(request: Request) -> bool:
-    """Whether the model's last message wrote a handoff document."""
+    """Return whether the model's last message wrote a handoff document."""
     return any(call.name == "Write" and call.is_about_document for call in request.last_calls)
 
 
@@ -114,7 +114,8 @@ def show(path: str) -> ToolCall:
 
 
 def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return a successor's first message: it reads the document, and looks at the branch."""
+    """Return the new session's first message and its tool calls, which read the document and list
+    the branch's commits."""
     look = "git status --short && git log --oneline -12"
     # Gemini CLI's own tool does not read files that git ignores. In Claude Code, the `Read` tool
     # must be used: cockpit recognises it as reading the document.
@@ -160,7 +161,7 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 
 
 def lists_tasks(request: Request) -> bool:
-    """Whether this session has a task list; the CLI keeps one per session, not per job."""
+    """Return whether this session has a task list; a job's next session has none at first."""
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or request.is_compacted
 

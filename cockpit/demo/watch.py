@@ -27,7 +27,7 @@ LOOK_CLOSER = "Run the demo with --keep to keep its logs and transcripts."
 
 
 def is_done(agent: AgentStatus) -> bool:
-    """Whether the agent's job is done."""
+    """Return whether the agent's job is done."""
     return agent.state == "done"
 
 

@@ -133,7 +133,8 @@ class Processes(Protocol):
         """Return marker and directory of a process; None if they cannot be read."""
 
     def terminal(self, process: ProcessId) -> Terminal | None:
-        """Return the process's controlling terminal; None without one, or for another user's."""
+        """Return the process's controlling terminal; None if there is none, or if the
+        process is another user's."""
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
         """Call once, on the event loop, when the process has ended. Returns a cancel function."""

@@ -126,7 +126,7 @@ class EventRecord:
 
     @property
     def event(self) -> Event:
-        """The event as an object of its type."""
+        """The typed event."""
         return from_data(self.kind, self.data)
 
 

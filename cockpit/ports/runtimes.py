@@ -89,7 +89,7 @@ class Signal:
     payload: Mapping[str, Any]
     """The CLI's payload, parsed; long texts are cut."""
     at: float
-    """Unix seconds when the reporter wrote it."""
+    """The time of the report, in Unix seconds."""
     verdict: bool = False
     """The reporter returned a response to this event that the supervisor had prepared."""
 
@@ -172,7 +172,7 @@ class Runtime(Protocol):
         """Return the settings that affect `compacts_at`; equal strings mean equal results."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return the CLI's status of this process; None without a status file."""
+        """Return the CLI's status of this process; None if there is no status file."""
 
     def presence_in(self, title: str) -> Presence | None:
         """Return the CLI's status in the title of its pane.
@@ -208,7 +208,7 @@ class Runtime(Protocol):
         """
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Give the agent a text at its next tool boundary, or at the end of its turn.
+        """Give the agent a text after its next tool call, or at the end of its turn.
 
         Only one of the two is delivered. Without `at_end`, the turn ends without a text. False if
         this CLI does not support it.
@@ -218,7 +218,7 @@ class Runtime(Protocol):
         """Withdraw the text of `ask`; False if it was already delivered, or there is none."""
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """Give the agent facts when its next session starts, or at its next tool boundary.
+        """Give the agent facts when its next session starts, or after its next tool call.
 
         With `at_start`, the text is given when the next session starts; after a compaction or a
         clear, it starts in the same process. The text is delivered at most once, and replaces an

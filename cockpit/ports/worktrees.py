@@ -114,7 +114,7 @@ class Tree:
     made: Made | None = None
     """None if cockpit did not create it."""
     lock: str | None = None
-    """The reason for a lock that is not cockpit's; None without one."""
+    """The reason for a lock that is not cockpit's; None if there is no such lock."""
     missing: bool = False
     """Its folder does not exist."""
     changed: int | None = 0
@@ -199,7 +199,7 @@ class Worktrees(Protocol):
         """Record that the worktree's setup succeeded. Idempotent."""
 
     async def trees(self, repository: Path) -> list[Tree]:
-        """Return all linked worktrees; empty without a repository."""
+        """Return all linked worktrees; empty if there is no repository."""
 
     async def examine(self, tree: Tree) -> Tree:
         """Return the worktree with the slow fields added: `inner` and the ignored files."""

@@ -44,7 +44,7 @@ from cockpit.wire.verbs import (
 
 
 def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
-    """Return verb -> its handler, for every verb of `wire.verbs`."""
+    """Map each verb of `wire.verbs` to its handler."""
     parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
     locked = UnderAgentLock(fleet, of.locks, of.life)
     answers = Answers(

@@ -17,7 +17,7 @@ KEPT = 5
 
 
 class CompactionDocuments:
-    """The compaction documents of one cockpit."""
+    """Documents that were written before compactions, in one folder."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created on first use."""

@@ -20,7 +20,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class Copies:
-    """The copies of one cockpit; every call blocks on the disk."""
+    """Copies of handoff documents in one folder. All methods do blocking disk I/O."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created on first use."""
@@ -35,7 +35,7 @@ class Copies:
         return self._folder / ARCHIVE / f"{checked(handoff)}.md"
 
     def archive(self, handoff: str) -> Path | None:
-        """Move a copy into the archive; return its path, or None without a copy.
+        """Move a copy into the archive; return its path, or None if there is no copy.
 
         Idempotent: a second call completes an interrupted move. Raises `OSError`.
         """

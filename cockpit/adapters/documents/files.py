@@ -58,7 +58,7 @@ class Sealed:
 
 
 class Documents:
-    """The documents of one cockpit; every call blocks on the disk."""
+    """Drafts and documents in worktrees, and their copies. All methods do blocking disk I/O."""
 
     def __init__(self, copies: Path) -> None:
         """`copies` is the folder for copies in the state folder; it is created on first use."""

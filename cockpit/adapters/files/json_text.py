@@ -101,12 +101,12 @@ class _Layout:
 
     @property
     def before(self) -> str:
-        """What comes before a value of the container."""
+        """The whitespace before a value of the container."""
         return "" if self.unit is None else self.line_end + self.unit * (self.depth + 1)
 
     @property
     def after(self) -> str:
-        """What comes before the closing bracket."""
+        """The whitespace before the closing bracket of the container."""
         return "" if self.unit is None else self.line_end + self.unit * self.depth
 
     def dumped(self, value: object) -> str:

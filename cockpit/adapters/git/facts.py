@@ -142,7 +142,10 @@ class GitFactFinder:
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
 
     async def _compare_trees(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
-        """Compare two trees, without reading files of the worktree and without running programs."""
+        """Return the files that differ between `since_commit` and HEAD; empty if that is unknown.
+
+        Reads only git objects, so that no filter of the repository runs.
+        """
         if since_commit is None or not await self.known(directory, since_commit):
             return ()
         answer = await self.command.run_limited(

@@ -223,7 +223,7 @@ def _own_store(own: Path, common: Path) -> Path:
 
 def _paths_into(common: Path, doomed: list[Path]) -> str | None:
     """Return a path of the repository's objects or references that is in one of the folders; None
-    without one."""
+    if there is none."""
     gone = [Path(os.path.realpath(folder)) for folder in doomed]
 
     def inside(path: Path) -> bool:

@@ -74,7 +74,8 @@ def write_record(folder: Path, record: RemovalRecord) -> None:
 
 
 def read_record(folder: Path, directory: Path) -> RemovalRecord | None:
-    """Return the record for the worktree that was at `directory`; None without a valid record."""
+    """Return the record for the worktree that was at `directory`; None if there is no
+    valid record."""
     try:
         held = json.loads(read_file(folder / NAME, LARGEST, follow_links=False))
         record = RemovalRecord(

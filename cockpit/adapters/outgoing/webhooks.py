@@ -97,8 +97,10 @@ async def _send(
 
 
 async def _read_beginning(response: httpx2.Response, most: int) -> bytes:
-    """Return the beginning of the body. An error only shortens it, because the message was already
-    accepted."""
+    """Return up to `most` bytes of the response's body.
+
+    After a read error, returns the bytes read so far: the server has already accepted the message.
+    """
     import httpx2
 
     found = b""

@@ -31,7 +31,7 @@ class Environments:
             write_private(self._path(agent), json.dumps(dict(table)).encode())
 
     def recall(self, agent: AgentName) -> dict[str, str]:
-        """Return an agent's environment; empty without a valid file."""
+        """Return an agent's environment; empty if there is no valid file."""
         with suppress(OSError, ValueError):
             held = json.loads(self._path(agent).read_bytes())
             if isinstance(held, dict):

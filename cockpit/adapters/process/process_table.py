@@ -214,7 +214,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot; on a kernel without one, the time of the boot in
+    """Return the kernel's id of this boot; if the kernel has no such id, the time of the boot in
     seconds.
 
     macOS has an id; there, the time would change if the clock is set.
@@ -230,7 +230,7 @@ def boot_id() -> str:
 
 
 def _boot_session() -> str:
-    """Return macOS's id of this boot; empty without one."""
+    """Return macOS's id of this boot; empty if there is none."""
     import subprocess
 
     argv = (SYSCTL, "-n", "kern.bootsessionuuid")

@@ -44,7 +44,7 @@ class KeptPrompts:
             ) from refused
 
     def of_job(self, job: str) -> str | None:
-        """Return the prompt that `keep` stored; None without one."""
+        """Return the prompt that `keep` stored for the job; None if there is none."""
         try:
             return read_text(self.folder_of(job) / _OF_A_JOB, _LONGEST)
         except OSError:

@@ -40,7 +40,11 @@ if -F "#{{{RETURN_OPTION}}}" kill-session {{
 """
 
 _CLICKED = [f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick")]
-"""tmux's name for a click depends on the time since the previous click, even one elsewhere."""
+"""tmux's names for a click on the right end of the status line.
+
+Three names, because tmux reports a click soon after another one as a double or triple click, even
+if the other click was elsewhere.
+"""
 _BINDINGS = "".join(f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, *_CLICKED))
 
 TEXT = f"""\

@@ -118,7 +118,7 @@ class TmuxServer:
         return await call()
 
     async def collect(self, server: int | None = None) -> None:
-        """Make the server reap ended children: tmux up to 3.5 misses up to 65 % of them."""
+        """Make the server reap ended children: tmux up to 3.5 misses up to 65% of them."""
         identity = self._recorded()
         if identity is None and server is not None:
             identity = self.processes.identify(server)

@@ -203,7 +203,7 @@ class TmuxViews:
         await self._select_window(client, f"{session}:{window}")
 
     async def detach(self) -> None:
-        """Detach the terminal that `show` would use. Raises `NotNow` without one."""
+        """Detach the terminal that `show` would use. Raises `NotNow` if there is none."""
         session, _ = await self._terminal_at_home()
         await self.tmux.server.ask(["kill-session", "-t", session])
 

@@ -25,7 +25,7 @@ _GZIP = zlib.MAX_WBITS | 16
 
 
 class KeptRecords:
-    """The folder of copies; every call blocks on the disk."""
+    """Copies of transcripts in one folder. All methods do blocking disk I/O."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created on first use."""

@@ -14,7 +14,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the agent for the document: at its next tool boundary, or pasted if it is idle."""
+    """Ask the agent for the document: after its next tool call, or by a paste if it is idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class AskAgain:
 
 @dataclass(frozen=True, slots=True)
 class AskToEnd:
-    """Ask the agent at its next tool boundary to end its turn, because the document is complete."""
+    """Ask the agent after its next tool call to end its turn, because the document is complete."""
 
 
 @dataclass(frozen=True, slots=True)

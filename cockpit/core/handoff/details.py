@@ -75,7 +75,7 @@ class HandoffDetails:
 
 
 _STORED: dict[str, str] = {}
-"""Attribute -> stored name, for attributes that were renamed since they were first stored."""
+"""Stored names by attribute, for attributes that were renamed since they were first stored."""
 
 
 def details_to_record(details: HandoffDetails) -> dict[str, Any]:

@@ -40,10 +40,11 @@ TAGS: dict[str, type] = {
     "Reviving": Reviving,
     "Ended": Ended,
 }
-"""Stored tag -> class of the state. A tag never changes, even if its class is renamed."""
+"""Maps each stored tag to the class of a state. A tag never changes, even if the class is
+renamed."""
 
 STORED: dict[tuple[type, str], str] = {}
-"""(class, attribute) -> stored name, for attributes renamed since they were first stored."""
+"""Stored names by class and attribute, for attributes renamed since they were first stored."""
 
 _TAG_OF = {kind: tag for tag, kind in TAGS.items()}
 

@@ -85,7 +85,7 @@ class Waiting:
     tries: int = 0
     interrupted_at: float | None = None
     laid: bool = False
-    """The request was made for the next tool boundary, not pasted."""
+    """The agent gets the request after its next tool call; the request was not pasted."""
     idle_since: float | None = None
     """When the agent became idle while the request is pending; None if it is not idle."""
     queued: bool = False

@@ -170,7 +170,10 @@ def _another_start(handoff: Handoff, document: Document, attempt: int, why: str)
 
 
 def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
-    """Handle an event before the successor's first reply; without one, make the next attempt."""
+    """Handle an event before the successor's first reply.
+
+    If the successor ends or times out before that reply, make the next attempt.
+    """
     match event:
         case Observation(successor_replied=True):
             done = Ended(Outcome.DONE, document=state.document, attempt=state.attempt)

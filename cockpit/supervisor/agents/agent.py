@@ -110,7 +110,7 @@ class Agent:
     must_reconsider: bool = False
     """Whether the triggers must run again, after a failure or a change of the thresholds."""
     copy_costs: dict[str, float] = field(default_factory=dict)
-    """Session id -> cost in US dollars of its copies that wrote documents (the sdk writer)."""
+    """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
     marked_done_at: float | None = None
     """When `cockpit done` marked the job of this session as done, in steady seconds."""
     notified: tuple[str, ...] = ()

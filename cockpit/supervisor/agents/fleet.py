@@ -81,7 +81,7 @@ class Fleet:
         return agent_name(name)
 
     def folders(self) -> dict[str, str]:
-        """Return agent -> folder for its documents, relative to its directory."""
+        """Map each agent to the folder for its documents, relative to the agent's directory."""
         return {agent.name: str(agent.settings.handoff.directory) for agent in self}
 
     def load(self, config: Path | None, *, named: bool) -> Loaded:
@@ -310,6 +310,6 @@ def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, 
 
 
 def _hooks_of(settings: AgentSettings) -> dict[str, str]:
-    """Return event -> its hooks, as JSON."""
+    """Map each event to its hooks, as JSON."""
     held = settings.hooks.model_dump(mode="json", exclude_defaults=True)
     return {event: json.dumps(written) for event, written in held.items()}

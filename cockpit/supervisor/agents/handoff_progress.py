@@ -64,7 +64,7 @@ class HandoffProgress:
 
     @property
     def details(self) -> HandoffDetails:
-        """The details of the handoff that is in progress; empty without one."""
+        """The details of the handoff that is in progress; empty if there is none."""
         return self.record.details if self.record else HandoffDetails()
 
     def note(self, details: HandoffDetails) -> None:

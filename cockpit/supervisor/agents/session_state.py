@@ -43,7 +43,7 @@ ENDS_TURN = "end_turn"
 LATER = 1e-6
 """Minimum seconds between two lines of a transcript; keeps their times in order."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
-"""HTTP status of the API -> the error name that hooks use; other statuses are `unknown`."""
+"""Maps HTTP statuses of the API to error names for hooks; other statuses are `unknown`."""
 MOST_KEPT = 4000
 """Characters kept of a prompt or an injected context; a request's file name comes before that."""
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Troubles:
-    """At most one message for each kind of problem; None without one. Each has one writer."""
+    """At most one message for each kind of problem; None if there is no problem. Each field
+    has one writer."""
 
     failed: dict[str, str] = field(default_factory=dict)
-    """Part of the supervisor's work for this agent -> why it failed the last time; removed when it
-    succeeds, or when another session begins."""
+    """For each part of the supervisor's work for this agent, why the part failed the last time.
+    Removed when the part succeeds, or when another session begins."""
     writing: str | None = None
     """Why the agent's data cannot be saved, and how to fix it. Written by
     `observe/disk_monitor.py`."""
@@ -28,4 +29,4 @@ class Troubles:
     stop_unwritten: bool = False
     """Whether a stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)
-    """Hook or delivery -> why it failed the last time; removed when it succeeds."""
+    """For each hook or delivery, why it failed the last time; removed when it succeeds."""

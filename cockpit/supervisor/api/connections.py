@@ -53,7 +53,7 @@ the process had already ended.
 """
 
 AgentOf = Callable[[int], str | None]
-"""Pid -> the agent behind the process; empty if unknown, None for no agent."""
+"""Returns the agent that runs the process with this pid; None for no agent, empty if unknown."""
 AncestryOf = Callable[[int], list[Ancestor]]
 
 

@@ -42,7 +42,7 @@ PHASE_WORDS: dict[type, str] = {
     Confirming: "the new session is running; waiting for its first reply",
     Reviving: "no new session started; the old one is being reopened",
 }
-"""Phase -> the text of its event."""
+"""For each phase of a handoff, the text of its event."""
 OF_PHASE: dict[Phase, PhaseKind] = {
     "asked": "handoff.asked",
     "waiting": "handoff.waiting",

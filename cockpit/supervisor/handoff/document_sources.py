@@ -1,4 +1,4 @@
-"""What a handoff document is made of, for any session: a copy's answer, git, and claimed files."""
+"""The sources of a handoff document: the answer of a session's copy, git, and claimed files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cockpit.ports.worktrees import GitFacts, Worktrees
 
 
 def document_in(answer: Aside) -> str:
-    """The draft that a copy of a session wrote. Raises `Failed` if there is none."""
+    """Return the draft that a copy of a session wrote. Raises `Failed` if there is none."""
     if answer.problem:
         raise Failed("The copy of the session wrote no document", answer.problem)
     problems = [one.text for one in document.validate(answer.text) if not one.mends]
@@ -28,7 +28,7 @@ def document_in(answer: Aside) -> str:
 async def view_of_git(
     worktrees: Worktrees, directory: Path, found: GitFacts, hashes: Iterable[str]
 ) -> GitView:
-    """The state of git as a document shows it, and which commits of `hashes` exist."""
+    """Return the state of git for a document, and which commits of `hashes` exist."""
     known = {commit for commit in set(hashes) if await worktrees.known(directory, commit)}
     return GitView(
         is_repository=found.root is not None,
@@ -45,9 +45,9 @@ async def view_of_git(
 
 
 def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
-    """What is left of each file in a session's directory, its repository, and in git.
+    """Return where each file still exists: in the session's directory, its repository, or git.
 
-    Files outside of both, also through a link, are not looked for and have no entry.
+    Files outside the directory and the repository, also through a link, have no entry.
     """
     roots = [Path(os.path.realpath(root)) for root in (directory, git.root) if root]
     found: dict[str, Trace] = {}

@@ -82,7 +82,10 @@ class HookDecisions:
         return decided
 
     def _combine(self, agent: Agent, results: list[tuple[Hook, HookResult]]) -> Decided:
-        """Return the first decision; without one, no handoff if a replacing hook succeeded."""
+        """Return the first decision of a hook.
+
+        If no hook decided, and a replacing hook succeeded, no handoff begins.
+        """
         replaced = ""
         for hook, result in results:
             try:

@@ -161,7 +161,8 @@ class Guards:
         return max(0.0, self._now() - agent.session.created)
 
     def left(self, agent: Agent) -> Left | None:
-        """Return how the context's last handoff ended; None without one or after a compaction."""
+        """Return how the context's last handoff ended; None if there was none, or after a
+        compaction."""
         assert agent.session is not None
         record = self._dependencies.store.last_ended(agent.session.id)
         if record is None or record.ended is None or record.details.compacted:

@@ -136,7 +136,7 @@ class Observer:
 
 
 def draft_path(agent: Agent) -> Path | None:
-    """Return the path where the agent was asked to write; None without a handoff."""
+    """Return the path where the agent was asked to write; None if no handoff is in progress."""
     if agent.handoff_record is None:
         return None
     path = agent.handoff_record.details.draft

@@ -141,7 +141,7 @@ class Triggers:
             self._dependencies.event_log.record(Plain("agent.warned"), text, agent.name)
 
     def _note_born_full(self, agent: Agent) -> None:
-        """Latch a new session whose first token count is above the act threshold."""
+        """Record that a new session's first token count is above the act threshold."""
         assert agent.session is not None
         calls = agent.session_state.reading.meter.api_calls
         newborn = agent.session.previous is not None and calls <= 1

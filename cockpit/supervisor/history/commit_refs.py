@@ -31,7 +31,10 @@ class CommitRefs:
         self._spawn = spawn
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
-        """Keep commits at an event of kind `WHEN`. Called in its transaction; never waits."""
+        """Keep commits at an event of kind `WHEN`.
+
+        Runs in the event's transaction; does not block.
+        """
         if record.kind != WHEN or agent is None or not agent.record.worktree:
             return
         old = (

@@ -124,7 +124,7 @@ def _sessions_with_documents(sources: list[Source]) -> dict[SessionId, SessionRe
 def _find_followers(
     sources: list[Source], sessions: dict[SessionId, SessionRecord]
 ) -> dict[str, SessionId]:
-    """Return handoff -> the session that followed; set `previous` of these sessions."""
+    """Map each handoff to the session that followed; set `previous` of these sessions."""
     followers: dict[str, SessionId] = {}
     for matching in (_naming, _newest_before):
         for session in sorted(sessions.values(), key=lambda session: session.number):

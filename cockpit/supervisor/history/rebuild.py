@@ -38,7 +38,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 async def rebuild(dependencies: Dependencies, folders: Mapping[str, str]) -> None:
     """Store the history that the documents describe, if no job is stored. Raises `Hindered`.
 
-    `folders`: agent -> its folder for documents, relative to its directory.
+    `folders` maps each agent to the folder for its documents, relative to the agent's directory.
     """
     store = dependencies.store
     if store.jobs():
@@ -93,7 +93,7 @@ def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Sou
 
 
 def _is_of_no_job(front: FrontMatter) -> bool:
-    """Whether it is of a session that cockpit did not start."""
+    """Return whether a document is about a session that cockpit did not start."""
     return not front.agent and not front.job
 
 

@@ -33,7 +33,7 @@ class DiskMonitor:
         self._agents = agents
         self._changed = changed
         self.trouble: str | None = None
-        """The supervisor's own problem and how to fix it; None without one."""
+        """The supervisor's own problem and how to fix it; None if there is none."""
         self._unreachable: str | None = None
 
     async def run(self) -> None:

@@ -50,9 +50,9 @@ class Supplements:
         self._document_builder = document_builder
         self._prepared: dict[str, Prepared] = {}
         self._announced: dict[str, int] = {}
-        """Session -> number of announced compactions when facts were last prepared."""
+        """For each session, the number of announced compactions when facts were last prepared."""
         self._happened: dict[str, int] = {}
-        """Session -> number of compactions at the last check."""
+        """For each session, the number of compactions at the last check."""
 
     async def consider(self, agent: Agent) -> None:
         """Prepare or update facts, or record that they were received, as needed. Idempotent."""

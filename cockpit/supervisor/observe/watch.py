@@ -39,10 +39,10 @@ CALM = 0.5
 NOTES = 1.0
 """Seconds between two checks of the CLIs' status files."""
 SILENT_TURN = 5.0
-"""Seconds without a report of a working agent, after which its pane is read: a CLI may be waiting
-for its user without a hook."""
+"""Seconds without a report from a working agent, after which its pane is read: a CLI may wait for
+its user without running a hook."""
 SILENT_START = 6.0
-"""Seconds without a report of a new session, after which its pane is read for a dialog."""
+"""Seconds without a report from a new session, after which its pane is read for a dialog."""
 
 _log = logging.getLogger(__name__)
 
@@ -357,7 +357,7 @@ class Watch:
             await self._dependencies.clock.sleep(NOTES)
 
     async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
-        """Return agent -> status from its pane's title, for CLIs that write no status file.
+        """Map each agent to the status in its pane's title, for CLIs that write no status file.
 
         One command reads all titles.
         """

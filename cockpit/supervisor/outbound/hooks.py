@@ -78,7 +78,10 @@ class Hooks:
     # Background events
 
     def handle(self, record: EventRecord) -> None:
-        """Run the hooks of an event. Called in its transaction; never waits."""
+        """Start the hooks of an event.
+
+        Runs in the event's transaction; does not block.
+        """
         agent = self._find(record.agent) if record.agent else None
         if agent is None:
             return

@@ -34,7 +34,10 @@ class NotificationSender:
         self._settings = settings
 
     def handle(self, record: EventRecord) -> None:
-        """Add the messages of an event. Called in its transaction; never waits."""
+        """Queue the notifications for an event.
+
+        Runs in the event's transaction; does not block.
+        """
         wanted = self._settings()
         if wanted is None or not wanted.urls or topic(record.event) not in wanted.on:
             return

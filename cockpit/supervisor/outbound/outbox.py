@@ -235,7 +235,7 @@ def _name(message: OutgoingRecord) -> str:
 
 
 def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
-    """Return kind and address -> messages, in order."""
+    """Group messages by kind and address; each group keeps the order."""
     found: dict[str, list[OutgoingRecord]] = {}
     for message in messages:
         place = message.hook.get("place", message.hook["key"])

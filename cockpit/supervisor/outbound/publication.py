@@ -40,7 +40,10 @@ class Publication:
         self._spawn = spawn
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
-        """Publish if the event is the end of a job. Called in its transaction; never waits."""
+        """Publish the job's branch if the event is the end of a job.
+
+        Runs in the event's transaction; does not block.
+        """
         completed = ("after_run", "completed") in happened(record.event)
         if agent is None or not completed or not agent.record.worktree or agent.job is None:
             return

@@ -28,7 +28,7 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane]) -> list[Agent]:
-    """Create an agent for each cockpit process whose agent is in no record and in no file.
+    """Create an agent for each cockpit process whose agent has no record and no config entry.
 
     The settings are lost, so the agent is only observed. An event reports each process that cannot
     be adopted.

@@ -27,7 +27,8 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 
 LATCH = "preparing"
-"""Latch of a job whose start waits for a setup; 1 to repeat the setup after a restart."""
+"""Name of the latch of a job whose start waits for a setup. The latch's value is 1 if the setup
+must be repeated after a restart."""
 KEPT = 1_000_000
 """Maximum bytes of a setup's output that are saved."""
 SHOW_EVERY = 0.5

@@ -74,8 +74,8 @@ class Starter:
     def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
         """Return the agent to start, with the options of the command line applied.
 
-        An agent that is in no file needs a directory. `in_place` starts the agent in its directory
-        itself, even if a worktree is configured. Raises `NoSuchAgent`, `BadUsage`.
+        An agent without a config entry needs a directory. `in_place` starts the agent in its
+        directory itself, even if a worktree is configured. Raises `NoSuchAgent`, `BadUsage`.
         """
         settings, file = self.settings_for(name, asked, in_place=in_place)
         agent = self._fleet.take_up(settings, file)

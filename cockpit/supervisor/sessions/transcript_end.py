@@ -98,12 +98,12 @@ class TranscriptEnd:
 
     @property
     def replied(self) -> float | None:
-        """When the last reply was written, in unix seconds; None without a reply."""
+        """When the last reply was written, in unix seconds; None if there is no reply."""
         return self._replied
 
     @property
     def compacted(self) -> str:
-        """What tells the last compaction from earlier ones; empty if none was found."""
+        """The marker of the last compaction; empty if no compaction was found."""
         return self._compacted
 
     def window(self, override: int | None, environment: Mapping[str, str]) -> Window:

@@ -139,7 +139,7 @@ class Undo:
         return again
 
     def _latch_undone(self, session: SessionRecord) -> None:
-        """Latch that the user returned to this session, so that the next handoff asks first."""
+        """Record that the user returned to this session, so that the next handoff asks first."""
         store, now = self._dependencies.store, self._dependencies.clock.now().timestamp()
         with store.transaction():
             store.unlatch(session.id, UNDONE)

@@ -39,7 +39,7 @@ class RowPublisher:
         self._wake = asyncio.Event()
         self._listeners: set[Listener] = set()
         self._faults: dict[str, str] = {}
-        """Agent -> the logged error because of which its row cannot be built."""
+        """For each agent whose row cannot be built, the logged error."""
         self.event_log = event_log
 
     def rows(self) -> list[AgentStatus]:

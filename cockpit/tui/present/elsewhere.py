@@ -156,7 +156,7 @@ def _interrupted(session: ElsewhereSession) -> str:
 
 
 def _terminal(session: ElsewhereSession) -> str:
-    """Return the pane or terminal, in a few words; empty without one."""
+    """Return the pane or terminal, in a few words; empty if there is neither."""
     if session.pane:
         return f"tmux pane {safe_line(session.pane, 40)}"
     return f"terminal {safe_line(session.terminal, 40)}" if session.terminal else ""
@@ -176,7 +176,7 @@ def _place(session: ElsewhereSession, home: str) -> str:
 
 
 def _brief(session: ElsewhereSession, now: datetime) -> str:
-    """Return the goal; without one, facts that identify the session."""
+    """Return the session's goal; if it is unknown, facts that identify the session."""
     if session.goal:
         return safe_line(session.goal, 200)
     started = words.seconds_since(session.started_at, now)

@@ -44,7 +44,10 @@ def _can_ask(model: Model) -> bool:
 
 
 def _is_out_of_reach(model: Model) -> bool:
-    """Whether the pane is on a host that does not answer: allowed, but not suggested."""
+    """Return whether the pane is on a host that does not answer.
+
+    The pane's action is then allowed, but not suggested.
+    """
     return model.part.is_remote and not model.part.connection.live
 
 

@@ -51,7 +51,7 @@ class Link:
     outcome: str
     role: str
     handoff: str | None
-    """The handoff that wrote the session's document; None without a document."""
+    """The handoff that wrote the session's document; None if there is no document."""
 
 
 def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list[HistorySession]:

@@ -64,7 +64,7 @@ class BaseScreen(Screen[None]):
             self._keys.show()
 
     def reconnected(self) -> None:
-        """Repeat failed requests. Called when a supervisor answers again."""
+        """Repeat failed requests. Called when a supervisor is reachable again."""
 
     def handlers(self) -> Handlers:
         """Return the method for each action of this screen's context."""

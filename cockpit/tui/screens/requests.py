@@ -63,7 +63,7 @@ def show_reason(screen: Screen[Any], reason: str) -> None:
 
 
 def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
-    """Whether a destructive action is refused because its key looks pasted; shows why."""
+    """Return whether a destructive action is refused because its key looks pasted; show why."""
     why = looked_like_a_paste(key_in_hand(screen), action.title) if action.is_destructive else None
     if why:
         show_reason(screen, why)

@@ -50,7 +50,7 @@ class Connection:
     """When the supervisor stopped answering; None while it answers, and before a first failure."""
     why: str = ""
     incompatible: bool = False
-    """Whether the supervisor answers but runs another version."""
+    """Whether the supervisor is reachable but runs another version."""
 
 
 Listener = Callable[[Change, str | None], None]

@@ -68,7 +68,10 @@ def _drawn(char: str) -> str:
 
 
 def _line(char: str) -> str:
-    """Convert a box-drawing character; all but straight lines become a corner."""
+    """Convert a box-drawing character to ASCII: `-` or `|` for a straight line, `+` for any other.
+
+    Empty if `char` is not a box-drawing character.
+    """
     if not "\u2500" <= char <= "\u257f":
         return ""
     name = unicodedata.name(char)

@@ -130,7 +130,7 @@ def _stretches(changed: list[int], cells: list[Cell]) -> list[tuple[int, int]]:
 
 
 def _one_style(cells: list[Cell]) -> bool:
-    """Whether these cells have one style, ignoring blanks."""
+    """Return whether these cells have one style, ignoring blanks."""
     return len({style for text, style in cells if text.strip()}) <= 1
 
 

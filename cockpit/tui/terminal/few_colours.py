@@ -78,7 +78,7 @@ def _sixteen(style: Style | None, page: Color, written: bool) -> Style:
 
 
 def _stands_out(style: Style | None, page: Color, written: bool) -> bool:
-    """Whether the background is more visible than the text on it."""
+    """Return whether the background is more visible than the text on it."""
     if style is None or style.bgcolor is None or style.bgcolor.is_default:
         return False
     seen = ratio(_known(style.bgcolor, page), page)

@@ -28,7 +28,8 @@ async def run_in_order(widget: Widget, event: Key) -> None:
 
 
 def _is_pasted_end(widget: Widget, event: Key) -> bool:
-    """Whether this Enter came in the same burst as the key that opened the form: a paste."""
+    """Return whether this Enter was pasted: it came in one burst with the key that opened the form.
+    Show a warning if so."""
     opened_in = getattr(widget.screen, "opened_in", None)
     if event.key != "enter" or opened_in is None or burst_of(event) is not opened_in:
         return False

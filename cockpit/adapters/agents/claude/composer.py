@@ -20,7 +20,8 @@ _PADDING = " \xa0"
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box is empty or has a suggestion; None without a prompt box.
+    """Return whether the prompt box is empty or has a suggestion; None if there is no
+    prompt box.
 
     The box is between the last two horizontal rules on the screen. An open dialog replaces the box.
     """

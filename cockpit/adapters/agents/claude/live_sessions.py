@@ -39,7 +39,7 @@ _CLOCK_SLACK = 1.0
 def presence(config: Path, pid: int) -> Presence | None:
     """Return the status of process `pid`, or of a descendant if `pid` is a wrapper script.
 
-    None without a status file, or if another process wrote the file.
+    None if there is no status file, or if another process wrote the file.
     """
     note = _live_note(config / "sessions" / f"{pid}.json")
     if note is None:

@@ -27,7 +27,7 @@ from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
 
 OPTION = "--offer-handoff"
-"""What `cockpit` is called with by the hook."""
+"""The option of `cockpit` in the hook's command."""
 SECONDS = 5
 """After this the CLI continues without the hook, which ends itself earlier."""
 _EVENT = ("hooks", "SessionStart")
@@ -120,7 +120,7 @@ def _changed(path: Path, change: Callable[[str], str]) -> tuple[_File, str]:
 
 
 def _with_ours(text: str) -> str:
-    """Return the text with our hook once, and as it is if it has the current one."""
+    """Return the text with our hook once; unchanged if it already has the current hook."""
     if not text.strip():
         text = "{}\n"  # the CLI takes an empty file for an empty object, too
     settings = parsed(text)
@@ -131,7 +131,7 @@ def _with_ours(text: str) -> str:
 
 
 def _without_ours(text: str) -> str:
-    """Take out every hook of ours, and what is empty without it. Raises `Unsuitable`."""
+    """Remove our hooks, and the objects that this leaves empty. Raises `Unsuitable`."""
     if not text.strip():
         return text
     settings = parsed(text)

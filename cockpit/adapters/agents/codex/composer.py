@@ -16,7 +16,8 @@ _CHOICE = re.compile(r"\s*\d+\. ")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box is empty or has a suggestion; None without a prompt box."""
+    """Return whether the prompt box is empty or has a suggestion; None if there is no
+    prompt box."""
     for line in reversed(screen.lines):
         plain = _SGR.sub("", line)
         if plain.startswith(PROMPT_SIGN):

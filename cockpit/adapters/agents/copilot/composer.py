@@ -16,7 +16,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box is empty; None without a prompt box."""
+    """Return whether the prompt box is empty; None if there is no prompt box."""
     lines = [_SGR.sub("", line).strip() for line in screen.lines]
     rules = [place for place, line in enumerate(lines) if _RULE.fullmatch(line)]
     if len(rules) < 2:

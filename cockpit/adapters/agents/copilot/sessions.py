@@ -42,7 +42,7 @@ def session_folder(session_id: str, environment: Mapping[str, str]) -> Path | No
 
 
 def reported_transcript(path: str, session_id: str) -> Path | None:
-    """Return the transcript in a report, if its folder's name is the session's id.
+    """Return a report's transcript path, if the path's folder is named after the session.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """

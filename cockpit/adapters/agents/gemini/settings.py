@@ -22,7 +22,7 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def user_settings(environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the user's settings; empty without a readable file."""
+    """Return the user's settings; empty if the file is missing or unreadable."""
     return read_object(config_folder(environment) / "settings.json")
 
 

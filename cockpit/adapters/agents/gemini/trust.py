@@ -48,7 +48,8 @@ def _asks(environment: Mapping[str, str]) -> bool:
 
 
 def _rule(directory: Path, environment: Mapping[str, str]) -> str | None:
-    """Return the trust rule of the longest path that contains the directory; None without one."""
+    """Return the trust rule of the longest path that contains the directory; None if there is
+    none."""
     named = environment.get(FILE_VARIABLE)
     file = Path(named) if named else config_folder(environment) / "trustedFolders.json"
     real = Path(os.path.realpath(directory))

@@ -72,7 +72,7 @@ class StartHandler:
         )
 
     def _forget_if_unknown(self, agent: Agent) -> None:
-        """Remove an agent whose start failed, if it is in no file and was never started."""
+        """Remove an agent whose start failed, if it has no config entry and was never started."""
         if agent.record.config_file is None and agent.record.session is None:
             self._fleet.forget(agent)
             self._forgotten(agent.name)
