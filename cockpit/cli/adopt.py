@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def _session_ids(
     _: click.Context, __: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
-    """Complete the ids of sessions that cockpit did not start; none if no supervisor answers."""
+    """Complete the ids of sessions that cockpit did not start; none if no supervisor
+    is reachable."""
     from cockpit.cli.places import our_places
     from cockpit.cli.status import other_sessions
     from cockpit.core.errors import CockpitError
@@ -42,15 +43,16 @@ Examples:
   cockpit adopt 0b6e6c1e --document      write its handoff document, print the path
 
 \b
-With --watch the session goes on where it is. cockpit reads its transcript,
-and notifies you once when its context passes the act threshold of [defaults];
-again only after a compaction or /clear. The watch outlives the supervisor,
+With --watch the session keeps running in its terminal. cockpit notifies you
+once when its context passes the act threshold of [defaults], and again only
+after a compaction or /clear. The watch survives a restart of the supervisor,
 and ends with the session's process.
 
 \b
 With --document a copy of the session writes the document into the handoff
-folder of its directory. The copy has no tools, starts nothing of the
-repository, and costs a request with the whole context. The session goes on.
+folder of the session's directory. The copy has no tools, runs no hooks or
+servers of the repository, and costs one request with the whole context. The
+session keeps running.
 
 \b
 The reopened session gets the environment and options that cockpit gives its agents, not those
@@ -60,16 +62,23 @@ of its old terminal."""
 @click.argument("session", metavar="SESSION", shell_complete=_session_ids)
 @click.option("--name", metavar="NAME", help="Name of the agent; default: the directory's name.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--watch", "how", flag_value="watch", help="Only watch it, and notify you.")
-@click.option("--unwatch", "how", flag_value="unwatch", help="Stop watching it.")
-@click.option("--document", "how", flag_value="document", help="Only write its handoff document.")
+@click.option(
+    "--watch",
+    "how",
+    flag_value="watch",
+    help="Watch the session; notify me when its context fills up.",
+)
+@click.option("--unwatch", "how", flag_value="unwatch", help="Stop watching the session.")
+@click.option(
+    "--document", "how", flag_value="document", help="Write the session's handoff document."
+)
 def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
     """Adopt a session that cockpit did not start.
 
     Ends the session's process, and reopens the session as a new agent in the same directory, with
     its whole conversation. Asks first.
 
-    With --watch, --unwatch or --document it only reads the session, and does not ask.
+    --watch, --unwatch and --document only read the session, and do not ask.
     """
     from cockpit.cli.requests import ask, remote_host, supervisor_address
     from cockpit.cli.status import other_sessions
@@ -79,8 +88,8 @@ def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
 
     if how is not None and (name is not None or yes):
         raise BadUsage(
-            f"--{how} does not go with {'--name' if name is not None else '--yes'}",
-            "The session stays where it is: it gets no name, and nothing is asked.",
+            f"--{how} cannot be used with {'--name' if name is not None else '--yes'}",
+            "cockpit asks and names an agent only when it adopts a session.",
             f"Usage: cockpit adopt SESSION --{how}",
         )
     wanted = agent_name(name) if name is not None else None

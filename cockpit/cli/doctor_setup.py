@@ -170,8 +170,8 @@ def supervisor(places: Places) -> Finding:
         return from_error("supervisor", error)
     version = status.get("version")
     if version is not None and version != __version__:
-        said = f"Process {status['pid']} has version {safe_line(str(version))}"
-        return note("supervisor", f"{said}, this is {__version__}", "cockpit restart")
+        said = f"Process {status['pid']} is version {safe_line(str(version))}"
+        return note("supervisor", f"{said}; this command is {__version__}", "cockpit restart")
     if trouble := status.get("trouble"):
         return unfit(
             "supervisor", safe_line(trouble, 400), "Free some disk space, then run: cockpit status"

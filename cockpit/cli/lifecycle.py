@@ -28,7 +28,7 @@ def up(foreground: bool, again: bool) -> int:
     """Start the supervisor.
 
     The supervisor watches agents and hands off jobs in the background. Loads the agents of this
-    repository's cockpit.toml. Returns once the supervisor answers, and prints its process id.
+    repository's cockpit.toml. Prints the supervisor's process id when it is ready.
     """
     from cockpit.cli.config_file import configured_summary
     from cockpit.cli.output import say
@@ -131,7 +131,7 @@ def down(agents: bool) -> int:
     """Stop the supervisor; agents keep running.
 
     Returns when the supervisor has exited; with --agents, when the agents and the tmux server have
-    too.
+    exited too.
     """
     from cockpit.cli.requests import remote_host
     from cockpit.cli.supervisor_process import stop_supervisor
@@ -164,7 +164,7 @@ Examples:
     help="Working directory; default for a new agent: the current one.",
 )
 @click.option("--runtime", metavar="NAME", help="The CLI to run: claude, command, …")
-@click.option("--worktree", is_flag=True, help="Create a git worktree and branch for it.")
+@click.option("--worktree", is_flag=True, help="Create a git worktree and branch for the agent.")
 @click.option(
     "--resume",
     metavar="[SESSION]",
@@ -186,7 +186,7 @@ Examples:
 @click.option(
     "--mode",
     type=click.Choice(["observe", "prompt", "auto"]),
-    help="As its context fills: only show it, ask you, or hand off automatically.",
+    help="When the context fills up: observe (only show it), prompt (ask you) or auto (hand off).",
 )
 def start(
     name: str | None,
@@ -199,7 +199,7 @@ def start(
     """Start a configured agent, or a new one.
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
-    needed. With the id of an earlier session of the agent, --resume continues that session's job.
+    needed. --resume SESSION continues the job of an earlier session.
     """
     if all_agents or dry_run:
         others = [value for option, value in more.items() if option != "resume"]

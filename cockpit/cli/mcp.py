@@ -14,7 +14,7 @@ from cockpit.cli.options import with_common_options
 @click.command(
     epilog="""\b
 Examples:
-  cockpit mcp                                    as an agent's CLI starts it
+  cockpit mcp                                    the command that an agent's CLI runs
   claude mcp add cockpit -- cockpit mcp          register the server yourself
   printf '%s\\n' "$REQUEST" | cockpit mcp         one JSON-RPC message per line"""
 )

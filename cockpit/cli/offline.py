@@ -30,7 +30,7 @@ Examples:
     "--pictures",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Run seven agents without a screen and save every screen as SVG.",
+    help="Run seven agents without showing a screen, and save each of cockpit's screens as an SVG.",
 )
 @click.option(
     "--runtime",

@@ -109,5 +109,5 @@ _host = click.option(
     metavar="NAME",
     callback=_keep_host,
     expose_value=False,
-    help="Use the supervisor on this host ([[hosts]] in your own cockpit.toml).",
+    help="Use the supervisor on this host, from [[hosts]] in ~/.config/cockpit/cockpit.toml.",
 )

@@ -119,7 +119,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
         if runtime.record and not (names_session or names_record):
             raise file.refusal(
                 ("runtimes", name, "record"),
-                "the program does not know where to write its record",
+                "nothing passes the record's path to the program",
                 'Add session = ["--session-id", "{session}"], or '
                 'arguments = ["--record", "{record}"]',
             )

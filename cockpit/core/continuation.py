@@ -82,7 +82,7 @@ def first_prompt(prompt: str, marker: str | None = None) -> str:
 def _goal(goal: str | None) -> str:
     text = plain(goal or "").strip()
     if not text:
-        return "The original request is not known. The document says what the session was doing."
+        return "The original request is unknown. The document says what the session was doing."
     kept = shortened(text, LONGEST_GOAL)
     note = "" if kept == text else " (shortened; the full text is under Goal in the document)"
     return f"The goal of the job, as originally requested{note}:\n\n{fenced(kept, '')}"

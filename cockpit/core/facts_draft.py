@@ -1,6 +1,6 @@
 """The draft of the facts writer: made from the session's transcript and git, without a model.
 
-The draft contains no guesses, and says what is not known. `core.verified_facts` writes the section
+The draft contains no guesses, and says what is unknown. `core.verified_facts` writes the section
 `Verified Facts`.
 """
 
@@ -39,9 +39,9 @@ def _task(goal: str | None, facts: Facts) -> str:
     if active is not None:
         lines.append(f"In progress on the session's todo list: {one_line(active.content, 500)}")
     elif goal:
-        lines.append("The session worked on the goal above; the current step is not known.")
+        lines.append("The session worked on the goal above; the current step is unknown.")
     else:
-        lines.append("The session's task is not known; see Last Tool Calls below.")
+        lines.append("The session's task is unknown; see Last Tool Calls below.")
     return "\n\n".join(lines)
 
 
@@ -77,7 +77,7 @@ def _where(git: GitView) -> str:
     branch = f"On branch {code(git.branch)}" if git.branch else "On a detached HEAD"
     dirty = f"uncommitted changes: {len(git.status) or 'none'}"
     if not git.status_known:
-        dirty = "uncommitted changes not known"
+        dirty = "uncommitted changes: unknown"
     busy = f", {one_line(git.busy)} in progress" if git.busy else ""
     return f"{branch}, {dirty}{busy}."
 

@@ -65,8 +65,8 @@ def note_warning(used: str | None) -> str:
     how_full = f"{used} of this session's context are used" if used else "its context is filling up"
     return (
         f"Note from cockpit, which runs this terminal: {how_full}. Nothing is asked of you now. "
-        "Commit what is done, and finish the current work before you begin anything large: when "
-        "the context is fuller, the job will be handed off to a new session."
+        "Commit what is done, and finish the current work before you begin anything large: cockpit "
+        "will hand off the job to a new session when more of the context is used."
     )
 
 

@@ -26,7 +26,7 @@ _IN_BACKGROUND = re.compile(
 """The beginning of each line of `background_work`."""
 UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
-NOT_KNOWN = "Not known."
+NOT_KNOWN = "Unknown."
 NO_TEXT = "(no text)"
 
 _YES, _NO = "\0y", "\0n"
@@ -67,7 +67,7 @@ class GitView:
     None if git was not asked; then nothing is marked.
     """
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
-    """Paths that the document claims, as written -> the result of the check.
+    """The result of the check for each path that the document claims, as written there.
 
     A file that could not be checked is left out.
     """
@@ -191,7 +191,7 @@ def _subagent(agent: Subagent) -> str:
         "and start it again only if its result is missing"
     )
     status = "running when this was written" if agent.status == "running" else agent.status
-    task = one_line(agent.task) or "task not known"
+    task = one_line(agent.task) or "task unknown"
     kind = f" ({kind})" if (kind := one_line(agent.type, 60)) else ""
     return f"subagent {code(agent.id, 80)}{kind}, {one_line(status, 40)}: {task}: {check}"
 
@@ -266,7 +266,7 @@ def uncommitted(git: GitView) -> str:
     if not git.is_repository:
         return NOT_KNOWN
     if not git.status_known:
-        return "Not known: git would have run a program that the repository's settings name."
+        return "Unknown: git would have run a program that the repository's settings name."
     if not git.status:
         return "None: the working tree is clean."
     lines = [line.rstrip()[:300] for line in git.status[:MOST_LINES]]
@@ -325,7 +325,7 @@ def _activity(facts: Facts) -> str:
 
 def _usage(facts: Facts, front: FrontMatter) -> str:
     if front.tokens is None:
-        context = "not known"
+        context = "unknown"
     elif front.window is None:
         context = f"{front.tokens:,} tokens of an unknown window"
     else:

@@ -292,11 +292,11 @@ HOLIDAYS = Job(
                                 "multiSelect": False,
                                 "options": [
                                     {
-                                        "label": "Of the client",
+                                        "label": "The client's",
                                         "description": "The sheet has a country for each client",
                                     },
                                     {
-                                        "label": "Of the worker",
+                                        "label": "The worker's",
                                         "description": "One country for the whole sheet",
                                     },
                                 ],

@@ -42,7 +42,7 @@ class Loops:
             except Exception as bug:  # noqa: BLE001 - a task that serves all agents must go on
                 if asyncio.get_running_loop().time() - began > LONGEST_WAIT:
                     wait = FIRST_WAIT
-                _log.exception("%s failed, and starts again in %.0f s", name, wait)
+                _log.exception("%s failed; restarting in %.0f s", name, wait)
                 self._failed[name] = safe_line(
                     f"{name} failed ({bug!r}) and was started again; see the log", 200
                 )

@@ -68,8 +68,8 @@ def document(*, served: bool = False) -> dict[str, Any]:
             else {"url": "http://cockpit", "description": _OF_SOCKET}
         ],
         "tags": [
-            {"name": "read", "description": "Changes nothing."},
-            {"name": "act", "description": "Can change something."},
+            {"name": "read", "description": "Read-only."},
+            {"name": "act", "description": "Changes state."},
         ],
         "paths": {
             **{view.path: {"get": _view(view, references, failures)} for view in VIEWS},
@@ -246,7 +246,7 @@ def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
 
 
 def _docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Return field -> the docstring below it, including inherited fields."""
+    """Map each field, including inherited ones, to the docstring below the field."""
     found: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         if kind.__module__.startswith("cockpit.wire."):
@@ -256,7 +256,7 @@ def _docstrings(model: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _of_module(name: str) -> dict[str, dict[str, str]]:
-    """Return class -> field -> docstring."""
+    """Map each class of a module to the docstrings of its fields, by field name."""
     tree = ast.parse(inspect.getsource(sys.modules[name]))
     found: dict[str, dict[str, str]] = {}
     for kind in ast.walk(tree):

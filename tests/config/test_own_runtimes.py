@@ -71,7 +71,7 @@ WRONG = {
     ),
     "a record that it is not told": (
         '[runtimes.x]\nprogram = ["x"]\nrecord = "{state}/{session}"\n',
-        "3: runtimes.x.record: the program does not know where to write its record|Add session =",
+        "3: runtimes.x.record: nothing passes the record's path to the program|Add session =",
     ),
     "a reader of nothing": (
         '[runtimes.x]\nprogram = ["x"]\nreader = ["y"]\n',

@@ -49,7 +49,7 @@ def test_a_long_goal_is_shortened_and_says_so() -> None:
 
 def test_what_is_not_known_is_not_invented() -> None:
     text = continuation(Succession(document="/d.md"))
-    assert "The original request is not known" in text
+    assert "The original request is unknown" in text
     assert "first step" not in text
     assert "When the whole job is done" not in text
 

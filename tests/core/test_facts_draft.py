@@ -16,7 +16,7 @@ def test_of_nothing_it_says_that_nothing_is_known() -> None:
     document = read(draft)
     assert document.sections["Key Decisions"] == "None known."
     assert document.sections["What Did Not Work"] == "None known."
-    assert "not known" in document.sections["Current Task"]
+    assert "unknown" in document.sections["Current Task"]
     assert document.first_step == "`ls -la`"
 
 

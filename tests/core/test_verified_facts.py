@@ -52,8 +52,8 @@ def test_the_repository() -> None:
 def test_the_status_is_as_git_wrote_it() -> None:
     assert part("Uncommitted Changes") == "```text\n M a b.py\n?? new.py\n```"
     assert part("Uncommitted Changes", git=replace(GIT, status=())).startswith("None: ")
-    assert part("Uncommitted Changes", git=replace(GIT, status_known=False)).startswith("Not known")
-    assert part("Uncommitted Changes", git=GitView()) == "Not known."
+    assert part("Uncommitted Changes", git=replace(GIT, status_known=False)).startswith("Unknown")
+    assert part("Uncommitted Changes", git=GitView()) == "Unknown."
     many = replace(GIT, status=tuple(f"?? {number}" for number in range(150)))
     assert part("Uncommitted Changes", git=many).endswith("?? 99\n… and 50 more\n```")
 
@@ -130,7 +130,7 @@ def test_the_last_tool_calls_are_five() -> None:
         (FRONT, "142,000 of 200,000 tokens, 71 % (reported)"),
         (replace(FRONT, percent=None), "142,000 of 200,000 tokens, 71 % (reported)"),
         (replace(FRONT, window=None), "142,000 tokens of an unknown window"),
-        (replace(FRONT, tokens=None), "not known"),
+        (replace(FRONT, tokens=None), "unknown"),
     ],
 )
 def test_usage_never_guesses(front: FrontMatter, words: str) -> None:
@@ -144,7 +144,7 @@ def test_a_subagent_is_told_with_how_to_check() -> None:
     assert running.startswith(
         "- subagent `a1` (Explore), running when this was written: look: it ended with that session"
     )
-    assert done.startswith("- subagent `a2`, completed: task not known: its result")
+    assert done.startswith("- subagent `a2`, completed: task unknown: its result")
     assert background_work(Facts()) == ""
 
 

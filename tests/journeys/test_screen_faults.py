@@ -35,17 +35,18 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
 
     fleet.cockpit.kill()
 
-    terminal.until("no supervisor answers", "Step 2 of 9")
+    terminal.until("supervisor not responding", "Step 2 of 9")
     terminal.press("h")
-    terminal.until("No supervisor answers. Run: cockpit up")
+    terminal.until("The supervisor is not responding. Run: cockpit up")
     terminal.press("j")
-    terminal.until("▌ 2 api", "── api ", "No supervisor answers: cockpit up", gone=("Step 2 of 9",))
+    message = "The supervisor is not responding. Run: cockpit up"
+    terminal.until("▌ 2 api", "── api ", message, gone=("Step 2 of 9",))
     terminal.press("?")
     terminal.until("Hand off to a new session")
     terminal.press("q")
 
     fleet.fly()
-    terminal.until("▌ 2 api", "2 idle", "Step 2 of 9", gone=("o supervisor answers",))
+    terminal.until("▌ 2 api", "2 idle", "Step 2 of 9", gone=("supervisor not responding",))
     assert fleet.row("api").pid == pid
     terminal.press("Enter")
     terminal.until("F12 back to the cockpit", "? for shortcuts")
@@ -57,12 +58,12 @@ def test_a_plain_cockpit_brings_the_supervisor_back_under_an_open_screen(fleet: 
     open_already = fleet.terminal()
     open_already.until("▌ 1 able", "2 idle", "Step 2 of 9")
     fleet.cockpit.kill()
-    open_already.until("no supervisor answers")
+    open_already.until("supervisor not responding")
 
     another = fleet.terminal()
 
     for terminal in (another, open_already):
-        terminal.until("▌ 1 able", "2 idle", "Step 2 of 9", gone=("no supervisor answers",))
+        terminal.until("▌ 1 able", "2 idle", "Step 2 of 9", gone=("supervisor not responding",))
 
 
 def test_in_the_middle_of_a_review(fleet: Flight) -> None:
@@ -76,7 +77,7 @@ def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     fleet.cockpit.kill()
     terminal.until("Handoff api", "Current Task", gone=("a approve",))
     terminal.press("a")
-    terminal.until("No supervisor answers. Run: cockpit up")
+    terminal.until("The supervisor is not responding. Run: cockpit up")
     fleet.fly()
 
     terminal.until("Handoff api", "a approve", "Approving ends this session")

@@ -2,7 +2,7 @@
 
 A repository's configuration can contain programs that even harmless git commands run. git reads a
 copy without these programs (`sealed_config.py`), some settings are overridden, variables of a
-surrounding git are dropped, and every call has a deadline. Knows nothing about worktrees.
+surrounding git are dropped, and every call has a deadline. Independent of worktrees.
 """
 
 from __future__ import annotations
@@ -354,7 +354,7 @@ class GitCommand:
         if directory.is_dir() and isinstance(error, FileNotFoundError):
             return ProgramMissing(
                 "git is not installed",
-                f"No program {self.program!a} on the PATH.",
+                f"{self.program!a} is not on PATH.",
                 INSTALL_HINT,
             )
         return Hindered("Cannot run git", f"{directory}: {error.strerror}")

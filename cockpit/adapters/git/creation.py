@@ -175,7 +175,7 @@ class GitWorktrees:
         folder = await self.look.git_folder(directory)
         try:
             if folder is None:
-                raise FileNotFoundError(2, "git does not know it")
+                raise FileNotFoundError(2, "Not a git worktree")
             content = json.dumps(asdict(made)).encode()
             await asyncio.to_thread(write_private, folder / NOTE, content)
         except OSError as error:

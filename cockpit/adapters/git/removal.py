@@ -227,7 +227,7 @@ class GitRemoval:
             raise NotNow(
                 f"git still lists {safe_line(str(tree.directory))}, but its files are removed",
                 f"{reason} {reference} contains all that was removed.",
-                "Check the path, then remove the worktree again.",
+                "Check the path, then retry.",
             )
         await asyncio.to_thread(_forget, git_paths.folder)
 
@@ -391,8 +391,8 @@ class GitRemoval:
         folder = common and await asyncio.to_thread(own_folder, common, tree.directory)
         if folder is None:
             raise Failed(
-                f"git does not know the worktree {safe_line(str(tree.directory))}",
-                "git has no folder for it, or cannot find its repository.",
+                f"Not a git worktree: {safe_line(str(tree.directory))}",
+                "git has no folder for this worktree, or cannot find its repository.",
                 f"git -C {tree.repository} worktree list; git -C {tree.repository} worktree repair",
             )
         if await asyncio.to_thread(real, folder) != folder:
@@ -405,7 +405,7 @@ class GitRemoval:
             raise Failed(
                 f"{safe_line(str(tree.directory))} has lost its .git file",
                 "git cannot list its changes.",
-                f"git -C {tree.repository} worktree repair, or move the folder away manually.",
+                f"git -C {tree.repository} worktree repair, or move the folder elsewhere manually.",
             )
         return folder
 
@@ -414,7 +414,7 @@ def _interrupted(tree: Tree) -> NotNow:
     return NotNow(
         f"An earlier removal of {safe_line(str(tree.directory))} was interrupted",
         "The worktree was moved back.",
-        "Check the worktree, and remove it again.",
+        "Check the worktree, then retry.",
     )
 
 
@@ -422,7 +422,7 @@ def _leftover(moved: Path, record: RemovalRecord, reason: str) -> NotNow:
     return NotNow(
         f"An earlier removal did not finish: {safe_line(str(moved))}",
         f"{reason} Nothing was changed; {record.reference} contains the original worktree.",
-        "Check this folder and move it away, then remove the worktree again.",
+        "Check this folder, move it elsewhere, then retry.",
     )
 
 

@@ -19,6 +19,7 @@ from cockpit.adapters.git.scratch import make_scratch
 from cockpit.core import git_settings
 from cockpit.core.errors import Failed
 from cockpit.core.git_settings import Setting
+from cockpit.core.safetext import safe_line
 
 LINKED = (
     "objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow", "worktrees", "lfs",
@@ -95,7 +96,7 @@ class Snapshots:
         option = (f"--git-dir={folder}",)
         status, output, error = self._ask(where, (*option, "rev-parse", "--git-common-dir"))
         if status:
-            raise Failed("git does not know this worktree", error)
+            raise Failed(f"Not a git worktree: {safe_line(str(where))}", error)
         places = Places(folder, _real(where, output), where)
         return Snapshot(places, self._settings(where, option))
 

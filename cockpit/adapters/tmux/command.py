@@ -147,9 +147,7 @@ def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def missing(program: str) -> ProgramMissing:
-    return ProgramMissing(
-        "tmux is not installed", f"No program {program!a} on the PATH.", INSTALL_HINT
-    )
+    return ProgramMissing("tmux is not installed", f"{program!a} is not on PATH.", INSTALL_HINT)
 
 
 def check_socket_path(socket: Path) -> None:
@@ -185,7 +183,8 @@ def check_version(program: str, environment: Mapping[str, str]) -> str:
 
 
 def new_enough(version: str) -> bool:
-    """Return whether a version of `tmux -V` is 3.3 or later; builds of the master branch are."""
+    """Return whether a version of `tmux -V` is 3.3 or later. True for builds of the master
+    branch."""
     if "master" in version or "openbsd" in version:
         return True
     match = re.search(r"(\d+)\.(\d+)", version)

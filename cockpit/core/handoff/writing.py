@@ -47,7 +47,7 @@ from cockpit.core.plurals import counted
 DELIVERY_PATIENCE = 15.0
 """Seconds that an idle agent may ignore a pasted request before the request is pasted again."""
 BOUNDARY_PATIENCE = 3.0
-"""If a request waits for a tool boundary and the agent is idle for these seconds, the request is
+"""If a request waits for a tool call to end and the agent is idle for these seconds, the request is
 pasted instead."""
 DELIVERY_TRIES = 3
 """Number of requests before the next writer is tried."""
@@ -150,7 +150,7 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
 
 def _pending_reason(seen: Observation) -> str:
     if seen.turn is Turn.WORKING:
-        return "the agent gets the request at its next tool boundary"
+        return "the agent gets the request after its next tool call"
     return "the request was pasted into the composer"
 
 
@@ -230,5 +230,5 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> St
 
 
 def _first_problem(seen: Observation) -> str:
-    """Return the first problem of the draft in brackets; empty without one."""
+    """Return the first problem of the draft in brackets; empty if there is none."""
     return f" ({seen.problems[0].rstrip('.')})" if seen.problems else ""

@@ -224,11 +224,11 @@ class Callers:
 
 
 _VERB_WORDS = {
-    "adopt": "adoption of a session",
-    "watch_session": "watch of a session",
-    "document_session": "handoff document of a session",
-    "remove_worktree": "removal of a worktree",
-    "load": "reading of a specified file",
+    "adopt": "session adoption",
+    "watch_session": "session watch",
+    "document_session": "session document",
+    "remove_worktree": "worktree removal",
+    "load": "config load",
 }
 
 

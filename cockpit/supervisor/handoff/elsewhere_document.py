@@ -50,7 +50,7 @@ LOOK_SECONDS = 5.0
 
 @dataclass(slots=True)
 class _Read:
-    """What is known of a session from its transcript."""
+    """Data read from a session's transcript."""
 
     path: Path
     end: TranscriptEnd
@@ -75,8 +75,8 @@ class ElsewhereDocuments:
         and `Failed` if the copy wrote no valid document.
         """
         found = await self._others.find(asked.session, asked.pid)
-        await self._others.refuse_inside(asked.asker, "document")
-        with self._others.hold(found, "documented by a copy of it"):
+        await self._others.refuse_inside(asked.asker, "write the document of")
+        with self._others.hold(found, "writing the handoff document of"):
             return await self._write(found)
 
     async def _write(self, found: LiveSession) -> Done:
@@ -125,8 +125,8 @@ class ElsewhereDocuments:
         if not await slow.ask(found.directory, found.directory.is_dir, LOOK_SECONDS):
             raise BadUsage(
                 f"{shown_directory(found)} is not a directory",
-                "The session began there, and the document belongs into it.",
-                "Restore the directory, and try again.",
+                "The session started there, and the document is written there.",
+                "Restore the directory, then try again.",
             )
         key = ("elsewhere", found.id)
         path = await slow.ask(key, partial(live.transcript, found), LOOK_SECONDS)

@@ -103,7 +103,7 @@ class Engine:
             if agent.handoff is not None:
                 raise NotNow(
                     f"A handoff of {agent.name} is already in progress",
-                    f"It is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}.",
+                    f"Current phase: {PHASES.get(type(agent.handoff.state), 'ended')}.",
                     f"See: cockpit status {agent.name}",
                 )
             if agent.session is None or agent.job is None:

@@ -35,7 +35,8 @@ class Attention:
         self._dependencies = dependencies
         self._agents = agents
         self._latched: dict[str, tuple[SessionId, str]] = {}
-        """Agent -> session and latch. Cached, so that the database is used only for changes."""
+        """For each agent, its session and stored latch. Cached, so that only changes use the
+        database."""
 
     async def run(self) -> None:
         """Check all agents, until cancelled."""
@@ -51,9 +52,9 @@ class Attention:
             await asyncio.sleep(LOOK)
 
     def _show_bug(self, agent: Agent, bug: Exception) -> None:
-        trouble = f"looking whether it needs you failed: {bug!r}; see the log"
+        trouble = f"checking whether the agent needs you failed: {bug!r}; see the log"
         if agent.troubles.failed.get("needs") != trouble:  # twice a second would fill the log
-            _log.error("looking whether %s needs its user failed", agent.name, exc_info=bug)
+            _log.error("checking whether %s needs the user failed", agent.name, exc_info=bug)
             agent.troubles.failed["needs"] = trouble
 
     def look(self, agent: Agent) -> None:

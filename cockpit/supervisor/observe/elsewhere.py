@@ -43,7 +43,7 @@ SHORT_ID = 8
 
 @dataclass(slots=True)
 class _Watched:
-    """A watched process, and what is read of its session."""
+    """A watched process: its session's transcript, and how far the transcript was read."""
 
     path: Path | None = None
     """The transcript; None until it is known."""
@@ -85,7 +85,7 @@ class ElsewhereWatch:
                 f"It had session {found.id} open.",
                 "List the sessions: cockpit status --elsewhere",
             )
-        with self._others.hold(found, "watched"):
+        with self._others.hold(found, "watching"):
             known = process in self._watched
             if asked.stop:
                 self._forget(process)
@@ -232,7 +232,7 @@ class ElsewhereWatch:
 
 
 def _key(process: ProcessId) -> SessionId:
-    """What the latches of a watched process are stored under."""
+    """Return the key under which the latches of a watched process are stored."""
     return SessionId(f"{process.boot}.{process.pid}.{process.started}")
 
 

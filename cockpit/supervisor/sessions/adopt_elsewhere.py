@@ -66,7 +66,7 @@ class Adoption:
         """
         found = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "adopt")
-        with self._others.hold(found, "adopted"):
+        with self._others.hold(found, "adopting"):
             name = self._name(asked.name, found)
             async with self._sessions.locks.hold(name, "being adopted", patience=PATIENCE):
                 return await self._adopt(name, found)
@@ -128,7 +128,7 @@ class Adoption:
         return agent
 
     async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str:
-        """The mode in the session's transcript; without one, a mode that asks before it acts."""
+        """The mode in the session's transcript; if there is none, a mode that asks first."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:

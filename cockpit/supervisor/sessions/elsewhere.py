@@ -26,7 +26,7 @@ class Place:
     """Where a session's process is running. All text comes from other programs."""
 
     terminal: str = ""
-    """Its controlling terminal (`pts/3`); empty without one."""
+    """The process's controlling terminal (`pts/3`); empty if there is none."""
     pane: str = ""
     """The tmux pane (`%4`) in which it was started; empty outside tmux."""
     tmux_socket: str = ""
@@ -112,7 +112,7 @@ class OtherSessions:
     async def refuse_inside(self, asker: int | None, what: str) -> None:
         """Raise `NotAllowed` if process `asker` runs inside a session.
 
-        `what` is a verb for the refusal: only the user can do this with a session.
+        `what` completes the refusal "Only the user can … a session".
         """
         live, processes = self._dependencies.live_sessions, self._dependencies.processes
 
@@ -132,11 +132,14 @@ class OtherSessions:
     def hold(self, session: LiveSession, doing: str) -> Iterator[None]:
         """Keep other requests from using the session while the block runs.
 
-        `doing` completes "It is being …" in their refusals. Raises `NotNow` if another one has it.
+        `doing` completes "Another command is … session ID" in the refusal of other requests. Raises
+        `NotNow` if another request uses the session.
         """
         if (other := self._held.get(session.id)) is not None:
             raise NotNow(
-                f"Session {session.id} is already being {other}", "", "Wait until it is done."
+                f"Another command is {other} session {session.id}",
+                "",
+                "Wait until that command is done.",
             )
         self._held[session.id] = doing
         try:

@@ -371,7 +371,7 @@ class Sessions:
     # The transcript
 
     def tail(self, agent: Agent, transcript: Path | None) -> Tail | None:
-        """Return a reader of the transcript from its beginning; None without a path."""
+        """Return a reader of the transcript from its beginning; None if `transcript` is None."""
         return Tail(transcript, agent.runtime.parse) if transcript else None
 
     def follow_transcript(self, agent: Agent, transcript: Path) -> None:
@@ -531,7 +531,7 @@ def refuse_if_handing_off(agent: Agent) -> None:
     if agent.handoff is not None:
         raise NotNow(
             f"A handoff of {agent.name} is in progress",
-            f"It is in the phase {PHASES.get(type(agent.handoff.state), 'ended')}.",
+            f"Current phase: {PHASES.get(type(agent.handoff.state), 'ended')}.",
             f"Wait, or refuse the handoff: cockpit refuse {agent.name}",
         )
 

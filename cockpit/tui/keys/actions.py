@@ -95,7 +95,7 @@ ACTIONS: tuple[Action, ...] = (
         ("z",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "snooze-more", "snooze more", "Ask again when 10 % more of the context is used.",
+        "snooze-more", "snooze more", "Ask again when 10% more of the context is used.",
         ("Z",), why_not=reasons.cannot_answer, is_destructive=True,
     ),
     Action(
@@ -240,7 +240,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("agent.redraw", "redraw", "Redraw.", ("ctrl+l",), "agent"),
     _help("agent"),
     Action(
-        "agent.back", "back", "Back to the fleet.",
+        "agent.back", "back", "Back to the agents.",
         ("q", "escape", "left"), "agent", shown=True,
     ),
     Action(
@@ -264,7 +264,7 @@ ACTIONS: tuple[Action, ...] = (
         ("z",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "review.snooze-more", "snooze more", "Ask again when 10 % more of the context is used.",
+        "review.snooze-more", "snooze more", "Ask again when 10% more of the context is used.",
         ("Z",), "review", reasons.cannot_answer, is_destructive=True,
     ),
     Action(
@@ -295,7 +295,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("inbox.first", "first", "Select the first item.", ("g", "home"), "inbox"),
     Action("inbox.last", "last", "Select the last item.", ("G", "end"), "inbox"),
     _help("inbox"),
-    Action("inbox.back", "back", "Back to the fleet.", ("q", "escape", "i"), "inbox", shown=True),
+    Action("inbox.back", "back", "Back to the agents.", ("q", "escape", "i"), "inbox", shown=True),
     Action(
         "history.open", "read", "Read the document.", ("enter",), "history", shown=True,
     ),
@@ -329,7 +329,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("history.last", "last", "Select the oldest handoff.", ("G", "end"), "history"),
     _help("history"),
     Action(
-        "history.back", "back", "Clear the search, then go back to the fleet.",
+        "history.back", "back", "Clear the search, then go back to the agents.",
         ("q", "escape", "H"), "history", shown=True,
     ),
     *_scrolled("reading"),
@@ -371,7 +371,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _help("worktrees"),
     Action(
-        "worktrees.back", "back", "Back to the fleet.",
+        "worktrees.back", "back", "Back to the agents.",
         ("q", "escape", "W"), "worktrees", shown=True,
     ),
     Action(
@@ -399,7 +399,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _help("elsewhere"),
     Action(
-        "elsewhere.back", "back", "Back to the fleet.",
+        "elsewhere.back", "back", "Back to the agents.",
         ("q", "escape", "E"), "elsewhere", shown=True,
     ),
 )  # fmt: skip

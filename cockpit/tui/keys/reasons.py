@@ -32,11 +32,11 @@ def needs_supervisor(model: Model) -> str | None:
         return None
     if model.is_joined and part.is_remote:
         return f"{part.host} does not answer: {part.connection.why or 'connecting'}"
-    return "No supervisor answers. Run: cockpit up"
+    return "The supervisor is not responding. Run: cockpit up"
 
 
 def needs_any_supervisor(model: Model) -> str | None:
-    return None if model.any_live else "No supervisor answers. Run: cockpit up"
+    return None if model.any_live else "The supervisor is not responding. Run: cockpit up"
 
 
 def needs_running(model: Model) -> str | None:
@@ -49,7 +49,7 @@ def needs_running(model: Model) -> str | None:
 
 
 def has_ended(agent: AgentStatus) -> bool:
-    """Whether the agent's process has ended; its pane may still show the last output."""
+    """Return whether the agent's process has ended; the pane may still show the last output."""
     return agent.pid is None and agent.handoff is None
 
 

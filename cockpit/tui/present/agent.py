@@ -49,7 +49,7 @@ def head(
 ) -> list[Span]:
     """Return the title in exactly `width` cells: always name and state, the rest if there is room.
 
-    `lost` describes the agent's host if it does not answer while others do.
+    `lost` describes the agent's host if only other hosts can be reached.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
@@ -59,7 +59,7 @@ def head(
     if lost:
         who += lost[:1]
     elif not live:
-        who.append(Span(" no supervisor answers ", "error"))
+        who.append(Span(" supervisor not responding ", "error"))
     parts = [[Span(" "), *part] for part in _parts(agent) if part]
     for part in parts:
         if _length(who) + _length(part) > width:
@@ -126,9 +126,9 @@ def after(here: str, steps: int) -> str:
 
 
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
-    """Whether the agent may have changed files: it ran a writing tool, or its turn ended.
+    """Return whether the agent may have changed files: it ran a writing tool, or its turn ended.
 
-    An activity can appear before its tool has finished, so True is also returned when it changes.
+    A tool's activity can appear before the tool has finished, so the activity's end counts too.
     """
     if before is None or now is None:
         return before is not now

@@ -38,7 +38,7 @@ _STEPS = {
     "handoff": "Press Enter to read the draft, then approve, refuse or snooze.",
     "breaker": "Press Enter to read the draft, then approve, refuse or snooze.",
     "usage_limit": "Send it a new prompt once the limit resets.",
-    "resume": "Press R in the fleet to reopen all interrupted agents.",
+    "resume": "Press R in the list of agents to reopen all interrupted agents.",
     "failed": "Press Enter to see its last output.",
 }
 
@@ -133,7 +133,7 @@ def _step(agent: AgentStatus, needs: Needs) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
         return f"The limit resets at {_anew(needs.resets_at, needs.since)}; then send it a prompt."
     if needs.kind == "failed" and agent.pane is None:
-        return "Press n in the fleet to start it again."
+        return "Press n in the list of agents to start it again."
     return _STEPS[needs.kind]
 
 
@@ -204,7 +204,7 @@ def _room(width: int, widest: int) -> int:
 
 
 def fits_line(item: Item, width: int, widest: int) -> bool:
-    """Whether the item's line already shows its full text."""
+    """Return whether the item's line already shows its full text."""
     # Compare exactly: runs of spaces in a command may matter.
     said = item.what.partition(": ")[2] if item.kind == "permission" else ""
     whole = len(item.says) == 1 or (bool(said) and item.says[1:] == (f"  {said}",))

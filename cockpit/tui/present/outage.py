@@ -11,7 +11,7 @@ LOST = "○"
 
 
 def outage(model: Model) -> list[Span]:
-    """Return the message and the next step while no supervisor answers; empty otherwise.
+    """Return the message and the next step while no supervisor is reachable; empty otherwise.
 
     Without a time, so that an idle screen is not redrawn.
     """
@@ -19,7 +19,7 @@ def outage(model: Model) -> list[Span]:
     if model.any_live or connection.lost_at is None:
         return []
     if model.is_joined:
-        said, step = "no host answers", "retrying each automatically"
+        said, step = "no host is reachable", "retrying each"
     else:
         remote_host = model.main.host if model.main.is_remote else None
         said, step = _no_supervisor(connection, remote_host), remedy(connection, remote_host)
@@ -33,7 +33,9 @@ def _no_supervisor(connection: Connection, remote_host: str | None) -> str:
     if connection.incompatible:
         return "the supervisor runs another version"
     return (
-        f"{safe_line(remote_host, 24)} does not answer" if remote_host else "no supervisor answers"
+        f"{safe_line(remote_host, 24)} does not answer"
+        if remote_host
+        else "supervisor not responding"
     )
 
 

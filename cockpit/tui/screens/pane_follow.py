@@ -82,7 +82,11 @@ async def _show_each(
 def _why_no_pane(agent: AgentStatus) -> str:
     if agent.state in {"stopped", "exited", "done"}:
         return "Not running. Press n to start it."
-    return "No pane yet." if agent.pane is None else "No supervisor answers: cockpit up"
+    return (
+        "No pane yet."
+        if agent.pane is None
+        else "The supervisor is not responding. Run: cockpit up"
+    )
 
 
 class _Closing(Protocol):

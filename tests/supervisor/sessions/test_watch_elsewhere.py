@@ -193,7 +193,7 @@ async def test_the_command_line_watches_and_says_so(cockpit: Cockpit, terminal: 
         terminal.run(cockpit.repository, "Count.", STANDIN_PAUSE="2")
         short = (await idle(supervisor)).session_id[:8]
         code, _, err = await command("adopt", short, "--watch", "--name", "mine")
-        assert (code, "--watch does not go with --name" in err) == (2, True)
+        assert (code, "--watch cannot be used with --name" in err) == (2, True)
         code, out, err = await command("adopt", short, "--watch")
         assert (code, out) == (0, "")
         assert err.startswith(f"Watching session {short} until its process ends")
@@ -323,7 +323,7 @@ async def test_nothing_else_uses_a_session_while_a_copy_writes(
         for other in (asked, Adopt(session=found.session_id)):
             refused = await cockpit.refused(other)
             assert isinstance(refused, NotNow)
-            assert "is already being documented by a copy of it" in refused.title
+            assert "Another command is writing the handoff document of session" in refused.title
         copies.may.set()
         assert (await first).document is not None
         assert not has_ended(found.pid)

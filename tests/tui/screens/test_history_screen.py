@@ -184,7 +184,7 @@ async def test_without_a_supervisor_the_list_stays_and_what_cannot_be_had_is_sai
         await flight.until(lambda: not flight.app.model.connection.live)
         await flight.press("n")
         await flight.until(flight.toasts)
-        assert "No supervisor answers" in flight.toasts()[0]
+        assert "The supervisor is not responding" in flight.toasts()[0]
         await flight.press("j", "enter")
         await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
         await flight.until(lambda: len(flight.toasts()) > 1)
@@ -198,7 +198,7 @@ async def test_what_could_not_be_had_is_not_said_to_be_nothing(fly: Fly) -> None
         await flight.until(lambda: not flight.app.model.connection.live)
         await flight.press("H")
         await flight.until(flight.toasts)
-        await flight.reads("History", "No supervisor answers: cockpit up")
+        await flight.reads("History", "The supervisor is not responding. Run: cockpit up")
         assert "0 handoffs" not in flight.text()
         assert "loading…" not in flight.text()
 

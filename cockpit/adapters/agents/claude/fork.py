@@ -65,7 +65,8 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
             output, errors = await process.communicate(json.dumps(asdict(order)).encode())
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
+            "The copy of the session timed out before it wrote a document",
+            f"Time limit: {deadline:g} s.",
         ) from None
     finally:
         await _end(process)

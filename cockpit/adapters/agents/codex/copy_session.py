@@ -44,7 +44,8 @@ async def ask_copy(
                 _, errors = await process.communicate(question.encode())
         except TimeoutError:
             raise Failed(
-                "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
+                "The copy of the session timed out before it wrote a document",
+                f"Time limit: {deadline:g} s.",
             ) from None
         finally:
             with suppress(ProcessLookupError):

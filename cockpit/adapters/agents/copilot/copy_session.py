@@ -52,7 +52,8 @@ async def ask_copy(
             code, answer, errors = await _run(words, order.directory, environment, question)
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
+            "The copy of the session timed out before it wrote a document",
+            f"Time limit: {deadline:g} s.",
         ) from None
     finally:
         await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)

@@ -22,6 +22,6 @@ def find_program(environment: Mapping[str, str], *, path: Path | None = None) ->
     if path is None:
         found = shutil.which("copilot", path=environment.get("PATH", os.defpath))
         if found is None:
-            raise ProgramMissing("Copilot CLI is not installed", "No copilot on PATH.", INSTALL)
+            raise ProgramMissing("Copilot CLI is not installed", "copilot is not on PATH.", INSTALL)
         path = Path(found)
     return Program(path, probed_version(path, environment, INSTALL).rstrip("."))

@@ -38,7 +38,8 @@ async def ask_copy(
             output = await _output(program, order, question, environment)
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
+            "The copy of the session timed out before it wrote a document",
+            f"Time limit: {deadline:g} s.",
         ) from None
     try:
         answer = loads(output)

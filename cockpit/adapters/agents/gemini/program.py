@@ -27,7 +27,7 @@ def find_program(environment: Mapping[str, str], *, path: Path | None = None) ->
     if path is None:
         found = shutil.which("gemini", path=environment.get("PATH", os.defpath))
         if found is None:
-            raise ProgramMissing("Gemini CLI is not installed", "No gemini on PATH.", INSTALL)
+            raise ProgramMissing("Gemini CLI is not installed", "gemini is not on PATH.", INSTALL)
         path = Path(found)
     # Even for `--version`, Gemini records the current directory as a project of the user's.
     with tempfile.TemporaryDirectory(prefix="cockpit-probe-") as home:

@@ -88,7 +88,8 @@ async def _run(
                 await process.wait()
     except TimeoutError:
         raise Failed(
-            "The copy of the session wrote no document in time", f"Time limit: {deadline:g} s."
+            "The copy of the session timed out before it wrote a document",
+            f"Time limit: {deadline:g} s.",
         ) from None
     except ValueError:
         raise Failed("The copy of the session wrote a line that is too long") from None

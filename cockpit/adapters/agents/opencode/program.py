@@ -22,6 +22,6 @@ def find_program(environment: Mapping[str, str], *, path: Path | None = None) ->
     if path is None:
         found = shutil.which("opencode", path=environment.get("PATH", os.defpath))
         if found is None:
-            raise ProgramMissing("opencode is not installed", "No opencode on PATH.", INSTALL)
+            raise ProgramMissing("opencode is not installed", "opencode is not on PATH.", INSTALL)
         path = Path(found)
     return Program(path, probed_version(path, environment, INSTALL))

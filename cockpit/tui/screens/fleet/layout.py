@@ -87,7 +87,7 @@ class PaneSplit:
     def give_pane(self, steps: int) -> str | None:
         """Make the pane larger, or smaller with negative steps; return why if impossible."""
         if self._screen.has_class("-cramped"):
-            return "The terminal is too low for a pane."
+            return "The terminal is too short for a pane."
         view = self._memory.view
         if self.is_beside:
             return self._set("list_width", view.list_width - steps * STEP)

@@ -50,7 +50,7 @@ NEAR_END = 20
 """Lines from the end of the loaded list at which older handoffs are requested."""
 EVERYTHING = 2**31
 EMPTY = "No handoffs yet. They are listed here with their documents."
-LOST = "No supervisor answers: cockpit up"
+LOST = "The supervisor is not responding. Run: cockpit up"
 NOT_FOUND = "No document contains all of these words."
 
 

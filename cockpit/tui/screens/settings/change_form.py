@@ -151,7 +151,7 @@ class ChangeForm(Form[bool]):
         try:
             await self._client.ask(Load(config=config, named=files.named))
         except NoSupervisor:
-            return "The supervisor reads it when it starts."
+            return "Applies when the supervisor starts."
         except CockpitError as error:
             return safe_line(f"The supervisor keeps its previous settings: {error.title}.", 300)
         return ""

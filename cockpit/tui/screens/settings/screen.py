@@ -52,7 +52,7 @@ class SettingsScreen(ChangeForm):
     ]
 
     EXPLAINED = (
-        ("marks", 'A share ("70%"), tokens ("130k"), or what is left ("30% left").'),
+        ("marks", 'A share ("70%"), tokens ("130k"), or the remainder ("30% left").'),
         ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
         ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),
         ("mode", "For agents started from now on; running agents keep theirs."),
