@@ -1,6 +1,6 @@
-"""Run the supervisor's endless tasks, and start one again that failed.
+"""Run the supervisor's endless tasks, and restart tasks that fail.
 
-Each serves all agents: an error with one of them must not end it for the others.
+Each task serves all agents, so an error with one agent must not end the task for the others.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable
 from cockpit.core.safetext import safe_line
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-"""Seconds before a failed task starts again. Each failure doubles them."""
+"""Minimum and maximum seconds before a failed task restarts. Each failure doubles the wait."""
 
 _log = logging.getLogger(__name__)
 
 
 class Loops:
-    """The endless tasks of one supervisor, by what they do."""
+    """Runs the endless tasks of one supervisor."""
 
     def __init__(self) -> None:
         self._failed: dict[str, str] = {}

@@ -1,6 +1,7 @@
 """The supervisor: builds its components, restores the state of the previous one, and runs.
 
-This file builds the components and starts them in order. Each is described in its own file.
+This file builds the components and starts them in order. Each component is
+described in its own file.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cockpit.adapters.process.exits import wait_for_exit
 
 READY = b"__GANGLION__\n"
-"""textual-serve waits for this line before it accepts the program."""
+"""The line that textual-serve reads from the program first."""
 LONGEST = 1 << 20
 """Maximum bytes of one packet; pasted text comes as one packet."""
 PATIENCE = 1.0

@@ -23,7 +23,7 @@ class Unsuitable(ValueError):
 class _Child:
     key: str | int
     begin: int
-    """Where its key begins; in a list, its value."""
+    """Position of the value's key; in a list, of the value."""
     value: int
     end: int
 
@@ -31,9 +31,9 @@ class _Child:
 @dataclass(frozen=True, slots=True)
 class _Container:
     begin: int
-    """Where its bracket is."""
+    """Position of the opening bracket."""
     end: int
-    """Where the closing bracket is."""
+    """Position of the closing bracket."""
     children: tuple[_Child, ...]
 
 

@@ -44,10 +44,10 @@ class GitDiff:
         self._command = look.command
 
     async def of(self, directory: Path, since_commit: str | None) -> Diff:
-        """Compare with the commit if this repository has it, else with HEAD, else with the empty
-        tree.
+        """Return the diff between `since_commit` and the directory's files.
 
-        Raises only `ProgramMissing`.
+        Compares with HEAD if this repository does not have the commit, and with the empty tree if
+        there is no HEAD. Raises only `ProgramMissing`.
         """
         try:
             return await self._of(directory, since_commit)

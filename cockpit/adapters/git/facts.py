@@ -125,8 +125,10 @@ class GitFactFinder:
     async def _commits(
         self, directory: Path, since: datetime | None, since_commit: str | None
     ) -> tuple[Commit, ...]:
-        """Return the commits since the commit if this repository has it, else since the time, else
-        none."""
+        """Return the commits since `since_commit`, or since the time `since`.
+
+        The time is used if this repository does not have the commit. Empty without commit and time.
+        """
         if since_commit and await self.known(directory, since_commit):
             bounds = [f"{since_commit}..HEAD"]
         elif since is not None:

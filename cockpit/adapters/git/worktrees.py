@@ -61,8 +61,9 @@ class Git:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Return facts, with the commits since the commit if the repository has it, else since the
-        time, else none.
+        """Return facts, with the commits since `since_commit`, or since the time `since`.
+
+        The time is used if the repository does not have the commit.
         """
         return await self.look.facts(directory, since=since, since_commit=since_commit)
 

@@ -47,7 +47,7 @@ class ShellRun:
     """Negative for a signal; None if the program was not started or was killed by cockpit."""
     output: bytes = b""
     complaint: bytes = b""
-    """Its stderr."""
+    """The program's stderr."""
     problem: str = ""
     """Why the hook failed; "" after success."""
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 _LINUX_CREDENTIALS = struct.Struct("3i")
 """`struct ucred`: pid, uid, gid."""
 _SO_PEERPIDFD = 77
-"""Since Linux 6.5; Python's socket module has no name for it."""
+"""The socket option for the peer's pidfd (since Linux 6.5). Python's socket module lacks it."""
 _ENDED = {errno.ESRCH, errno.EINVAL}
 """Errors of `_SO_PEERPIDFD` for a process that has ended, before Linux 6.16."""
 

@@ -328,11 +328,11 @@ class Store:
             self._run("delete from latches where session = ? and name = ?", session, name)
 
     def unlatch_all(self, session: SessionId) -> None:
-        """Remove every latch of it."""
+        """Remove every latch of the session."""
         self._run("delete from latches where session = ?", session)
 
     def sessions_latched(self, name: str) -> list[SessionId]:
-        """Return everything that has this latch, oldest first."""
+        """Return the ids that have this latch, oldest latch first."""
         rows = self._run("select session from latches where name = ? order by at", name).fetchall()
         return [SessionId(row[0]) for row in rows]
 

@@ -18,7 +18,7 @@ RETURN_KEY = "F12"
 OTHER_RETURN_KEY, OTHER_SPOKEN = "C-F12", "Ctrl-F12"
 """The second return key, for a terminal inside the user's tmux, if that tmux uses the first key."""
 KEY_OPTION = "@cockpit_key"
-"""Option of a terminal's session: the return key, if it is not the first one."""
+"""Option of a terminal's session: the return key, if it is not `RETURN_KEY`."""
 FAR_OPTION = "@cockpit_far"
 """Option of a window that shows an agent of another machine: the agent's label. The window is
 closed when no terminal shows it any more."""

@@ -123,5 +123,5 @@ THEN: Final = _Then()
 
 
 def _chained(commands: Sequence[Command]) -> list[object]:
-    """Return the commands as further arguments of the command before them."""
+    """Return the arguments that append these commands to another tmux command."""
     return [word for command in commands for word in (THEN, *command)]

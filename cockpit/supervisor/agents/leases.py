@@ -65,7 +65,7 @@ class Leases:
             raise self._taken(agent.directory, held)
 
     def _straggling(self, agent: Agent, held: Holder) -> str | None:
-        """Return the marker of our ended session that holds the lock; None if it is not one.
+        """Return the marker of the holder if the holder is left from an ended session; else None.
 
         A lock without a holder's name is treated as the agent's own.
         """

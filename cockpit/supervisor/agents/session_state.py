@@ -90,7 +90,8 @@ class SessionState:
     quiet_since_start: bool = True
     """True until something is reported about the session."""
     began_at: float | None = None
-    """Start of the session's process, in monotonic seconds; None if another supervisor did it."""
+    """Start of the session's process, in monotonic seconds; None if an earlier
+    supervisor started the process."""
     background: tuple[BackgroundTask, ...] = ()
     """The running background tasks, without secrets."""
     version: str | None = None
@@ -296,7 +297,7 @@ class SessionState:
 
 
 def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:
-    """Return the time of the event in steady seconds; at most `otherwise`, when it was read."""
+    """Return the time of the event in steady seconds; at most `otherwise`, the time of reading."""
     at = getattr(event, "at", None)
     return min(at.timestamp() + clock_offset, otherwise) if at is not None else otherwise
 

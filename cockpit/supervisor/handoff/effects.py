@@ -85,7 +85,8 @@ class Effects:
         self._write = write
 
     async def perform(self, agent: Agent, command: Command) -> Event | None:
-        """Perform one command. Return its result as an event if the rules wait for one."""
+        """Perform one command. Return the command's result as an event, if the handoff waits for an
+        event."""
         match command:
             case Prepare():
                 draft = await self._document_builder.draft_of_facts(agent)

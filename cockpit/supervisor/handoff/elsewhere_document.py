@@ -44,7 +44,7 @@ from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.wire.verbs import DocumentSession, Done
 
 READ_SECONDS = 60.0
-"""For a whole transcript; real ones have at most some hundred MB."""
+"""Maximum seconds to read a whole transcript; real transcripts have up to some hundred MB."""
 LOOK_SECONDS = 5.0
 
 
@@ -179,7 +179,7 @@ class ElsewhereDocuments:
         draft: str,
         ident: HandoffId,
     ) -> str:
-        """The whole document, without secrets. Raises `Failed` if it is not valid."""
+        """Return the whole document, without secrets. Raises `Failed` if it is not valid."""
         parts, defaults = self._dependencies, settings.defaults
         folder = str(found.directory / defaults.handoff.directory)
         files = tuple(path for path in read.facts.files_modified if not path.startswith(folder))
@@ -253,7 +253,10 @@ def _read(path: Path, runtime: Runtime) -> _Read | None:
 
 
 def _model(recorded: str | None) -> str:
-    """The session's own model: another one may have a smaller window; empty if it is unknown."""
+    """Return the session's model for the copy; empty if the model is unknown.
+
+    The context might not fit into the window of another model.
+    """
     try:
         return model_name(recorded or "")
     except BadUsage:

@@ -241,7 +241,7 @@ class Engine:
             await self._advance(agent, Abandoned(why))
 
     async def apply(self, agent: Agent, event: Event) -> None:
-        """Advance the handoff by an event. If it raises, nothing was changed."""
+        """Advance the handoff by an event. After an exception, nothing was changed."""
         async with self._lock(agent):
             before = agent.handoff
             try:

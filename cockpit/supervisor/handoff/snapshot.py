@@ -112,7 +112,8 @@ class Observer:
         return bool(token) and agent.has_received(token)
 
     def _draft(self, agent: Agent) -> tuple[Draft, tuple[str, ...]]:
-        """Return the draft's state and problems. It is stable if two observations are equal."""
+        """Return the draft's state and problems. The draft is stable if two
+        observations are equal."""
         path = draft_path(agent)
         if path is None or agent.handoff_record is None:
             return Draft.ABSENT, ()

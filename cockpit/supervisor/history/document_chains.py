@@ -33,7 +33,7 @@ class Source:
     front: FrontMatter
     goal: str | None
     document: str
-    """The document's path in the worktree; the copy's path if it is missing there."""
+    """The path in the worktree; the copy's path if the worktree does not have the document."""
     copy: str
     sha256: str
 

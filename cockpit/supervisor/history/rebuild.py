@@ -114,7 +114,8 @@ def _is_complete(front: FrontMatter) -> bool:
 
 
 def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
-    """Return the folders that may contain the document; its own may have been renamed."""
+    """Return the folders that may contain the document: the setting of the folder may have changed
+    since."""
     found = {Path(front.previous_document).parent} if front.previous_document else set()
     if front.worktree is not None:
         found |= {Path(front.worktree) / name for name in (FOLDER, own.get(front.agent, FOLDER))}

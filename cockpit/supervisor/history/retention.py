@@ -112,7 +112,8 @@ class Retention:
         await self._dependencies.slow.ask(("record of", session.id), keep, KEEP_SECONDS)
 
     def _redactor(self, agent: Agent | None) -> Redactor:
-        """Return the redactor of the agent; for a removed agent (None), one without its secrets."""
+        """Return the redactor of the agent; for a removed agent (None), a redactor without the
+        agent's secrets."""
         if agent is not None:
             return redactor_of(self._dependencies.environment, agent)
         return redactor_without_agent(self._dependencies.environment, self._fleet.notified)

@@ -37,7 +37,7 @@ END_SECONDS = 15.0
 """Seconds that the process has to end after SIGTERM; CLIs usually need half a second."""
 READ_SECONDS = 5.0
 MODE_SECONDS = 60.0
-"""For a transcript of some hundred MB whose permission mode is far from its end."""
+"""Maximum seconds to find the permission mode in a transcript, which can have some hundred MB."""
 
 
 class Adoption:

@@ -22,7 +22,7 @@ READ_SECONDS = 5.0
 async def check_adoptable(dependencies: Dependencies, fleet: Fleet, found: LiveSession) -> None:
     """Raise `NotNow` or `BadUsage` if the session cannot be adopted.
 
-    Raises `NoAnswer` if its file system does not answer.
+    Raises `NoAnswer` if the file system of the session's directory does not answer.
     """
     if found.kind not in ("", "interactive"):
         raise NotNow(

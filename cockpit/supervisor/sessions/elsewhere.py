@@ -28,7 +28,7 @@ class Place:
     terminal: str = ""
     """The process's controlling terminal (`pts/3`); empty if there is none."""
     pane: str = ""
-    """The tmux pane (`%4`) in which it was started; empty outside tmux."""
+    """The tmux pane (`%4`) in which the process was started; empty outside tmux."""
     tmux_socket: str = ""
     """The socket of that tmux server."""
     by_cockpit: bool = False
@@ -60,7 +60,7 @@ class OtherSessions:
         self._places: dict[tuple[int, int], Place] = {}
         """Cached by pid and start time, because a process's place does not change."""
         self._held: dict[SessionId, str] = {}
-        """Sessions that a request is about to end or to copy, each with what happens to it."""
+        """Sessions that a request is using, with what the request does, as in `hold`."""
 
     @property
     def enabled(self) -> bool:

@@ -1,4 +1,4 @@
-"""How full the context of a session is that cockpit did not start, by the user's defaults."""
+"""The context usage of a session that cockpit did not start, by the user's default thresholds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """The tokens in a context, and what they are compared with."""
+    """The tokens in a context, and the limits that they are compared with."""
 
     tokens: int
     window: Window
     compacts_at: int | None
-    """Where the CLI compacts, from a formula; None if it does not."""
+    """Tokens at which the CLI compacts, from a formula; None if the CLI does not compact."""
     marks: Marks
 
     @property

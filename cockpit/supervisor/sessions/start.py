@@ -249,7 +249,7 @@ class Starter:
         )
 
     async def _reopen(self, agent: Agent, ident: SessionId, prompt: str | None) -> None:
-        """Reopen a session of this agent in its own job. It gets only `prompt`."""
+        """Reopen a session of this agent in its own job. The session gets only `prompt`."""
         self._sessions.save_counts(agent)
         held = self._dependencies.store.session(ident)
         assert held is not None

@@ -31,7 +31,7 @@ from cockpit.wire.verbs import Done, RemoveWorktree
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 TOO_MUCH = 500_000_000
-"""Maximum bytes of ignored files in a salvage; with more it is refused."""
+"""Maximum bytes of ignored files in a salvage; a larger salvage is refused."""
 
 
 class AgentWorktrees:
@@ -60,7 +60,7 @@ class AgentWorktrees:
         return None
 
     async def listing(self, directory: str | None) -> list[WorktreeStatus]:
-        """Return the linked worktrees of every agent's repository, and of the directory's.
+        """Return the linked worktrees of every agent's repository, and of `directory`'s repository.
 
         A repository that git cannot list has one entry with the reason.
         """

@@ -1,6 +1,6 @@
 """Build rows for sessions that cockpit did not start.
 
-The ends of their transcripts are read, and only while a client requests the rows.
+Reads the ends of the transcripts, only while a client requests the rows.
 """
 
 from __future__ import annotations

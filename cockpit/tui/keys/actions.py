@@ -48,10 +48,11 @@ class Action:
     shown: bool = False
     """Shown on the key line while available."""
     stays: bool = False
-    """Shown on the key line of every reachable agent; if it is unavailable, pressing it shows the
-    reason."""
+    """Shown on the key line of every reachable agent. If the action is unavailable, its key shows
+    the reason."""
     is_destructive: bool = False
-    """Whether it affects an agent or leaves the screen, and is refused when keys look pasted."""
+    """Whether the action affects an agent or leaves the screen. If so, it is refused when keys look
+    pasted."""
 
 
 def _scrolled(context: Context) -> tuple[Action, ...]:
@@ -431,7 +432,7 @@ def spoken(key: str) -> str:
 
 
 def _character(key: str) -> str:
-    """Return the character of a key that is named after it, such as `question_mark`."""
+    """Return the character for a key name such as `question_mark`; other names are unchanged."""
     for name in (key.replace("_", " "), key.replace("_", "-")) if len(key) > 1 else ():
         with suppress(KeyError):
             return unicodedata.lookup(name.upper())

@@ -23,7 +23,7 @@ _CELL = 12.2
 """The width of one cell in Textual's pictures."""
 _LINE = 24.4
 _ABOVE = 18.5
-"""From the top of a cell to its text's baseline."""
+"""The distance from the top of a cell to the baseline of the cell's text."""
 _BLANK = "\u00a0"
 _HEIGHTS = {block: eighths for eighths, block in enumerate("▁▂▃▄▅▆▇█", start=1)}
 _WIDTHS = {block: 8 - eighths for eighths, block in enumerate("▉▊▋▌▍▎▏", start=1)}

@@ -24,7 +24,7 @@ class Heading:
     group: Group
     count: int
     first: bool
-    """Whether it is the first heading, which also shows the column titles."""
+    """Whether this heading is the first one, which also shows the column titles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class KeyHint(NamedTuple):
     action: str
     start: int
     end: int
-    """`start` to `end` are its cells, so that a click finds its action."""
+    """The action is drawn in the cells from `start` to `end`, so that a click finds the action."""
 
 
 def possible(model: Model, context: Context) -> list[Action]:

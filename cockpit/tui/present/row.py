@@ -27,7 +27,7 @@ class Row:
     context: ContextStatus
     stale: bool
     absent: bool
-    """Whether there is no session, and therefore no context; False if it is only unknown."""
+    """Whether there is no session, and therefore no context; False if the context is unknown."""
     tokens: str
     percent: str
     band: str

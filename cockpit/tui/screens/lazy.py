@@ -1,7 +1,7 @@
 """Import the screens that the first frame does not need.
 
-They cost a fifth of a first start. `load` imports them after the first frame, so that no key waits
-for an import.
+Importing these screens takes a fifth of a first start. `load` imports them after the first frame,
+so that no key waits for an import.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ NAMES = (
     "settings.own_keys", "review.screen", "send", "settings.screen", "start.screen",
     "worktrees.screen",
 )  # fmt: skip
-"""Modules of this package, relative to it."""
+"""Names of modules, relative to this package."""
 
 
 def load() -> None:

@@ -1,6 +1,6 @@
 """Worktree removals: those in progress, and their results.
 
-They continue when the screen is left, and are shown when it is opened again.
+Removals continue after the screen is closed, and are shown when the screen is opened again.
 """
 
 from __future__ import annotations

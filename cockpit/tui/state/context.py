@@ -33,6 +33,6 @@ class UIContext:
     directory: Path = Path("/")
     """The directory cockpit was started in; the default for new agents."""
     files: Callable[[], Files] | None = None
-    """Reads the configuration from disk; None if it cannot be changed."""
+    """Reads the configuration from disk; None if the screen cannot change the configuration."""
     reload: ReloadDependencies | None = None
     """Functions to apply changed settings at once; None: changes apply at the next start."""

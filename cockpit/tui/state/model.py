@@ -47,7 +47,7 @@ class Connection:
 
     live: bool = False
     lost_at: float | None = None
-    """When the supervisor stopped answering; None while it answers, and before a first failure."""
+    """When the connection was lost; None while connected, and before a first failure."""
     why: str = ""
     incompatible: bool = False
     """Whether the supervisor is reachable but runs another version."""
@@ -202,7 +202,7 @@ class Model:
         return self.parts.get(host, self.main) if host else self.main
 
     def is_lost(self, name: str) -> bool:
-        """Whether the agent's host is lost."""
+        """Return whether the agent's host is lost."""
         return self.part_of(name) in self.lost
 
     def listen(self, listener: Listener) -> Callable[[], None]:

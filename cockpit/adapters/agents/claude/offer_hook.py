@@ -64,7 +64,7 @@ def settings_file(environment: Mapping[str, str]) -> Path:
 
 
 def entry() -> dict[str, Any]:
-    """Return the entry in the settings: the hook, and that it runs at a start only."""
+    """Return the entry for the settings: a hook that runs only when a session starts."""
     hook = {"type": "command", "command": _command(), "timeout": SECONDS}
     return {"matcher": "startup", "hooks": [hook]}
 

@@ -27,7 +27,7 @@ OUR_OWN = "bin/cockpit"
 TOOLS = "cockpit-tools"
 """The name of the second plugin."""
 TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
-"""The permission rule for all of these tools, and the prefix of their full names."""
+"""The permission rule for all tools of the second plugin, and the prefix of their full names."""
 
 
 def install_plugin(state: Path) -> Path:

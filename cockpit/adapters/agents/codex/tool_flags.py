@@ -14,8 +14,11 @@ STARTUP = 60
 
 
 def tool_flags() -> list[str]:
-    """Return the two arguments. Codex does not ask before it calls these tools, because the
-    supervisor decides which calls are allowed."""
+    """Return the two arguments that configure cockpit's tool server.
+
+    Codex does not ask before it calls these tools, because the supervisor decides which calls are
+    allowed.
+    """
     command, *arguments = tool_server()
     settings = {
         "command": command,

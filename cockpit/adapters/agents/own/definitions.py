@@ -20,7 +20,7 @@ KEPT = "runtimes.json"
 
 
 class Definitions:
-    """Definitions by name, each with its configuration file."""
+    """The definitions of the user's runtimes by name, each with its configuration file."""
 
     def __init__(self, kept: Path | None = None) -> None:
         self._kept = kept
@@ -28,7 +28,7 @@ class Definitions:
 
     @classmethod
     def of(cls, defined: Mapping[str, OwnRuntime]) -> Definitions:
-        """Return these definitions for one command, without saving them."""
+        """Return an object with these definitions, which are not saved."""
         made = cls()
         made.define(defined, {})
         return made

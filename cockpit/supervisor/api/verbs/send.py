@@ -22,7 +22,7 @@ ACCEPTED_WITHIN = 8.0
 
 
 class SendHandler:
-    """Performs `Send`. Holds the agent's lock while it types."""
+    """Performs `Send`. Holds the agent's lock while typing."""
 
     def __init__(
         self,
@@ -60,7 +60,8 @@ class SendHandler:
         return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
 
     async def _type(self, agent: Agent, text: str) -> tuple[Callable[[], bool], bool]:
-        """Paste and submit. Return a check for its acceptance, and whether the agent was idle."""
+        """Paste and submit a prompt. Return a function that checks whether the CLI accepted the
+        prompt, and whether the agent was idle."""
         pane, process = agent.record.pane, agent.process
         state, conduct = agent.session_state, agent.session_state.conduct
 

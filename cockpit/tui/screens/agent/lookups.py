@@ -72,7 +72,7 @@ class Lookups:
         return links(self._sessions, self._agent)
 
     def document_of(self, link: Link) -> Entry | None:
-        """Return the document of a session; None if it has none."""
+        """Return the document of a session; None if there is none."""
         return next((each for each in self.documents if each.id == link.handoff), None)
 
     def wanted(self, shown: Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """The form for starting a stopped or new agent. Shows the outcome while typing.
 
-The supervisor computes the outcome (`Plan`): directory, branch, or why it cannot start.
+The supervisor computes the outcome (`Plan`): directory, branch, or why the agent cannot start.
 """
 
 from __future__ import annotations
