@@ -35,7 +35,7 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
 
     fleet.cockpit.kill()
 
-    terminal.until("supervisor not responding", "Step 2 of 9")
+    terminal.until("supervisor unreachable", "Step 2 of 9")
     terminal.press("h")
     terminal.until("The supervisor is not responding. Run: cockpit up")
     terminal.press("j")
@@ -46,7 +46,7 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
     terminal.press("q")
 
     fleet.fly()
-    terminal.until("▌ 2 api", "2 idle", "Step 2 of 9", gone=("supervisor not responding",))
+    terminal.until("▌ 2 api", "2 idle", "Step 2 of 9", gone=("supervisor unreachable",))
     assert fleet.row("api").pid == pid
     terminal.press("Enter")
     terminal.until("F12 back to the cockpit", "? for shortcuts")
@@ -58,12 +58,12 @@ def test_a_plain_cockpit_brings_the_supervisor_back_under_an_open_screen(fleet: 
     open_already = fleet.terminal()
     open_already.until("▌ 1 able", "2 idle", "Step 2 of 9")
     fleet.cockpit.kill()
-    open_already.until("supervisor not responding")
+    open_already.until("supervisor unreachable")
 
     another = fleet.terminal()
 
     for terminal in (another, open_already):
-        terminal.until("▌ 1 able", "2 idle", "Step 2 of 9", gone=("supervisor not responding",))
+        terminal.until("▌ 1 able", "2 idle", "Step 2 of 9", gone=("supervisor unreachable",))
 
 
 def test_in_the_middle_of_a_review(fleet: Flight) -> None:

@@ -59,7 +59,7 @@ def head(
     if lost:
         who += lost[:1]
     elif not live:
-        who.append(Span(" supervisor not responding ", "error"))
+        who.append(Span(" supervisor unreachable ", "error"))
     parts = [[Span(" "), *part] for part in _parts(agent) if part]
     for part in parts:
         if _length(who) + _length(part) > width:

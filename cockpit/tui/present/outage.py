@@ -33,9 +33,7 @@ def _no_supervisor(connection: Connection, remote_host: str | None) -> str:
     if connection.incompatible:
         return "the supervisor runs another version"
     return (
-        f"{safe_line(remote_host, 24)} does not answer"
-        if remote_host
-        else "supervisor not responding"
+        f"{safe_line(remote_host, 24)} does not answer" if remote_host else "supervisor unreachable"
     )
 
 

@@ -22,7 +22,7 @@ def test_the_head_fits_and_keeps_name_and_state(width: int) -> None:
 
 def test_who_is_gone_and_who_does_not_answer_is_said() -> None:
     assert "no longer listed" in plain(head("api", None, 60, live=True))
-    assert "supervisor not responding" in plain(head("api", agent("api"), 60, live=False))
+    assert "supervisor unreachable" in plain(head("api", agent("api"), 60, live=False))
 
 
 def test_the_sections_can_be_clicked_and_go_round() -> None:

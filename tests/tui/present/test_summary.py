@@ -28,7 +28,7 @@ def test_counts_and_the_total_cost_are_at_the_top() -> None:
 def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:
     lost = Connection(live=False, lost_at=100.0, why="gone")
     line = plain(summary(fleet(), "local", lost, 110, 100.0 + 240))
-    assert "supervisor not responding · last seen 4m ago" in line
+    assert "supervisor unreachable · last seen 4m ago" in line
 
 
 def test_a_lost_host_is_said_with_the_reason() -> None:
@@ -150,9 +150,9 @@ def test_help_and_the_way_out_stay_on_the_key_line(width: int) -> None:
 def test_a_supervisor_that_is_away_or_strange_comes_with_its_remedy() -> None:
     away = Connection(live=False, lost_at=0.0)
     said = plain(summary(fleet(), "local", away, 100, 30.0))
-    assert "supervisor not responding · last seen just now" in said
+    assert "supervisor unreachable · last seen just now" in said
     assert said.rstrip().endswith("start it: cockpit up")
-    assert "supervisor not responding" in plain(summary(fleet(), "local", away, 60, 30.0))
+    assert "supervisor unreachable" in plain(summary(fleet(), "local", away, 60, 30.0))
     incompatible = Connection(live=False, lost_at=0.0, incompatible=True)
     said = plain(summary(fleet(), "local", incompatible, 100, 30.0))
     assert "the supervisor runs another version" in said

@@ -206,10 +206,10 @@ async def test_a_supervisor_that_goes_away_leaves_what_was_read(fly: Fly) -> Non
         await opened(flight, "4")
         await flight.reads("3 files changed")
         client.disconnect()
-        await flight.reads("supervisor not responding", "3 files changed")
+        await flight.reads("supervisor unreachable", "3 files changed")
         await flight.press("3", "r", "2")
         client.reconnect()
-        await flight.until(lambda: "supervisor not responding" not in flight.text())
+        await flight.until(lambda: "supervisor unreachable" not in flight.text())
         await flight.press("3")
         await flight.reads("Renew access tokens")
 
@@ -220,7 +220,7 @@ async def test_a_section_that_was_never_read_says_why_it_cannot_be(fly: Fly) -> 
         await opened(flight, "1")
         await flight.reads("session 2/4")
         client.disconnect()
-        await flight.reads("supervisor not responding")
+        await flight.reads("supervisor unreachable")
         for section in ("3", "4"):
             await flight.press(section)
             await flight.reads("  The supervisor is not responding. Run: cockpit up")

@@ -214,7 +214,7 @@ async def test_a_supervisor_that_goes_away_is_said_and_comes_back(fly: Fly) -> N
     client = scene()
     async with fly(client) as flight:
         client.disconnect()
-        await flight.reads("supervisor not responding", "142k/200k")
+        await flight.reads("supervisor unreachable", "142k/200k")
         await flight.press("j")
         assert flight.app.model.selected == "mailer"
         await flight.press("h")
@@ -327,7 +327,7 @@ async def test_a_supervisor_of_another_version_is_told_of_once(
         await flight.reads("supervisor 0.0.9")
         await flight.until(lambda: "cockpit restart" in str(flight.toasts()))
         client.disconnect()
-        await flight.reads("supervisor not responding")
+        await flight.reads("supervisor unreachable")
         client.reconnect()
         await flight.reads("supervisor 0.0.9")
         assert len(flight.toasts()) == 1

@@ -225,5 +225,5 @@ class InboxScreen(BaseScreen):
     def _head(self, width: int) -> list[Any]:
         model, lost = self.model, not self.model.any_live
         host = f"{len(model.parts)} hosts" if model.is_joined else model.host
-        host = "supervisor not responding" if lost else host
+        host = "supervisor unreachable" if lost else host
         return inbox.heading(list(self._items.values()), host, width, lost=lost)
