@@ -37,7 +37,7 @@ STDERR_BYTES = 4096
 """Maximum bytes read from the end of stderr."""
 
 NO_SUPERVISOR = 4
-"""Exit code of `dial-stdio` without a supervisor."""
+"""Exit code of `dial-stdio` if no supervisor is running."""
 NOT_FOUND = (126, 127)
 """Exit codes of a shell and of `env` for a program that is missing or cannot be run."""
 

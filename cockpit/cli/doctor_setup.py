@@ -129,7 +129,7 @@ def own_runtimes(
 
 
 def theme_files(folder: Path) -> list[Finding]:
-    """Check the user's own themes, as one finding; empty without own themes."""
+    """Check the user's own themes, as one finding; empty if there are none."""
     if not any(folder.glob("*.toml")):
         return []
     from cockpit.tui.terminal.themes import load

@@ -29,7 +29,8 @@ class Client(Protocol):
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """Yield an agent's pane each time it changes. The pane is captured only during this call.
 
-        Ends when the pane no longer exists. Raises `NoSuchAgent`, and `NotNow` without a pane.
+        Ends when the pane no longer exists. Raises `NoSuchAgent`, and `NotNow` if the agent
+        has no pane.
         """
 
     async def ask(self, verb: Verb) -> Done:

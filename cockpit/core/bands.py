@@ -220,7 +220,7 @@ def _short(tokens: int) -> str:
 def band(tokens: int | None, where: Marks | None) -> Band:
     """Return the band of a token count. A band includes the threshold at which it begins.
 
-    `UNKNOWN` without tokens or thresholds.
+    `UNKNOWN` if there are no tokens or thresholds.
     """
     if tokens is None or where is None:
         return Band.UNKNOWN

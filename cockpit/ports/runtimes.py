@@ -187,7 +187,8 @@ class Runtime(Protocol):
         """Return the hook events in a signal; empty for a subagent's signal."""
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
-        """Return events that a working CLI shows only on screen; empty without `Source.SCREEN`."""
+        """Return events that a working CLI shows only on screen; empty if the CLI
+        lacks `Source.SCREEN`."""
 
     def permission_mode(self, signal: Signal) -> str | None:
         """Return the permission mode that a hook reports; None if it reports no exact mode."""

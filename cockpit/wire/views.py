@@ -85,7 +85,7 @@ class HistoryQuery(Query):
 
 class FactsQuery(Query):
     session: str | None = None
-    """The id of an earlier session of the agent's job; without it, the current session."""
+    """The id of an earlier session of the agent's job; default: the current session."""
 
 
 class WorktreesQuery(Query):

@@ -12,8 +12,8 @@ from pathlib import Path
 from cockpit.core.errors import Failed
 
 FOLDER = "copies"
-"""Below the state folder. Always the same folder, because Gemini saves a record of each
-directory."""
+"""The folder for copies of sessions, below the state folder. Always the same folder, because Gemini
+saves a record of each directory."""
 
 
 def copies_folder(state: Path) -> Path:

@@ -37,7 +37,7 @@ class Asked:
     path: str
     query: str
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Header values by name; names are in lower case."""
     cookie: str = ""
     """The value of cockpit's cookie."""
     address: str = ""
@@ -52,7 +52,7 @@ class Answer(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Names in lower case."""
+        """Header values by name; names are in lower case."""
 
     @property
     def blocks(self) -> AsyncIterator[bytes]:

@@ -165,8 +165,8 @@ class Documents:
     def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
         """Restore a document from cockpit's copy.
 
-        If there is a file at the document's path, it is renamed; returns its new path, or None
-        without such a file. Raises `Failed`, possibly after the rename.
+        If there is a file at the document's path, it is renamed; returns the file's new path, or
+        None if there is no such file. Raises `Failed`, possibly after the rename.
         """
         aside = f"changed-{path.name}"
         try:
@@ -256,7 +256,8 @@ class Documents:
         return place / NOTICE
 
     def waiting(self, worktree: Path, folder: str = FOLDER) -> Path | None:
-        """Return the document to which `HANDOFF_PENDING.md` refers; None without this notice.
+        """Return the document to which `HANDOFF_PENDING.md` refers; None if there is
+        no notice.
 
         Any process that can write to the worktree can write the notice, so only a document in the
         same folder is accepted.
@@ -399,7 +400,7 @@ def _ident(folder: int, name: str) -> str:
 
 
 def _write_new(folder: int, created: datetime, data: bytes) -> str:
-    """Write under the first free name; a file with the same bytes is used as it is."""
+    """Write a document under the first free name; a file with the same bytes is used unchanged."""
     for number in range(1, MOST_IN_A_SECOND):
         name = document_name(created, number)
         try:

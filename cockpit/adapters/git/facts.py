@@ -127,7 +127,8 @@ class GitFactFinder:
     ) -> tuple[Commit, ...]:
         """Return the commits since `since_commit`, or since the time `since`.
 
-        The time is used if this repository does not have the commit. Empty without commit and time.
+        The time is used if this repository does not have the commit. Empty if
+        neither is known.
         """
         if since_commit and await self.known(directory, since_commit):
             bounds = [f"{since_commit}..HEAD"]

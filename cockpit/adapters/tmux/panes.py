@@ -91,7 +91,10 @@ class Tmux:
         return self._server
 
     async def home_pid(self) -> int | None:
-        """None, too, if several panes are marked as the home window's."""
+        """Return the pid of the home window's process; None if there is none.
+
+        None, too, if several panes are marked as the home window's.
+        """
         try:
             lines = await self.server.ask(
                 ["list-panes", "-a", "-f", f"#{{{HOME_OPTION}}}", "-F", "#{pane_pid}"]
@@ -218,7 +221,7 @@ class Tmux:
         self._server = None
 
     async def _ask(self, *commands: list[str], stdin: bytes = b"") -> list[str]:
-        """Run commands about one pane. Raises `PaneGone` without server or session."""
+        """Run commands about one pane. Raises `PaneGone` if there is no server or session."""
         with _about_a_pane():
             return await self.server.ask(*commands, stdin=stdin)
 

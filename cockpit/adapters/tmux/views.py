@@ -174,7 +174,8 @@ class TmuxViews:
         """Show a pane in the terminal that shows the home window; of several, in the last active
         one.
 
-        Other terminals are not changed. Raises `PaneGone`, and `NotNow` without such a terminal.
+        Other terminals are not changed. Raises `PaneGone`, and `NotNow` if no terminal shows the
+        home window.
         """
         window = await self._window(pane)
         session, client = await self._terminal_at_home()

@@ -41,7 +41,7 @@ class LostPane(StrEnum):
 
     CLOSED = "closed"
     SERVER_ENDED = "server_ended"
-    """The tmux server exited, and the process with it."""
+    """The tmux server exited, and the agent's process with the server."""
 
 
 LOST_PANE = {
@@ -166,7 +166,7 @@ class Agent:
         return self.settings.context.override if self.runs_configured_cli else None
 
     def begin_session(self, tail: Tail | None) -> None:
-        """Replace the state of the last session with that of a new one."""
+        """Replace the state of the last session with the state of a new session."""
         self.session_state = self._new_session(tail)
         self.exit = None
         self.troubles.failed.clear()
@@ -206,7 +206,7 @@ class Agent:
 
     @property
     def compaction_formula(self) -> int | None:
-        """Tokens at which the CLI compacts, by its known formula; None if it does not compact."""
+        """Tokens at which the CLI compacts, by a known formula; None if it never compacts."""
         if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -225,7 +225,7 @@ class Agent:
 
     @property
     def compacts_at(self) -> int | None:
-        """Tokens at which the CLI compacts automatically; None if it does not or is unknown."""
+        """Tokens at which the CLI compacts automatically; None if this is unknown or off."""
         return self.compaction_point[0]
 
     @property

@@ -46,7 +46,7 @@ class Fleet:
         self._agents: dict[AgentName, Agent] = {}
         self._environments = Environments(dependencies.places.state / "environments")
         self._hooks = Environments(dependencies.places.state / "agent-hooks")
-        """Stored like environments, because URLs and headers of hooks may contain secrets."""
+        """The agents' hooks. Stored like environments, because URLs and headers may be secret."""
         self._addresses = Environments(dependencies.places.state / "notified")
         self.notified: tuple[str, ...] = ()
         """Notification URLs, current and earlier. The tokens in them must never be shown."""
@@ -135,7 +135,7 @@ class Fleet:
         return loaded
 
     def _add_addresses(self, addresses: Iterable[str]) -> None:
-        """Add URLs. Earlier ones are kept, because transcripts may contain their tokens."""
+        """Add notification URLs. Keeps earlier URLs, because transcripts may have their tokens."""
         self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
         held = {str(number): address for number, address in enumerate(self.notified)}
         self._addresses.keep(USER, held)

@@ -38,7 +38,8 @@ class HandoffProgress:
     failed: str | None = None
     """Why the last handoff left no running session; None after the user has acted."""
     revived: Revived | None = None
-    """Set when the new session failed and the old one was reopened, until you send a prompt."""
+    """The last handoff, if the old session was reopened because the new session failed; None after
+    the user's next prompt."""
     loop_over: str | None = None
     """A message that the agent's loop has no iterations left, with the next step."""
 
@@ -73,7 +74,7 @@ class HandoffProgress:
         self.record = replace(self.record, details=details)
 
     def set_revived(self, at: float, why: str) -> None:
-        """Note that no new session started, and that the old one was reopened."""
+        """Note that no new session started, and that the old session was reopened."""
         self.revived = Revived(at, why)
 
     def set_failed(self, why: str) -> None:

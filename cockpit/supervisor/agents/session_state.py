@@ -88,7 +88,7 @@ class SessionState:
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """True until something is reported about the session."""
+    """Whether no report and no transcript line has arrived since the start."""
     began_at: float | None = None
     """Start of the session's process, in monotonic seconds; None if an earlier
     supervisor started the process."""
@@ -303,6 +303,6 @@ def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> f
 
 
 def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:
-    """Append to a list that keeps only its newest items."""
+    """Append an item to a list, and drop the oldest items above `most`."""
     notes.append(item)
     del notes[:-most]

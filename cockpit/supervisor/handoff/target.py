@@ -21,9 +21,9 @@ class Target:
     """The CLI and the model of a handoff's new session."""
 
     runtime: str = ""
-    """Empty for the CLI of the old session."""
+    """Name of the runtime; empty for the CLI of the old session."""
     model: str = ""
-    """Empty for the CLI's default model."""
+    """Name of the model; empty for the CLI's default model."""
 
 
 SAME = Target()

@@ -143,7 +143,10 @@ class Outbox:
     async def _deliver_in_thread(
         self, message: OutgoingRecord, hook: dict[str, Any], job: str
     ) -> Answer:
-        """Send into the job's thread. Opens a thread if there is none or it was deleted."""
+        """Send a message into the job's chat thread.
+
+        Opens a thread if there is none or the thread was deleted.
+        """
         place = reference(hook)["place"]
         thread = self._threads.of(place, job)
         answer = await self._send(message, hook, thread)

@@ -58,7 +58,7 @@ class OtherSessions:
         self._dependencies = dependencies
         self._fleet = fleet
         self._places: dict[tuple[int, int], Place] = {}
-        """Cached by pid and start time, because a process's place does not change."""
+        """Where processes run, by pid and start time. Cached, because that does not change."""
         self._held: dict[SessionId, str] = {}
         """Sessions that a request is using, with what the request does, as in `hold`."""
 

@@ -55,7 +55,8 @@ class ElsewhereRows:
         self._others = others
         self._is_watched = is_watched
         self._readings: dict[tuple[Path, int], TranscriptEnd] = {}
-        """Cached by transcript and pid, while a client follows the rows or recently did."""
+        """The ends of transcripts, by path and pid. Cached while a client follows the rows, and for
+        a while afterwards."""
         self._followers = 0
         self._forgetting: asyncio.TimerHandle | None = None
         self._one_at_a_time = asyncio.Lock()

@@ -35,7 +35,7 @@ ACTIVITY_READABLE = 28
 STATE_WIDEST = 13
 
 _DROP_ORDER = ("band", "trend", "age", "cost", "chain", "turns", "tokens", "activity", "percent")
-"""In the order in which columns are dropped."""
+"""Columns that can be dropped on a narrow screen, in this order."""
 
 _TITLES = {
     "name": "",

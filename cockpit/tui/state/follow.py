@@ -20,12 +20,13 @@ from cockpit.wire.stream import Snapshot, WatchLine
 
 FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
-"""In seconds. Connecting to a local socket is cheap, and the user may be waiting."""
+"""Maximum seconds between retries. Short, because connecting to a local socket is cheap."""
 LAST_REMOTE_RETRY = 30.0
-"""In seconds. Each retry on a remote host costs a process, a login and a log entry."""
+"""Maximum seconds between retries on a remote host, where each costs a login and a log entry."""
 BEGINNING = 3.0
 AT_THE_BEGINNING = 0.05
-"""In seconds. A supervisor that was started together with the screen answers soon."""
+"""Seconds between retries during the first `BEGINNING` seconds: a supervisor that was started
+together with the screen is ready soon."""
 
 
 class NotUnderstood(Failed):

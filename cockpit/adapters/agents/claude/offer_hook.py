@@ -29,7 +29,7 @@ from cockpit.core.safetext import safe_line
 OPTION = "--offer-handoff"
 """The option of `cockpit` in the hook's command."""
 SECONDS = 5
-"""After this the CLI continues without the hook, which ends itself earlier."""
+"""Seconds after which the CLI continues without the hook; the hook ends itself earlier."""
 _EVENT = ("hooks", "SessionStart")
 _LARGEST = 8_000_000
 _BOM = "\ufeff"
@@ -51,7 +51,7 @@ class _File:
 
     text: str
     data: bytes | None = None
-    """None if there was no file."""
+    """The content of the settings file; None if there was no file."""
     mode: int = 0o600
     group: int = -1
     mark: str = ""

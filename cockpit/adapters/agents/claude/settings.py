@@ -38,8 +38,8 @@ HOOK_EVENTS = (
     "SubagentStop",
     "SessionEnd",
 )
-"""Without `PreToolUse`, which would start a process before every tool call and report no more than
-`PostToolUse`."""
+"""Events that run the reporter. `PreToolUse` is left out, because it would start a process before
+every tool call and report no more than `PostToolUse`."""
 
 DRAFTS = "//**/draft-*.md"
 """Files that can be a document's draft. Before a tool writes one, the reporter checks its path."""

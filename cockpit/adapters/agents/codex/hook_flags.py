@@ -29,7 +29,8 @@ HOOK_EVENTS = (
     "SubagentStop",
     "SessionEnd",
 )
-"""Without `PreToolUse`, which would start a process before every tool call and report no more."""
+"""Events that run the reporter. `PreToolUse` is left out, because it would start a process before
+every tool call and report no more than `PostToolUse`."""
 
 TIMEOUT = 3
 """Seconds after which Codex continues without the reporter; Codex's maximum for `SessionEnd`."""

@@ -25,7 +25,8 @@ from cockpit.ports.runtimes import Aside, SessionOrder
 
 LARGEST_ANSWER = 256 * 1024
 COPIED = (TRANSCRIPT, "checkpoints")
-"""Without `workspace.yaml`, with which the copy would use the agent's directory."""
+"""The files of a session that are copied. `workspace.yaml` is left out, because with that file the
+copy would use the agent's directory."""
 _NO_TOOLS = ("--available-tools=none", "--no-auto-update", "--disable-builtin-mcps")
 
 
@@ -37,7 +38,7 @@ async def ask_copy(
     deadline: float,
 ) -> Aside:
     """Return a copy's answer, after its process has ended and the copy is removed. Raises `Failed`
-    without an answer, and `NotNow` without a transcript."""
+    if there is no answer, and `NotNow` if there is no transcript."""
     original = session_folder(order.session_id, environment)
     if original is None or not original.is_dir():
         raise NotNow("The session has no transcript to copy")

@@ -28,10 +28,12 @@ HOOK_EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
-"""Without `PreToolUse`, which would start a process before every tool call and report no more."""
+"""Events that run the reporter. `PreToolUse` is left out, because it would start a process before
+every tool call and report no more than `PostToolUse`."""
 
 TIMEOUT = 12
-"""Seconds after which Copilot continues without the reporter, which delays a compaction up to 8."""
+"""Seconds after which Copilot continues without the reporter. The reporter delays a compaction for
+up to 8 s."""
 
 
 def install_plugin(state: Path, agent: AgentName, *, tools: bool) -> Path:

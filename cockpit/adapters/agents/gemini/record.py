@@ -41,9 +41,9 @@ PROMPT_KEPT = 1_000_000
 SNAPSHOT = "<state_snapshot>"
 """Part of the text that replaces the history in a compaction."""
 _FRESH = timedelta(seconds=3)
-"""A history written later than this after its snapshot does not indicate a compaction."""
+"""Maximum time between a compaction's snapshot and the history that is written after it."""
 _APART = timedelta(seconds=1)
-"""In a resumed session's history, all messages have the same time; with a larger difference, the
+"""Maximum time between the messages of a resumed session's history; with a larger difference, the
 history belongs to a compaction."""
 _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed from "

@@ -22,9 +22,9 @@ from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.ports.runtimes import SessionOrder
 
 PLUGIN = "cockpit-reports.js"
-"""Must differ from the names of the user's plugins: opencode loads one plugin per name."""
+"""The plugin's file. No plugin of the user may have this name: opencode loads one per name."""
 PARTS = (PLUGIN, "cockpit-permissions.js")
-"""The plugin and the file that it imports."""
+"""The plugin and the file that the plugin imports."""
 FOLDER = "opencode"
 """The folder of the plugin and of the transcripts, below the state folder."""
 ORDER = "COCKPIT_OPENCODE"

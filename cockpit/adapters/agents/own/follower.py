@@ -21,7 +21,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 USES_LINUX = sys.platform == "linux" and not os.environ.get("COCKPIT_PORTABLE")
-"""The same as in `config.kernel`, which cannot be imported here."""
+"""Whether Linux features are used, as in `config.kernel`, which cannot be imported here."""
 LOOK = 0.1
 """Seconds between checks of the record and of the agent's process."""
 PIECE = 64 * 1024
@@ -63,8 +63,8 @@ class Follower:
         )
 
     def run(self) -> None:
-        """Follow the record until the agent has ended. A fault ends this earlier; its text is
-        written to the output file."""
+        """Follow the record until the agent has ended. After a fault, stop earlier and write the
+        fault's text to the output file."""
         try:
             for _ in range(MOST_RESTARTS):
                 try:
@@ -98,7 +98,7 @@ class Follower:
             process.wait()
 
     def write(self, data: bytes) -> None:
-        """Append to the output file."""
+        """Append `data` to the output file."""
         while data:
             data = data[os.write(self.answers, data) :]
 

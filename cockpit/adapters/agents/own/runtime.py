@@ -192,7 +192,7 @@ class OwnProgram(Command):
         }
 
     def _filled(self, words: Sequence[str], values: Mapping[str, str]) -> list[str]:
-        """Replace placeholders once: a value that contains a placeholder is not changed."""
+        """Replace the placeholders in these words; placeholders inside values are kept."""
         return [_replaced(word, values) for word in words]
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -279,7 +279,7 @@ def _directory(record: Path) -> str | None:
 
 
 def _replaced(word: str, values: Mapping[str, str]) -> str:
-    """Replace every `{name}` with a known name."""
+    """Replace each placeholder `{name}` that is in `values` with its value."""
     parts = word.split("{")
     out = parts[0]
     for part in parts[1:]:
