@@ -1,5 +1,5 @@
-"""The terminal in which one of cockpit's tmux clients runs: its name, and the user's own tmux
-around it.
+"""The terminal in which one of cockpit's tmux clients runs: the terminal's name, and the user's
+own tmux around the terminal.
 
 Reads only the key bindings of the user's tmux, and changes nothing there.
 """

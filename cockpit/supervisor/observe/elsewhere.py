@@ -31,11 +31,11 @@ from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.wire.verbs import Done, WatchSession
 
 WATCHED = "elsewhere.watched"
-"""The latch of a watched process."""
+"""Name of the latch of a watched process."""
 GAP = 1.0
-"""The least seconds between two looks: a working CLI writes many times a second."""
+"""Minimum seconds between two reads of a transcript: a working CLI writes many times a second."""
 RETRY = 5.0
-"""Seconds until the next look after an error."""
+"""Seconds until the next read after an error."""
 PATIENCE = 5.0
 """Seconds for one step of reading a transcript."""
 SHORT_ID = 8
@@ -72,7 +72,7 @@ class ElsewhereWatch:
         )
 
     async def watch_session(self, asked: WatchSession) -> Done:
-        """Begin or stop to watch a session; idempotent.
+        """Start or stop watching a session; idempotent.
 
         Raises `BadUsage`, `NotNow` or `NotAllowed`.
         """

@@ -125,7 +125,10 @@ class Continuation:
         return next((copy for copy in copies if is_file(copy)), named)
 
     def _directory(self, asked: Continue, left: Document) -> Path:
-        """Return the requested directory; else the document's. Refuses one where an agent works."""
+        """Return the requested directory, else the document's directory.
+
+        Raises if the directory is missing, or if an agent works in the document's directory.
+        """
         if asked.directory is not None:
             if not (named := Path(asked.directory)).is_dir():
                 raise BadUsage(

@@ -30,7 +30,7 @@ class Place:
     pane: str = ""
     """The tmux pane (`%4`) in which the process was started; empty outside tmux."""
     tmux_socket: str = ""
-    """The socket of that tmux server."""
+    """The socket of the pane's tmux server."""
     by_cockpit: bool = False
     """Whether a cockpit started the process or one of its ancestors."""
 

@@ -1,6 +1,7 @@
 """Sort orders of the agents inside a group.
 
-With `need` a row moves only when its state changes; with the others also when its values change.
+With `need`, a row moves only when the agent's state changes; with the other orders, also when the
+row's values change.
 """
 
 from __future__ import annotations

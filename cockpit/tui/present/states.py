@@ -28,7 +28,7 @@ GROUPS = (
     Group("done", "done", ("done",)),
     Group("stopped", "stopped", ("exited", "stopped")),
 )
-"""Most urgent first."""
+"""The groups of agents, the most urgent group first."""
 
 _GROUP_OF = {state: group for group in GROUPS for state in group.states}
 

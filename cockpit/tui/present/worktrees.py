@@ -28,7 +28,7 @@ def name_of(tree: WorktreeStatus) -> str:
 
 
 def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
-    """Return what blocks removing a worktree; `salvage` leaves out work that it would save."""
+    """Return what blocks removing a worktree; with `salvage`, without work that would be saved."""
     if not tree.made:
         return tree.obstacles[:1]
     return [one for one in tree.obstacles if not (salvage and one.salvageable)]

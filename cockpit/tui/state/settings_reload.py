@@ -39,7 +39,7 @@ class ReloadDependencies:
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     """The clients to follow, by host; an unchanged host keeps its client object."""
     watch: Callable[[Callable[[], None]], Callable[[], None]]
-    """Call a function when a file may have changed; returns how to stop."""
+    """Call a function when a file may have changed; returns a function that stops the watch."""
     let_through: Callable[[], None] = lambda: None
     """Make our tmux pass through desktop notifications."""
 

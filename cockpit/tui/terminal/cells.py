@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 )
 _ALTERNATE_SCREEN = "1049"
 _REWRITTEN = 4
-"""Unchanged gaps of up to this many cells are rewritten: moving the cursor costs as much."""
+"""Maximum cells of an unchanged gap that is rewritten: moving the cursor costs as much."""
 
 
 class ScreenDiff:

@@ -34,7 +34,8 @@ LONGEST_COMMAND = 8000
 _ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
 """The tool for the first words of a permission notification."""
 _SOURCES = {"new": "clear"}
-"""Copilot reports `new` for every new session, including one after `/clear`."""
+"""cockpit's source by Copilot's source of a session start. Copilot reports `new` for every new
+session, including one after `/clear`."""
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
 
 

@@ -15,8 +15,8 @@ from cockpit.ports.runtimes import Program
 INSTALL = "Install it with: npm install -g @google/gemini-cli"
 
 NO_RELAUNCH: Mapping[str, str] = {"GEMINI_CLI_NO_RELAUNCH": "true"}
-"""Makes Gemini use one process. Otherwise the process in the pane starts a second one and ignores
-every signal (0.61.0)."""
+"""A variable that makes Gemini use one process. Otherwise the process in the pane starts a second
+process and ignores every signal (0.61.0)."""
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
