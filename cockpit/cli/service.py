@@ -193,7 +193,7 @@ def _installed_text(path: Path) -> str | None:
         raise NotNow(
             f"{safe_line(str(path))} was not written by cockpit",
             "It was not changed.",
-            "Move it away, then run again: cockpit service install",
+            "Move it elsewhere, then run again: cockpit service install",
         )
     return text
 

@@ -39,7 +39,7 @@ class Loops:
             try:
                 await loop()
                 return
-            except Exception as bug:  # noqa: BLE001 - a task that serves all agents must go on
+            except Exception as bug:  # noqa: BLE001 - a task that serves all agents must continue
                 if asyncio.get_running_loop().time() - began > LONGEST_WAIT:
                     wait = FIRST_WAIT
                 _log.exception("%s failed; restarting in %.0f s", name, wait)

@@ -214,7 +214,7 @@ class GitWorktrees:
         if not await self._is_worktree(repository, directory):
             raise Failed(
                 f"{shown} already exists and is not a worktree of this repository",
-                hint="Move it away, or choose another directory under [agents.worktree].",
+                hint="Move it elsewhere, or choose another directory under [agents.worktree].",
             )
         current = await self.look.branch(directory)
         if current != branch:

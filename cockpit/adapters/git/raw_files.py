@@ -184,7 +184,7 @@ def not_saved(where: Path, why: str) -> Failed:
     return Failed(
         f"Cannot save all files in {safe_line(str(where))}",
         why,
-        "Nothing was removed. Move the file away, and try again.",
+        "Nothing was removed. Move the file elsewhere, then try again.",
     )
 
 

@@ -1,7 +1,7 @@
 """Write a handoff document of a session that cockpit did not start, by a copy of the session.
 
-The session is only read: its process goes on, and nothing is typed into its terminal. Nothing is
-stored before the document is sealed, so a supervisor that ends in between leaves nothing behind.
+The session is only read: its process keeps running, and nothing is typed into its terminal. Nothing
+is stored before the document is sealed, so a supervisor that ends in between leaves nothing behind.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class ElsewhereWatch:
         loaded = self._fleet.loaded
         wanted = loaded.settings.notifications if loaded is not None else None
         if wanted is None or not wanted.urls or "needs_you" not in wanted.on:
-            return ". No [notifications] address is set for it: only an open screen notifies you"
+            return ". No [notifications] URL is set for needs_you: only an open screen notifies you"
         return ""
 
     # Watching

@@ -339,7 +339,7 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
         names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
         yield Obstacle(
             why=f"there are other repositories inside it: {names}",
-            next="Push their commits and move them away. For a submodule: git submodule deinit",
+            next="Push their commits; move them elsewhere. For a submodule: git submodule deinit",
         )
     salvage = f"Commit it, or save all of it: cockpit worktrees remove {where} --salvage"
     if tree.changed is None or tree.untracked is None:

@@ -163,7 +163,7 @@ class ElsewhereScreen(BaseScreen):
         if session is None:
             show_reason(self, self._none())
         elif session.session_id in self._adopting:
-            show_reason(self, "It is already being adopted.")
+            show_reason(self, "The session is already being adopted.")
         elif session.refusal:
             show_reason(self, safe_line(session.refusal, 400))
         else:

@@ -134,7 +134,7 @@ class WorktreesScreen(BaseScreen):
                 self, "The list is still loading." if looking else "There are no worktrees."
             )
         elif name_of(tree) in self._removals.begun:
-            show_reason(self, "It is already being removed.")
+            show_reason(self, "The worktree is already being removed.")
         elif why := refusal(tree, self._key("salvage"), salvage=salvage):
             show_reason(self, safe_line(why, 300))
         else:
