@@ -55,8 +55,7 @@ class Undo:
         order = self._sessions.order(agent, again, None, resume=True)
         runtime = self._sessions.runtime_of(agent, again)
         await self._sessions.prepare(agent, order, runtime)
-        if order.session_id != agent.cli_session:
-            await asyncio.to_thread(runtime.resumable, order)
+        await asyncio.to_thread(runtime.resumable, order)
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
                 f"{agent.name} was cleared manually",

@@ -88,6 +88,18 @@ def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Dependencies)
     assert "1 job rebuilt from 1 document; 5 files ignored" in told(parts)[0]
 
 
+def test_a_document_of_a_session_outside_cockpit_is_neither_rebuilt_nor_an_odd_file(
+    parts: Dependencies,
+) -> None:
+    lay(parts, "h1", GOOD)
+    lay(parts, "h2", replace(GOOD, id="h2", agent="", job=""))
+    rebuild_now(parts)
+    assert [each.id for each in parts.store.handoffs(JobId("j"))] == ["h1"]
+    (text,) = told(parts)
+    assert "1 job rebuilt from 1 document" in text
+    assert "ignored" not in text
+
+
 def test_archived_copies_count_and_the_document_is_found_where_it_lies(
     parts: Dependencies, tmp_path: Path
 ) -> None:

@@ -163,6 +163,37 @@ async def test_going_back_to_a_session_in_the_middle_of_a_chain(cockpit: Cockpit
         assert back.session_id == third.previous_session_id
 
 
+async def test_an_undo_is_not_finished_over_a_session_that_another_agent_has_open(
+    cockpit: Cockpit,
+) -> None:
+    tables = [
+        cockpit.agent(name, mode="observe", steps=9, pause=3, step_tokens=100)
+        for name in ("api", "web")
+    ]
+    async with cockpit.flying(*tables):
+        first, web = await cockpit.start(), await cockpit.start("web")
+        for name in ("api", "web"):
+            await cockpit.until(lambda row: row.state == "idle", name)
+        type_in(cockpit, first, "/clear")
+        second = await cockpit.until(lambda row: row.session_number == 2)
+        type_in(cockpit, web, f"/resume {first.session_id}")
+        await cockpit.until(lambda row: row.session_number == 2, "web")
+    begin_undo(cockpit, second)
+    async with cockpit.flying():
+        row = await cockpit.until(lambda row: row.needs)
+        assert row.needs is not None
+        assert row.needs.detail.endswith(f"Session {first.session_id} is already open")
+        assert (row.pid, row.session_id) == (second.pid, second.session_id)
+        (chain,) = await cockpit.client.history("api")
+        assert [each.state for each in chain.sessions][-1] == "live"
+
+
+def type_in(cockpit: Cockpit, row: AgentStatus, text: str) -> None:
+    assert row.pane is not None
+    cockpit.tmux("send-keys", "-t", row.pane, "-l", text)
+    cockpit.tmux("send-keys", "-t", row.pane, "Enter")
+
+
 def at_rest(number: int) -> Callable[[AgentStatus], bool]:
     """Whether the session of that place waits for its user."""
     return lambda row: (
@@ -223,11 +254,9 @@ async def test_over_somebody_who_cannot_be_ended_nobody_is_started(cockpit: Cock
 
 async def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit) -> None:
     second = await handed_off(cockpit)
-    assert second.pane is not None
 
     def clear() -> None:
-        cockpit.tmux("send-keys", "-t", str(second.pane), "-l", "/clear")
-        cockpit.tmux("send-keys", "-t", str(second.pane), "Enter")
+        type_in(cockpit, second, "/clear")
         end = time.monotonic() + PATIENCE
         with closing(Store(cockpit.places.database).open()) as store:
             while len([one for one in store.live_sessions() if one.agent == "api"]) != 1 or (
