@@ -37,7 +37,8 @@ MAY_IMPORT = {
 ROOMS = {
     "supervisor": (
         "events", "lifetime", "loops", "dependencies", "agents", "outbound", "sessions", "handoff",
-        "view", "observe", "history", "api", "supervisor", "serving", "main",
+        "view", "observe", "history", "api", "process_ends", "restoration",
+        "supervisor", "serving", "main",
     ),
     "adapters": (
         "files", "process", "clock", "hooks", "transcripts", "documents", "git", "tmux", "agents",

@@ -14,7 +14,13 @@ ROOT = Path(cockpit.__file__).parent / "supervisor"
 OWNERS = {
     "progress": ("handoff/", "agents/handoff_progress.py"),
     "start": ("sessions/",),
-    "troubles.failed": ("observe/", "sessions/repair.py", "supervisor.py"),
+    "troubles.failed": (
+        "observe/",
+        "sessions/repair.py",
+        "supervisor.py",
+        "restoration.py",
+        "handoff/open_handoffs.py",
+    ),
     "troubles.writing": ("observe/disk_monitor.py",),
     "troubles.dialog": ("observe/watch.py", "sessions/start.py"),
     "troubles.worktree": ("observe/worktree_monitor.py", "sessions/worktrees.py"),
@@ -27,6 +33,7 @@ OWNERS = {
     "agent.record": ("agents/agent.py", "sessions/lifecycle.py"),
     "agent.session": ("agents/", "sessions/", "handoff/"),
     "agent.process": ("sessions/",),
+    "agent.lost_pane": ("process_ends.py",),
 }
 """The state, or one field of it, and which files of `supervisor/` assign it."""
 

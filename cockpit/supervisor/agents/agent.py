@@ -51,17 +51,27 @@ LOST_PANE = {
 
 
 @dataclass(frozen=True, slots=True)
+class PaneLoss:
+    """The detection that an agent's pane is missing."""
+
+    why: LostPane
+    at: float
+    """When it was detected, in monotonic seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Exit:
     """The end of an agent's process, as far as is known."""
 
     at: float
     """When the process ended, in unix seconds."""
     status: int | None = None
+    """The exit status; None if there is none, or if tmux does not report it."""
     signal: int | None = None
     last_lines: str = ""
     """The last lines of the agent's pane."""
     lost: LostPane | None = None
-    """The exit status; None if there is none, or if tmux does not report it."""
+    """Why there are no last lines; None if there are, or if tmux does not answer."""
     recorded: str | None = None
     """The description that an earlier supervisor stored."""
 
@@ -100,6 +110,8 @@ class Agent:
     session_state: SessionState = field(init=False)
     process: ProcessId | None = None
     exit: Exit | None = None
+    lost_pane: PaneLoss | None = None
+    """The last loss of its pane, if its process was still running then."""
     progress: HandoffProgress = field(default_factory=HandoffProgress)
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)

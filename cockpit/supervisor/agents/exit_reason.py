@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PanesSilent
-from cockpit.supervisor.agents.agent import Agent, Exit, LostPane
+from cockpit.supervisor.agents.agent import Agent, Exit, LostPane, PaneLoss
 from cockpit.supervisor.dependencies import Dependencies
 
 OURS = ("Pane is dead", "This process has ended")
 """Prefixes of lines that tmux and cockpit add to a dead pane."""
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
 """Seconds for which a tmux server that may be exiting is queried, and between two queries."""
+HANGUP_SECONDS = 2.0
+"""Seconds in which a process ends whose pane closed; one that ignores the hangup goes on."""
 LINES_SHOWN = 3
 """Number of lines of a dead pane that the row shows."""
 
@@ -33,6 +35,10 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
         elif pane is not None:
             gone = await _server_has_ended(dependencies)
             lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
+        elif (loss := agent.lost_pane) is not None:
+            # A pane that closes hangs up its process, which ends a moment later.
+            recent = dependencies.clock.monotonic() - loss.at <= HANGUP_SECONDS
+            lost = loss.why if recent else None
     except (PanesSilent, CockpitError):
         # The process has certainly ended. A tmux server that is exiting may not answer.
         gone = pane is not None and await _server_has_ended(dependencies)
@@ -40,15 +46,24 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
     return Exit(dependencies.clock.now().timestamp(), status, signal, text, lost)
 
 
-async def without_panes(dependencies: Dependencies, agents: Iterable[Agent]) -> list[Agent]:
-    """Return the agents whose pane no longer exists; none if tmux does not answer."""
+async def lost_panes(
+    dependencies: Dependencies, agents: Iterable[Agent]
+) -> list[tuple[Agent, PaneLoss]]:
+    """Return the agents whose pane no longer exists, and why; none if tmux does not answer."""
     had = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
     try:
         there = await dependencies.panes.look()
     except (PanesSilent, CockpitError):
         return []
+    without = [(agent, pane) for agent, pane in had if pane not in there]
+    if not without:
+        return []
+    gone = not there and await _server_has_ended(dependencies)
+    loss = PaneLoss(
+        LostPane.SERVER_ENDED if gone else LostPane.CLOSED, dependencies.clock.monotonic()
+    )
     # An agent may have got another pane after the listing.
-    return [agent for agent, pane in had if agent.record.pane == pane and pane not in there]
+    return [(agent, loss) for agent, pane in without if agent.record.pane == pane]
 
 
 async def _server_has_ended(dependencies: Dependencies) -> bool:

@@ -14,8 +14,8 @@ from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.errors import Hindered
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Pane, PanesSilent
-from cockpit.supervisor.agents.agent import Exit, LostPane
-from cockpit.supervisor.agents.exit_reason import find_exit, without_panes
+from cockpit.supervisor.agents.agent import Exit, LostPane, PaneLoss
+from cockpit.supervisor.agents.exit_reason import HANGUP_SECONDS, find_exit, lost_panes
 from cockpit.supervisor.dependencies import Dependencies
 from tests.supervisor.left_alone import Parts, elsewhere, flown, parts_of, until
 
@@ -90,8 +90,9 @@ async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpi
         told = await find_exit(parts.dependencies, parts.agent)
         assert (told.lost, told.last_lines) == (LostPane.CLOSED, "")
         assert told.description == "ended, status unknown. Its pane was closed."
-        assert await without_panes(parts.dependencies, parts.fleet) == [parts.agent]
-        assert await without_panes(mute(parts), parts.fleet) == []
+        ((agent, loss),) = await lost_panes(parts.dependencies, parts.fleet)
+        assert (agent, loss.why) == (parts.agent, LostPane.CLOSED)
+        assert await lost_panes(mute(parts), parts.fleet) == []
         os.kill(pane.pid, signal.SIGKILL)
         server = int(cockpit.tmux("display-message", "-p", "#{pid}"))
         told = await find_exit(interrupted(parts), parts.agent)
@@ -104,6 +105,20 @@ async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpi
         assert told.lost is LostPane.SERVER_ENDED
         told = await find_exit(interrupted(parts, silent=1000), parts.agent)
         assert told.lost is None
+        ((agent, loss),) = await lost_panes(parts.dependencies, parts.fleet)
+        assert loss.why is LostPane.SERVER_ENDED
+
+
+async def test_a_process_that_ends_just_after_its_pane_ended_with_it(cockpit: Cockpit) -> None:
+    cockpit.configure(cockpit.agent())
+    async with parts_of(cockpit) as parts:
+        agent, clock = parts.agent, parts.dependencies.clock
+        assert agent.record.pane is None
+        for why in LostPane:
+            agent.lost_pane = PaneLoss(why, clock.monotonic())
+            assert (await find_exit(parts.dependencies, agent)).lost is why
+            agent.lost_pane = PaneLoss(why, clock.monotonic() - HANGUP_SECONDS - 1)
+            assert (await find_exit(parts.dependencies, agent)).lost is None
 
 
 async def test_an_end_is_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:

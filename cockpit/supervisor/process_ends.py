@@ -1,0 +1,79 @@
+"""Records how an agent's process ended, and lets what waits for its end go on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cockpit.core.errors import Hindered
+from cockpit.ports.processes import ProcessId
+from cockpit.supervisor.agents.agent import Agent, Exit
+from cockpit.supervisor.agents.dialogs import Dialogs
+from cockpit.supervisor.agents.exit_reason import lost_panes
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.observe.watch import Watch
+from cockpit.supervisor.sessions.interruptions import ended_with_server, note_interrupted
+from cockpit.supervisor.sessions.lifecycle import Sessions
+
+LAST_LOOK_SECONDS = 5.0
+"""Seconds for reading the rest of the transcript after an agent's process ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessEnds:
+    """Handles the end of agents' processes."""
+
+    dependencies: Dependencies
+    fleet: Fleet
+    sessions: Sessions
+    watch: Watch
+    dialogs: Dialogs
+    engine: Engine
+    reconsider: Callable[[Agent], None]
+    """Lets the triggers of another agent run, about which a hook reported something."""
+    changed: Callable[[Agent], None]
+
+    async def handle(self, agent: Agent, process: ProcessId | None, run: str | None) -> None:
+        """Record how the process of this run ended, and let the agent's handoff react.
+
+        `process` is None if it ended before it was identified. Does nothing if the agent has got
+        another process.
+        """
+        if agent.process != process or agent.record.run != run:
+            return
+        handing_off = agent.handoff is not None
+        agent.exit = Exit(self.dependencies.clock.now().timestamp())
+        async with self.sessions.locks.hold(agent.name, "ended, and its end is being recorded"):
+            if agent.process == process and agent.record.run == run:
+                await self._record(agent, handing_off=handing_off)
+        await self._forget_lost_panes()
+        if agent.handoff is not None:
+            await self.engine.look(agent)
+
+    async def _record(self, agent: Agent, *, handing_off: bool) -> None:
+        """Save how the agent's process ended. The caller holds the agent's lock."""
+        known = await self.sessions.find_exit(agent)
+        for other in self.watch.hear_once():
+            if other is not agent:
+                self.reconsider(other)
+        await self.watch.read_to_end(agent, LAST_LOOK_SECONDS)
+        agent.exit = known
+        self.dialogs.save(agent)
+        if agent.record.wanted and ended_with_server(known):
+            note_interrupted(self.dependencies, agent, "terminal")
+        if not handing_off and agent.handoff is None:
+            self.sessions.record_exit(agent, known)
+        self.changed(agent)
+
+    async def _forget_lost_panes(self) -> None:
+        """Remove missing panes from the rows, and remember why they are missing."""
+        for agent, loss in await lost_panes(self.dependencies, self.fleet):
+            if self.sessions.locks.is_held(agent.name):
+                continue  # the agent may be getting another pane; checked again at the next end
+            with contextlib.suppress(Hindered):  # checked again at the next end
+                self.dependencies.store.save_agent(agent.change(pane=None))
+            agent.lost_pane = loss
+            self.changed(agent)
