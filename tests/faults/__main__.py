@@ -16,6 +16,8 @@ from tests.faults.report import Report
 
 ENOUGH = 1000
 """Cycles in which every point must be hit."""
+NAMED = 5
+"""The most points that a line of progress names."""
 
 
 def main(arguments: list[str]) -> int:
@@ -43,7 +45,9 @@ def main(arguments: list[str]) -> int:
             if each.kept:
                 print(f"  kept: {each.kept}")
             if number % 100 == 0:
-                print(report.line(), file=sys.stderr, flush=True)
+                unhit = fleet.coverage.open
+                more = f"; {len(unhit)} points not hit yet: {', '.join(unhit[:NAMED])}"
+                print(report.line() + (more if unhit else ""), file=sys.stderr, flush=True)
     print(report.text())
     for told in fleet.tracers_ended:
         print(f"a cycle was flown again, since strace gave up: {told}")

@@ -147,6 +147,11 @@ class Coverage:
         return len(self._reached)
 
     @property
+    def open(self) -> list[str]:
+        """Points that were reached, not hit yet, and not tried often enough."""
+        return [name for name in sorted(self._unhit) if not self._is_tried(name)]
+
+    @property
     def _unhit(self) -> set[str]:
         return set(self._reached) - self.hit
 
@@ -177,7 +182,7 @@ class Coverage:
 
     def next(self) -> Cycle | None:
         """A cycle for the point that was tried least; None when there is none."""
-        open_still = [name for name in sorted(self._unhit) if not self._is_tried(name)]
+        open_still = self.open
         if not open_still:
             return None
         name = min(open_still, key=lambda each: self._tries[each])
