@@ -102,6 +102,23 @@ async def test_a_home_window_that_was_closed_by_hand_comes_back(
     await waiting.shows(views.tmux, found, "the screen of")
 
 
+async def test_a_server_is_ended_only_without_agents(views: TmuxViews, own_home: Path) -> None:
+    await views.end_if_unused()  # there is none yet
+    home = await views.open_home(launch(own_home))
+    agents = await opened(views.tmux, own_home)
+    await views.end_if_unused()
+    # An agent's window can be the only one, if the home window was closed.
+    for pane in (home, agents[0].id):
+        await views.tmux.command.run(["kill-pane", "-t", pane])
+        await views.end_if_unused()
+    assert set(await views.tmux.look()) == {agents[1].id}
+    await views.open_home(launch(own_home))
+    await views.tmux.command.run(["kill-pane", "-t", agents[1].id])
+    await views.end_if_unused()
+    await views.end_if_unused()
+    assert await views.tmux.server_pid() is None
+
+
 def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
     views: TmuxViews,
     own_home: Path,

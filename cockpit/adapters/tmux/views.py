@@ -118,11 +118,12 @@ class TmuxViews:
         )
 
     async def end_if_unused(self) -> None:
-        """End the server if it has only the home window. Idempotent."""
-        alone = "#{==:#{session_windows},1}"
+        """End the server if its only pane is the home window's. Idempotent."""
+        one = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}"
+        only_home = f"#{{&&:{one},#{{{HOME_OPTION}}}}}"
         with suppress(ServerGone, NoSession):
             await self.tmux.server.ask(
-                ["if-shell", "-F", "-t", f"={SESSION}:", alone, "kill-server"]
+                ["if-shell", "-F", "-t", f"={SESSION}:", only_home, "kill-server"]
             )
 
     async def allow_passthrough(self) -> None:
