@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from cockpit.core.redaction import Redactor
 from cockpit.core.secret_kinds import KINDS, PEM_KINDS
@@ -89,11 +90,14 @@ def let_through(found: Iterator[Case]) -> tuple[int, list[Case]]:
     return count, missed
 
 
-def touched() -> tuple[int, list[tuple[str, str, str]]]:
-    """How many harmless lines there are; those that were changed: file, line, what became of it."""
+def touched(part: int = 0, parts: int = 1) -> tuple[int, list[tuple[str, str, str]]]:
+    """How many harmless lines there are in one of several parts of equal size.
+
+    With those that were changed: file, line, what became of it.
+    """
     redactor = Redactor()
     count, changed = 0, []
-    for file, line in harmless_lines():
+    for file, line in islice(harmless_lines(), part, None, parts):
         count += 1
         clean = redactor.redact(line).text
         if clean != line:

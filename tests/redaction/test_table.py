@@ -21,6 +21,8 @@ from tests.redaction.measure import cases, let_through, touched
 
 NEEDED = 0.97
 """Of all cases; each kind by itself has to reach it in nine of ten contexts."""
+PARTS = 6
+"""Into how many tests the harmless lines are divided."""
 
 
 def test_the_table_has_enough_kinds_each_once_and_readable() -> None:
@@ -54,9 +56,10 @@ def test_no_kind_gets_through_in_most_contexts() -> None:
     assert {kind: n for kind, n in lost.items() if n > 0.5 * every[kind]} == {}
 
 
-def test_harmless_lines_stay() -> None:
-    count, changed = touched()
-    assert count > 10_000
+@pytest.mark.parametrize("part", range(PARTS))
+def test_harmless_lines_stay(part: int) -> None:
+    count, changed = touched(part, PARTS)
+    assert count > 10_000 / PARTS
     assert len(changed) <= count / 1000, [clean for _, _, clean in changed[:50]]
     assert [line for file, line, _ in changed if file in ("spoken", "made")] == []
 

@@ -46,8 +46,9 @@ def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
 
 
 def _summary(diff: WorktreeDiff) -> list[Span]:
-    added = sum(each.added or 0 for each in diff.files)
-    removed = sum(each.removed or 0 for each in diff.files)
+    texts = [each for each in diff.files if each.added is not None and each.removed is not None]
+    added = sum(each.added or 0 for each in texts)
+    removed = sum(each.removed or 0 for each in texts)
     base = safe_line(diff.since, 12)[:8] if diff.since else "the empty tree"
     since = f"since the job began at {base}" if diff.of_job else f"since {base}"
     if not diff.files and not diff.untracked:
@@ -56,9 +57,9 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
     new = [counted(len(diff.untracked), "new file")] if diff.untracked else []
     changed = [counted(len(diff.files), "file") + " changed"] if diff.files else []
     more = "+" if diff.cut else ""
-    # The lines of new files are not counted; a zero would claim that they are empty.
+    # Lines of new and of binary files are not counted; a zero would claim that there are none.
     counts = (
-        [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")] if changed else []
+        [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")] if texts else []
     )
     what = Span(f"  {', '.join([*changed, *new])}{more}")
     return [what, *counts, Span(f"  {since}", "muted")]

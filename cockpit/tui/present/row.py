@@ -8,6 +8,7 @@ from datetime import datetime
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.cost import shown_cost
 from cockpit.tui.present.states import Look, last_known, look_of
 from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs
@@ -72,7 +73,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
         chain=_chain(agent),
         activity=_doing(agent, now),
         age=_age(agent, now),
-        cost=words.money(_cost(agent)) if _cost(agent) is not None else "",
+        cost=words.money(cost) if (cost := shown_cost(agent)) is not None else "",
         lost=lost,
     )
 
@@ -136,7 +137,3 @@ def _chain(agent: AgentStatus) -> str:
 def _age(agent: AgentStatus, now: datetime) -> str:
     seconds = words.seconds_since(agent.last_activity_at, now)
     return "" if seconds is None else words.age(seconds)
-
-
-def _cost(agent: AgentStatus) -> float | None:
-    return agent.cost_usd if agent.chain_cost_usd is None else agent.chain_cost_usd

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from cockpit.tui.present.cost import shown_cost
 from cockpit.wire.status import AgentStatus
 
 ORDERS: dict[str, str] = {
@@ -45,7 +46,7 @@ def _last_heard(agent: AgentStatus) -> str:
 
 
 def _cost(agent: AgentStatus) -> float:
-    cost = agent.cost_usd if agent.chain_cost_usd is None else agent.chain_cost_usd
+    cost = shown_cost(agent)
     return -(cost if cost is not None else -1.0)
 
 

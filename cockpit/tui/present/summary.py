@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.cost import shown_cost
 from cockpit.tui.present.hosts import connections
 from cockpit.tui.present.outage import lost, remedy
 from cockpit.tui.present.span import Span, fit, merged
@@ -114,8 +115,13 @@ def _right(agents: list[AgentStatus], host: str) -> str:
 
 
 def _cost(agents: list[AgentStatus]) -> str:
-    costs = [agent.chain_cost_usd or agent.cost_usd or 0.0 for agent in agents]
-    return words.money(sum(costs)) if any(costs) else ""
+    """Return the sum of the known costs, with a `+` if the cost of a session is unknown."""
+    costs = [shown_cost(agent) for agent in agents]
+    known = [cost for cost in costs if cost]
+    used = any(
+        cost is None and agent.context.tokens for agent, cost in zip(agents, costs, strict=True)
+    )
+    return words.money(sum(known)) + ("+" if used else "") if known else ""
 
 
 def _length(spans: list[Span]) -> int:

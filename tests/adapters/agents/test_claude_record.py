@@ -210,8 +210,10 @@ def test_what_was_not_metered_is_no_reply(message: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("count", [-1, 1.5, "7", True, None, 2**60])
 def test_what_cannot_be_a_count_is_none(count: object) -> None:
-    event = one(parse(reply_line(message={"usage": {**USAGE, "input_tokens": count}})))
-    assert event.context.input == 0
+    event = one(parse(reply_line(message={"usage": {**USAGE, "output_tokens": count}})))
+    assert event.billed.output == 0
+    wild = parse(reply_line(message={"usage": {**USAGE, "input_tokens": count}}))
+    assert wild == Skipped("not-a-record", reading=True)
 
 
 def test_spaces_and_key_order_do_not_matter() -> None:
@@ -289,7 +291,8 @@ def test_a_record_that_quotes_a_reply_is_no_reply() -> None:
 
 
 def test_halves_of_pairs_and_strange_separators_are_text() -> None:
-    event = one(parse(rb'{"type":"assistant","message":{"id":"a","model":"m","usage":{},'
+    event = one(parse(rb'{"type":"assistant","message":{"id":"a","model":"m",'
+                      rb'"usage":{"input_tokens":1},'
                       rb'"content":"\ud800 \u2028 x"}}'))  # fmt: skip
     assert event.text == "\ufffd \u2028 x"
 

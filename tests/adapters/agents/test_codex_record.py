@@ -170,8 +170,15 @@ def test_what_is_no_record_is_skipped(bad: bytes, reason: str) -> None:
     assert parse(bad) == Skipped(reason)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("given", [{"input_tokens": -5}, {"input": 150_000}])
+def test_a_reply_without_its_input_makes_the_context_unknown(given: dict[str, int]) -> None:
+    usage = {"output_tokens": 200, "cached_input_tokens": "9", **given}
+    parsed = parse(line("token_usage_record", response_id="r", usage=usage))
+    assert parsed == Skipped("not-a-record", reading=True)
+
+
 def test_wild_numbers_are_no_tokens() -> None:
-    usage = {"input_tokens": -5, "output_tokens": True, "cached_input_tokens": "9"}
+    usage = {"input_tokens": 0, "output_tokens": True, "cached_input_tokens": "9"}
     events = parse(line("token_usage_record", response_id="r", usage=usage))
     assert not isinstance(events, Skipped)
     meter = Meter()

@@ -86,6 +86,8 @@ async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpi
     async with parts_of(cockpit) as parts:
         assert (await find_exit(parts.dependencies, parts.agent)).last_lines == ""
         pane = await parts.sleeper("web")
+        parts.agent.change(pane=pane.id)
+        assert await lost_panes(parts.dependencies, parts.fleet) == []
         parts.agent.change(pane=elsewhere(pane))
         told = await find_exit(parts.dependencies, parts.agent)
         assert (told.lost, told.last_lines) == (LostPane.CLOSED, "")

@@ -78,3 +78,9 @@ def test_renamed_and_oddly_named_files_are_named_in_full() -> None:
 def test_new_files_alone_have_no_counts_of_lines() -> None:
     new = WorktreeDiff(directory="/w", since="9f1c2d3e4a", untracked=["notes.md"])
     assert plain(diff_lines(new, 80)[0]).strip() == "1 new file  uncommitted, since 9f1c2d3e"
+
+
+def test_binary_files_alone_have_no_counts_of_lines() -> None:
+    changed = WorktreeDiff(directory="/w", since="9f1c2d3e4a", files=[DiffFile(path="a.png")])
+    first = plain(diff_lines(changed, 80)[0]).strip()
+    assert first == "1 file changed  uncommitted, since 9f1c2d3e"

@@ -12,7 +12,7 @@ from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import look_of
 from cockpit.tui.present.summary import summary, title
 from cockpit.tui.state.model import Connection, Model
-from cockpit.wire.status import Status
+from cockpit.wire.status import ContextStatus, Status
 from cockpit.wire.stream import Snapshot
 from tests.tui.scene import agent, fleet
 
@@ -23,6 +23,15 @@ def test_counts_and_the_total_cost_are_at_the_top() -> None:
     line = plain(summary(fleet(), "local", LIVE, 110, 0))
     assert line.startswith(" cockpit  2 need you · 1 handing off · 3 working · 1 idle · 1 stopped")
     assert line.rstrip().endswith("$5.32  local")
+
+
+def test_a_total_without_the_cost_of_some_session_is_marked() -> None:
+    counted = agent("a", cost_usd=3.1)
+    unknown = agent("b", cost_usd=None, context=ContextStatus(tokens=9000))
+    unused = agent("c", cost_usd=None, context=ContextStatus())
+    for other, total in ((unknown, "$3.10+"), (unused, "$3.10")):
+        line = plain(summary([counted, other], "local", LIVE, 110, 0))
+        assert line.rstrip().endswith(f"{total}  local")
 
 
 def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:

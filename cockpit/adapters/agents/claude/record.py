@@ -13,6 +13,7 @@ from typing import Any
 
 from cockpit.adapters.agents.claude.hook_events import reset_in
 from cockpit.adapters.agents.claude.user_records import BLOCKS_KEPT, NOTICE, events_of_user, notice
+from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import is_prompt_file
 from cockpit.core.session import (
@@ -72,6 +73,8 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return ()
     try:
         return read(record)
+    except UnknownCountError:
+        return Skipped("not-a-record", reading=True)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
@@ -159,17 +162,11 @@ def _context(usage: Record) -> Usage:
 
 def _usage(usage: Record) -> Usage:
     return Usage(
-        input=_count(usage.get("input_tokens")),
-        cache_creation=_count(usage.get("cache_creation_input_tokens")),
-        cache_read=_count(usage.get("cache_read_input_tokens")),
-        output=_count(usage.get("output_tokens")),
+        input=input_count(usage, "input_tokens"),
+        cache_creation=token_count(usage.get("cache_creation_input_tokens")),
+        cache_read=token_count(usage.get("cache_read_input_tokens")),
+        output=token_count(usage.get("output_tokens")),
     )
-
-
-def _count(value: object) -> int:
-    """Return a number of tokens; 0 for an invalid value."""
-    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if sound and isinstance(value, int) else 0
 
 
 def _user(record: Record) -> Sequence[SessionEvent]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.agents.codex.permission_modes import recorded_mode
+from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.core.session import (
@@ -73,6 +74,8 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return ()
     try:
         return read(payload, moment(record.get("timestamp")))
+    except UnknownCountError:
+        return Skipped("not-a-record", reading=True)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
@@ -101,10 +104,10 @@ def _turn_context(payload: Payload, at: datetime | None) -> Sequence[SessionEven
 
 def _usage_record(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
     usage = payload["usage"]
-    cached = _count(usage.get("cached_input_tokens"))
-    written = _count(usage.get("cache_write_input_tokens"))
-    fresh = max(0, _count(usage.get("input_tokens")) - cached - written)
-    output = _count(usage.get("output_tokens"))
+    cached = token_count(usage.get("cached_input_tokens"))
+    written = token_count(usage.get("cache_write_input_tokens"))
+    fresh = max(0, input_count(usage, "input_tokens") - cached - written)
+    output = token_count(usage.get("output_tokens"))
     return (
         AssistantReplied(
             message_id=str(payload.get("response_id") or payload.get("turn_id")),
@@ -128,7 +131,7 @@ def _event(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
         read = _ITEMS.get(str(item.get("type")))
         return read(item, at) if read else ()
     if kind == "task_started":
-        window = _count(payload.get("model_context_window")) or None
+        window = token_count(payload.get("model_context_window")) or None
         return (Identified(window=window), TurnRecorded(working=True, at=at))
     if kind == "task_complete":
         error = payload.get("error")
@@ -144,7 +147,7 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
     status = None
     if isinstance(info, Mapping):
         details = next((each for each in info.values() if isinstance(each, Mapping)), {})
-        status = _count(details.get("http_status_code")) or None
+        status = token_count(details.get("http_status_code")) or None
     elif info == USED_UP:
         status = 429
     kind = info if isinstance(info, str) else next(iter(info), "") if info else ""
@@ -242,11 +245,6 @@ def _texts(content: object) -> str:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _count(value: object) -> int:
-    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if sound and isinstance(value, int) else 0
 
 
 _READERS: dict[str, Callable[[Payload, datetime | None], Sequence[SessionEvent]]] = {

@@ -14,6 +14,7 @@ from typing import Any
 
 from cockpit.adapters.agents.copilot.models import compacts_at
 from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
     ApiFailed,
@@ -68,6 +69,8 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return ()
     try:
         return read(data, _Line(moment(record.get("timestamp")), bool(record.get("agentId"))))
+    except UnknownCountError:
+        return Skipped("not-a-record", reading=True)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
@@ -99,10 +102,10 @@ def _permissions(data: Data, line: _Line) -> Sequence[SessionEvent]:
 
 def _usage_record(data: Data, line: _Line) -> Sequence[SessionEvent]:
     usage = data["usage"]
-    cached = _count(usage.get("cacheReadTokens"))
-    written = _count(usage.get("cacheWriteTokens"))
-    fresh = max(0, _count(usage.get("inputTokens")) - cached - written)
-    output = _count(usage.get("outputTokens"))
+    cached = token_count(usage.get("cacheReadTokens"))
+    written = token_count(usage.get("cacheWriteTokens"))
+    fresh = max(0, input_count(usage, "inputTokens") - cached - written)
+    output = token_count(usage.get("outputTokens"))
     sidechain = line.sidechain or usage.get("interactionType", _MAIN) != _MAIN
     model = _text(usage.get("model")) or ""
     replied = AssistantReplied(
@@ -114,7 +117,7 @@ def _usage_record(data: Data, line: _Line) -> Sequence[SessionEvent]:
         sidechain=sidechain,
         at=line.at,
     )
-    window = _count(usage.get("maxPromptTokens"))
+    window = token_count(usage.get("maxPromptTokens"))
     if sidechain or not window:
         return (replied,)
     return (
@@ -187,7 +190,7 @@ def _error(data: Data, line: _Line) -> Sequence[SessionEvent]:
     if line.sidechain:
         return ()
     words = _text(data.get("message")) or _text(data.get("errorType")) or "unknown"
-    status = _count(data.get("statusCode")) or None
+    status = token_count(data.get("statusCode")) or None
     return (TurnFailed(ApiFailed(words[:500], status, line.at)),)
 
 
@@ -195,17 +198,12 @@ def _compaction(data: Data, line: _Line) -> Sequence[SessionEvent]:
     if line.sidechain or data.get("success") is not True:
         return ()
     manual = data.get("trigger") == "manual"
-    before = _count(data.get("preCompactionTokens")) or None
+    before = token_count(data.get("preCompactionTokens")) or None
     return (Compacted("manual" if manual else "auto", before, line.at),)
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _count(value: object) -> int:
-    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if sound and isinstance(value, int) else 0
 
 
 _READERS: dict[str, Callable[[Data, _Line], Sequence[SessionEvent]]] = {

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cockpit.adapters.agents.gemini.tools import tool_use
+from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.core.session import (
@@ -68,6 +69,8 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return Skipped("not-a-record")
     try:
         return tuple(_events(record))
+    except UnknownCountError:
+        return Skipped("not-a-record", reading=True)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
@@ -168,12 +171,12 @@ def _rewritten(changed: Record) -> Iterator[SessionEvent]:
 def _usage(tokens: Record) -> tuple[Usage, Usage]:
     """Return the tokens in the window, without the reply as Gemini compacts, and the billed
     tokens."""
-    cached = _count(tokens.get("cached"))
-    fresh = max(0, _count(tokens.get("input")) - cached)
-    output = _count(tokens.get("output")) + _count(tokens.get("thoughts"))
+    cached = token_count(tokens.get("cached"))
+    fresh = max(0, input_count(tokens, "input") - cached)
+    output = token_count(tokens.get("output")) + token_count(tokens.get("thoughts"))
     return (
         Usage(fresh, 0, cached),
-        Usage(fresh + _count(tokens.get("tool")), 0, cached, output),
+        Usage(fresh + token_count(tokens.get("tool")), 0, cached, output),
     )
 
 
@@ -184,7 +187,7 @@ def _failure(words: str, at: datetime | None) -> ApiFailed:
     try:
         error = loads(inner)
         error = error.get("error", error) if isinstance(error, dict) else {}
-        status = _count(error.get("code")) or None
+        status = token_count(error.get("code")) or None
         inner = _text(error.get("message")) or inner
     except (*_NOT_JSON, AttributeError):
         pass
@@ -213,8 +216,3 @@ def _texts(content: object) -> str:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _count(value: object) -> int:
-    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if sound and isinstance(value, int) else 0

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
     ApiFailed,
@@ -62,6 +63,8 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return ()
     try:
         return read(record, _moment(record.get("at")))
+    except UnknownCountError:
+        return Skipped("not-a-record", reading=True)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         return Skipped("not-a-record")
 
@@ -73,9 +76,9 @@ def _moment(value: object) -> datetime | None:
 
 def _reply(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
     tokens = line["tokens"]
-    cached, written = _count(tokens.get("cache_read")), _count(tokens.get("cache_write"))
-    fresh = _count(tokens.get("input"))
-    output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))
+    cached, written = token_count(tokens.get("cache_read")), token_count(tokens.get("cache_write"))
+    fresh = input_count(tokens, "input")
+    output = token_count(tokens.get("output")) + token_count(tokens.get("reasoning"))
     return (
         AssistantReplied(
             message_id=str(line["id"]),
@@ -130,7 +133,7 @@ def _turn(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 
 def _failed(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
     words = _text(line.get("message")) or "unknown"
-    status, resets = _count(line.get("status")) or None, unix_time(line.get("resets"))
+    status, resets = token_count(line.get("status")) or None, unix_time(line.get("resets"))
     failure = ApiFailed(words[:500], status, at, resets)
     return (TurnFailed(failure),)
 
@@ -139,8 +142,8 @@ def _window(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
     return (
         Identified(
             model=_text(line.get("model")),
-            window=_count(line.get("window")) or None,
-            compacts_at=_count(line.get("compacts_at")) or None,
+            window=token_count(line.get("window")) or None,
+            compacts_at=token_count(line.get("compacts_at")) or None,
         ),
     )
 
@@ -153,11 +156,6 @@ def _cost(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _count(value: object) -> int:
-    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-    return value if sound and isinstance(value, int) else 0
 
 
 _READERS: dict[str, Callable[[Line, datetime | None], Sequence[SessionEvent]]] = {

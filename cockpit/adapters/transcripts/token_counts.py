@@ -1,0 +1,32 @@
+"""Read token counts from a CLI's records, which may have another form than expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class UnknownCountError(LookupError):
+    """A record of a reply lacks the count without which its context is unknown."""
+
+
+def token_count(value: object) -> int:
+    """Return a number of tokens; 0 for an absent or invalid value."""
+    number = _valid(value)
+    return 0 if number is None else number
+
+
+def input_count(usage: Mapping[str, object], name: str) -> int:
+    """Return the number of input tokens. Raises `UnknownCountError` if it is absent or invalid.
+
+    0 would draw a full context as an almost empty one, for example after the CLI renames the field.
+    """
+    number = _valid(usage.get(name))
+    if number is None:
+        raise UnknownCountError(name)
+    return number
+
+
+def _valid(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53:
+        return value
+    return None
