@@ -22,7 +22,7 @@ from cockpit.ports.records import EventRecord
 from cockpit.wire.stream import Event
 
 BACKLOG = 1000
-"""Maximum number of unsent lines of a listener; with more it is disconnected."""
+"""Maximum unsent lines of a listener. A listener with more is disconnected."""
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Listener:
         self._closed = False
 
     def send(self, line: Any) -> None:
-        """Add a line. Never waits; closes the listener if its queue is full."""
+        """Add a line. Does not block; closes the listener if its queue is full."""
         if self._closed:
             return
         try:

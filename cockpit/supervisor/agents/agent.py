@@ -37,7 +37,7 @@ from cockpit.supervisor.agents.troubles import Troubles
 
 
 class LostPane(StrEnum):
-    """The reason that the pane of an ended process has no last lines."""
+    """Why the last output of an ended process's pane is missing."""
 
     CLOSED = "closed"
     SERVER_ENDED = "server_ended"
@@ -52,16 +52,16 @@ LOST_PANE = {
 
 @dataclass(frozen=True, slots=True)
 class PaneLoss:
-    """The detection that an agent's pane is missing."""
+    """A missing pane of an agent: why the pane is missing, and when cockpit noticed."""
 
     why: LostPane
     at: float
-    """When it was detected, in monotonic seconds."""
+    """When cockpit noticed the missing pane, in monotonic seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The end of an agent's process, as far as is known."""
+    """The end of an agent's process. Unknown values are None or empty."""
 
     at: float
     """When the process ended, in unix seconds."""
@@ -71,9 +71,9 @@ class Exit:
     last_lines: str = ""
     """The last lines of the agent's pane."""
     lost: LostPane | None = None
-    """Why there are no last lines; None if there are, or if tmux does not answer."""
+    """Why there are no last lines; None if there are some, or if tmux does not answer."""
     recorded: str | None = None
-    """The description that an earlier supervisor stored."""
+    """The description of the end that an earlier supervisor stored."""
 
     @property
     def abnormal(self) -> bool:
@@ -82,7 +82,7 @@ class Exit:
 
     @property
     def description(self) -> str:
-        """How the process ended, then the last lines of its pane or why there are none."""
+        """How the process ended, and the last lines of its pane or why there are none."""
         more = LOST_PANE[self.lost] if self.lost is not None else self.last_lines
         return f"{self}. {more}".strip()
 
@@ -111,20 +111,21 @@ class Agent:
     process: ProcessId | None = None
     exit: Exit | None = None
     lost_pane: PaneLoss | None = None
-    """The last loss of its pane, if its process was still running then."""
+    """The agent's last missing pane, if the agent's process was still running then."""
     progress: HandoffProgress = field(default_factory=HandoffProgress)
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
     clock_offset: float = 0.0
-    """Steady time minus wall clock time at the last check, in seconds. Converts times for rows."""
+    """`Clock.steady` minus the wall clock at the last check, in seconds. Converts times for
+    users."""
     handoffs: int = 0
     """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False
-    """Whether the triggers must run again, after a failure or a change of the thresholds."""
+    """Whether to check again if a handoff is due, after a failure or a change of the thresholds."""
     copy_costs: dict[str, float] = field(default_factory=dict)
     """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
     marked_done_at: float | None = None
-    """When `cockpit done` marked the job of this session as done, in steady seconds."""
+    """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
     notified: tuple[str, ...] = ()
     """Notification URLs, current and earlier. They may contain secrets."""
 
@@ -147,7 +148,7 @@ class Agent:
 
     @property
     def gave_up(self) -> str | None:
-        """Why no new session was started, if the user has to act."""
+        """Why no new session was started, if the user has to act; else None."""
         return self.record.gave_up
 
     @property
@@ -187,7 +188,6 @@ class Agent:
 
     @property
     def in_use(self) -> bool:
-        """Whether the agent is running, being started, or being handed off."""
         under_way = self.start.under_way or self.start.hooks_run
         return self.alive or under_way or self.handoff is not None
 
@@ -213,12 +213,12 @@ class Agent:
 
     @property
     def catching_up(self) -> bool:
-        """Whether old lines of the transcript have not been read yet."""
+        """Whether lines that the transcript had when it was opened are still unread."""
         return self.session_state.behind
 
     @property
     def compaction_formula(self) -> int | None:
-        """Tokens at which the CLI compacts, by a known formula; None if it never compacts."""
+        """Token count at which the CLI compacts, from the CLI's formula; None for never."""
         if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -228,7 +228,7 @@ class Agent:
 
     @property
     def compaction_point(self) -> tuple[int | None, PointSource | None]:
-        """Tokens at which the CLI compacts automatically, and the source of that number."""
+        """Token count at which the CLI compacts automatically, and the source of that number."""
         window = self.session_state.gauge.window.tokens
         if not self.has_readings or not window:
             return None, None
@@ -237,7 +237,7 @@ class Agent:
 
     @property
     def compacts_at(self) -> int | None:
-        """Tokens at which the CLI compacts automatically; None if this is unknown or off."""
+        """Token count at which the CLI compacts automatically; None if unknown or switched off."""
         return self.compaction_point[0]
 
     @property
@@ -249,7 +249,7 @@ class Agent:
         return bands.marks(thresholds(self.settings.context), window, self.compacts_at)
 
     def set_context(self, context: ContextSettings) -> None:
-        """Apply new context settings, including to the running session."""
+        """Apply new context settings to the agent, including its running session."""
         self.settings = self.settings.model_copy(update={"context": context})
         self.session_state.gauge.override = self.window_override
         # An idle agent reports nothing new, but may be above its new thresholds.
@@ -257,7 +257,7 @@ class Agent:
 
     @property
     def band(self) -> Band:
-        """The current band. Without a token count, the number of tool calls decides."""
+        """The context's current band. Without a token count, the number of tool calls decides."""
         tokens = self.session_state.gauge.tokens
         if self.catching_up:
             return Band.UNKNOWN
@@ -289,7 +289,7 @@ class Agent:
         return own if not copies else round((own or 0.0) + copies, 6)
 
     def add_copy_cost(self, session: str, cost: float) -> None:
-        """Add the cost of a copy to this session, and to the handoff for which the copy wrote."""
+        """Add a copy's cost in US dollars to this session, and to the handoff in progress."""
         self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
         if self.handoff_record is not None:
             details = self.progress.details
@@ -315,7 +315,7 @@ class Agent:
         return any(document in path for path in self.session_state.read_paths)
 
     def has_received(self, token: str) -> bool:
-        """Return whether a prompt or an injected context with this token reached the model."""
+        """Return whether a prompt or injected context that contains `token` reached the model."""
         return any(token in text for text in self.session_state.received)
 
     # Directory
@@ -331,7 +331,7 @@ class Agent:
         return within(self.record.worktree, self.record.directory)
 
     def change(self, **changes: object) -> AgentRecord:
-        """Change the record in memory; the caller saves it."""
+        """Change fields of the agent's record in memory and return the record; does not save it."""
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
         return self.record
 

@@ -54,7 +54,7 @@ def _status_of(
 
 
 def update(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
-    """Store the running tasks for the row, without secrets. Idempotent; fast if nothing changed."""
+    """Store the running tasks, without secrets, in the session's state. Idempotent."""
     agent.session_state.drop_ended_background()
     facts = Facts(background=agent.session_state.reading.collector.background())
     found = with_background_status(agent, facts)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from cockpit.core.errors import CockpitError
 
 SHORTEST, LONGEST = 0.3, 5.0
-"""Seconds between two retries. The delay grows with the time since the first failure."""
+"""Minimum and maximum seconds between two retries. The delay grows with the time since the first
+failure."""
 SHOWN_AFTER = 3.0
-"""Seconds after which the row shows a block."""
+"""Seconds after which the screen shows that a handoff is blocked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +26,19 @@ class Blocked:
     again: float
 
     def is_shown(self, now: float) -> bool:
-        """Return whether the block has lasted long enough to show it."""
+        """Return whether the handoff has been blocked for `SHOWN_AFTER` seconds."""
         return now - self.since >= SHOWN_AFTER
 
 
 def blocked_after(before: Blocked | None, wrong: Exception, now: float) -> Blocked:
-    """Return the blocked state after another failure."""
+    """Return the blocked state after another failed attempt."""
     since = before.since if before else now
     wait = min(max(SHORTEST, (now - since) / 2), LONGEST)
     return Blocked(since, reason_of(wrong), now + wait)
 
 
 def reason_of(wrong: Exception) -> str:
-    """Return the reason as one line."""
+    """Return the error's text as one line."""
     if isinstance(wrong, CockpitError):
         return ". ".join(part.rstrip(".") for part in (wrong.title, wrong.detail) if part)
     return str(wrong) if isinstance(wrong, OSError) else f"{wrong!r}; see the log"

@@ -9,16 +9,16 @@ from cockpit.core.compaction_point import SeenPoint
 
 @dataclass(slots=True)
 class CompactionNotes:
-    """The known facts about when this session's CLI compacts, and the last saved session facts."""
+    """When this session's CLI compacts, as far as known, and the facts that were saved last."""
 
     point_key: str | None = None
     """The key of `seen_point` in the database; see `compaction_points.key_of`."""
     seen_point: SeenPoint = field(default_factory=SeenPoint)
     """Tokens at which this CLI compacts, as observed in all sessions with the same key."""
     passed: int | None = None
-    """Largest token count at which a request was sent without a compaction; None once stored."""
+    """Largest token count, not yet stored, at which a request was sent without a compaction."""
     by_itself_at: int | None = None
-    """Tokens at which the CLI compacted automatically; None once stored."""
+    """Token count, not yet stored, at which the CLI compacted automatically; else None."""
     unexplained_at: int | None = None
     """Tokens at the last compaction, while it is unknown whether it was automatic."""
     last_trigger: str = "auto"
@@ -28,4 +28,4 @@ class CompactionNotes:
     kept_before: str | None = None
     """Path of the file with the facts that were saved before the last compaction."""
     too_late: str | None = None
-    """A note that the CLI compacted above the act threshold although a handoff was due."""
+    """A message that the CLI compacted above the act threshold although a handoff was due."""

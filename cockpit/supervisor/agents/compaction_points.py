@@ -8,13 +8,13 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 class CompactionPoints:
-    """Stores the observations; each session has a copy of those for its own key."""
+    """Stores and loads the token counts at which CLIs compacted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store the session's observations, and load those of other sessions. Idempotent."""
+        """Store the token counts of this session, and load those of other sessions. Idempotent."""
         session_state, key = agent.session_state, key_of(agent)
         if key is None:
             return
@@ -44,7 +44,7 @@ class CompactionPoints:
 def new_pass(known: SeenPoint, tokens: int) -> bool:
     """Return whether to store a token count at which the CLI did not compact.
 
-    True if the count is 1000 above the last stored one, or at least that of a known compaction.
+    True if `tokens` is 1000 above the last stored count, or not below the count of a compaction.
     """
     against = known.compacted is not None and tokens >= known.compacted
     return against or known.passed is None or tokens >= known.passed + 1000

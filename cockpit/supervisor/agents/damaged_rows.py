@@ -12,7 +12,7 @@ from cockpit.supervisor.dependencies import Dependencies
 
 
 class DamagedRows:
-    """Reports each damaged row once."""
+    """Reports each damaged database row once."""
 
     def __init__(
         self, dependencies: Dependencies, fleet: Fleet, changed: Callable[[Agent], None]
@@ -23,7 +23,7 @@ class DamagedRows:
         self._reported = 0
 
     def report(self) -> None:
-        """Report the rows found since the last call, on the row of their agent too."""
+        """Report newly found damaged rows as events, and on the screen's row of their agent."""
         store = self._dependencies.store
         for damaged in store.rows_put_aside[self._reported :]:
             self._reported += 1
@@ -43,6 +43,6 @@ class DamagedRows:
                 self._changed(agent)
 
     def _with_record_of(self, ident: str) -> Agent | None:
-        """Return the agent with this job or session id in its record; None if there is none."""
+        """Return the agent whose job or session has this id; None if there is none."""
         held = (agent for agent in self._fleet if ident in (agent.record.job, agent.record.session))
         return next(held, None)

@@ -15,7 +15,7 @@ from cockpit.core.moments import DialogOpened
 from cockpit.supervisor.agents.agent import Agent
 
 Kept = tuple[str, DialogOpened, float]
-"""The session, the dialog, and the time of its report in steady seconds."""
+"""The session's id, the open dialog, and when the CLI reported it, in seconds of `Clock.steady`."""
 
 
 class Dialogs:
@@ -26,7 +26,10 @@ class Dialogs:
         self._kept: dict[str, Kept | None] = {}
 
     def save(self, agent: Agent) -> None:
-        """Store the open dialog, or remove the stored one. A failed write is retried next time."""
+        """Store the agent's open dialog, or remove the stored one if no dialog is open.
+
+        If the database cannot be written, the next call tries again.
+        """
         dialog = _open_dialog(agent)
         if agent.name in self._kept and self._kept[agent.name] == dialog:
             return
@@ -44,7 +47,6 @@ class Dialogs:
 
 
 def _open_dialog(agent: Agent) -> Kept | None:
-    """Return the open dialog; None if there is none or nothing is known about it."""
     conduct = agent.session_state.conduct
     if not agent.alive or agent.session is None:
         return None

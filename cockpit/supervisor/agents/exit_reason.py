@@ -13,11 +13,11 @@ from cockpit.supervisor.dependencies import Dependencies
 OURS = ("Pane is dead", "This process has ended")
 """Prefixes of lines that tmux and cockpit add to a dead pane."""
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
-"""Seconds for which a tmux server that may be exiting is queried, and between two queries."""
+"""Maximum seconds to query a tmux server that may be exiting, and seconds between two queries."""
 HANGUP_SECONDS = 2.0
-"""Seconds in which a process ends whose pane closed; one that ignores the hangup goes on."""
+"""Maximum seconds until a process ends after its pane was closed, unless it ignores SIGHUP."""
 LINES_SHOWN = 3
-"""Number of lines of a dead pane that the row shows."""
+"""Maximum lines of a dead pane that the screen shows."""
 
 
 async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
@@ -67,7 +67,7 @@ async def lost_panes(
 
 
 async def _server_has_ended(dependencies: Dependencies) -> bool:
-    """Return whether the tmux server has exited. Retries for a moment; False if unknown."""
+    """Return whether the tmux server has exited. Waits up to a second; False if unknown."""
     clock = dependencies.clock
     until = clock.monotonic() + SERVER_ENDS
     while True:

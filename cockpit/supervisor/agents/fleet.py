@@ -31,7 +31,7 @@ from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 
 USER = AgentName("pilot")
-"""Name of the stored record with the notification URLs."""
+"""Name of the database record with the notification URLs; "pilot" is a name of earlier versions."""
 MOST_ADDRESSES = 50
 NAME_LENGTH = 32
 READ_PATIENCE = 30.0
@@ -46,13 +46,14 @@ class Fleet:
         self._agents: dict[AgentName, Agent] = {}
         self._environments = Environments(dependencies.places.state / "environments")
         self._hooks = Environments(dependencies.places.state / "agent-hooks")
-        """The agents' hooks. Stored like environments, because URLs and headers may be secret."""
+        """The agents' hooks, in private files like the environments: URLs and headers may be
+        secret."""
         self._addresses = Environments(dependencies.places.state / "notified")
         self.notified: tuple[str, ...] = ()
-        """Notification URLs, current and earlier. The tokens in them must never be shown."""
+        """Notification URLs, current and earlier. The tokens in these URLs must never be shown."""
         self.loaded: Loaded | None = None
         self.read_last: tuple[Path | None, bool] = (None, False)
-        """The file from which `loaded` was read, and whether the user specified it."""
+        """The file from which `loaded` was read, and whether the user named the file."""
         self._reading: dict[Path | None, asyncio.Lock] = {}
         self.is_busy: Callable[[str], bool] = lambda _: False
         """Returns whether a task is changing the agent with this name."""
@@ -61,7 +62,10 @@ class Fleet:
         return iter(tuple(self._agents.values()))
 
     def agent(self, name: str) -> Agent:
-        """Return the agent with that name. Raises `NoSuchAgent`; its hint has a similar name."""
+        """Return the agent with that name.
+
+        Raises `NoSuchAgent`; the hint suggests a similar name.
+        """
         if (found := self._agents.get(AgentName(name))) is not None:
             return found
         close = difflib.get_close_matches(name, list(self._agents), n=1)
@@ -72,7 +76,7 @@ class Fleet:
         return self._agents.get(AgentName(name))
 
     def free_name(self, stem: str) -> AgentName:
-        """Return the name, with a number appended if an agent already has it."""
+        """Return `stem` as a name, with a number appended if an agent already has that name."""
         name, number = stem, 1
         while self.find(name) is not None:
             number += 1
@@ -160,8 +164,8 @@ class Fleet:
     def take_up(self, settings: AgentSettings, file: Path | None) -> Agent:
         """Create the agent with these settings, or update it.
 
-        If the agent is running or being started, only the thresholds change now; the rest
-        applies from its next start.
+        If the agent is running or being started, only the thresholds change now; other settings
+        apply from the agent's next start.
         """
         name = agent_name(settings.name)
         agent = self.find(name)
@@ -195,11 +199,10 @@ class Fleet:
         return plain(settings, self._dependencies.environment)
 
     def _is_taken(self, agent: Agent) -> bool:
-        """Return whether the agent is running, being started or handed off, or being changed."""
         return agent.in_use or self.is_busy(agent.name)
 
     def _add(self, record: AgentRecord, settings: AgentSettings) -> Agent:
-        """Create an agent; remove it again if it cannot be saved."""
+        """Create and save an agent. If saving fails, removes the agent and raises the error."""
         agent = self._new(record, settings)
         try:
             self._save(agent)
@@ -209,7 +212,7 @@ class Fleet:
         return agent
 
     def _save(self, agent: Agent) -> None:
-        """Save the record, the environment and the hooks. Raises `Hindered` on a disk error."""
+        """Save the agent's record, environment and hooks. Raises `Hindered` on a disk error."""
         try:
             self._environments.keep(agent.name, agent.settings.env)
             self._hooks.keep(agent.name, _hooks_of(agent.settings))

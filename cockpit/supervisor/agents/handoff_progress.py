@@ -15,13 +15,13 @@ class Revived:
     """A failed handoff after which the old session was reopened."""
 
     at: float
-    """When the handoff ended, in steady seconds."""
+    """When the handoff ended, in seconds of `Clock.steady`."""
     why: str
 
 
 @dataclass(slots=True)
 class HandoffProgress:
-    """The handoff of one agent. `handoff` and `record` are both set, or neither is."""
+    """The handoff of one agent. `handoff` and `record` are either both set or both None."""
 
     handoff: Handoff | None = None
     record: HandoffRecord | None = None
@@ -44,7 +44,7 @@ class HandoffProgress:
     """A message that the agent's loop has no iterations left, with the next step."""
 
     def take(self, handoff: Handoff, record: HandoffRecord) -> None:
-        """Set a handoff that was just saved or restored."""
+        """Set the handoff in progress. The caller has saved it."""
         self.handoff, self.record, self.blocked = handoff, record, None
 
     def end(self) -> None:
@@ -56,7 +56,7 @@ class HandoffProgress:
         self.revived = self.loop_over = None
 
     def acknowledge(self) -> None:
-        """Clear the failure, because the user has acted on it."""
+        """Clear `failed`, because the user has acted."""
         self.failed = None
 
     def forget_decision(self) -> None:
@@ -65,18 +65,15 @@ class HandoffProgress:
 
     @property
     def details(self) -> HandoffDetails:
-        """The details of the handoff that is in progress; empty if there is none."""
         return self.record.details if self.record else HandoffDetails()
 
     def note(self, details: HandoffDetails) -> None:
-        """Replace the details in memory; the caller saves them."""
+        """Replace the handoff's details in memory; does not save them."""
         assert self.record is not None
         self.record = replace(self.record, details=details)
 
     def set_revived(self, at: float, why: str) -> None:
-        """Note that no new session started, and that the old session was reopened."""
         self.revived = Revived(at, why)
 
     def set_failed(self, why: str) -> None:
-        """Note that the handoff failed, so that the user has to act."""
         self.failed = f"the handoff failed: {why}"

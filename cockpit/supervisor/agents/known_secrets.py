@@ -27,7 +27,7 @@ def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
 def redactor_of_defaults(
     environment: Mapping[str, str], defaults: AgentDefaults, notified: Iterable[str]
 ) -> Redactor:
-    """A redactor for the secrets of our environment, of `[defaults]` and of the notifications."""
+    """Return a redactor for secrets in the environment, `[defaults]` and notification URLs."""
     return Redactor(
         [
             *secret_values({**environment, **defaults.env}),
@@ -37,7 +37,7 @@ def redactor_of_defaults(
 
 
 def redactor_without_agent(environment: Mapping[str, str], notified: Iterable[str]) -> Redactor:
-    """Return a redactor for secrets in cockpit's environment and in notifications only."""
+    """Return a redactor for secrets in cockpit's environment and in notification URLs only."""
     known = [*secret_values(environment), *configured_secrets(Hooks(), notified)]
     return Redactor(known)
 

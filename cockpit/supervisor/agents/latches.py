@@ -1,4 +1,4 @@
-"""Names of latches: facts about a session, stored in the database until removed."""
+"""Names of stored flags: facts about a session, which the database keeps until they are removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LET_COMPACT = "let.compact"
 BORN_FULL = "born.full"
 """The session began above the act threshold."""
 MARKED_DONE = "said.done"
-"""The user marked the job as done. The latch contains the time, in steady seconds."""
+"""The user marked the job as done. The flag's value is the time, in seconds of `Clock.steady`."""
 
 DONE_REPORTED = "told.done"
 """The session was recorded as done; its process may end much later."""
@@ -24,5 +24,8 @@ def has_reported_done(store: Store, agent: Agent) -> bool:
 
 
 def began(boot: str) -> str:
-    """Return the name of the latch with the process's start, in monotonic seconds of that boot."""
+    """Return the name of the stored flag whose value is when the session's process started.
+
+    The value is in monotonic seconds of this boot.
+    """
     return f"began.{boot}"

@@ -1,7 +1,7 @@
 """File locks: one process per agent, and one agent per worktree.
 
-The launcher takes the locks, so the kernel resolves conflicts. The check here runs earlier, so that
-the error can name the holder. It also ends processes that an earlier session of cockpit left
+The launcher takes the locks, so the kernel resolves conflicts. `Leases` checks the locks earlier,
+so that an error can name the holder, and ends processes that an earlier session of cockpit left
 running. Agents that share the user's own checkout share its lock.
 """
 
@@ -22,7 +22,7 @@ from cockpit.supervisor.dependencies import Dependencies
 
 
 class Leases:
-    """The leases of all agents."""
+    """The file locks of all agents."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
@@ -41,7 +41,7 @@ class Leases:
             await self._ensure_free(agent, worktree.path, shared=worktree.shared)
 
     async def check_not_owned(self, root: Path) -> None:
-        """Raise `NotNow` if an agent of any cockpit has this worktree's exclusive lock."""
+        """Raise `NotNow` if an agent of any cockpit holds the worktree's exclusive lock."""
         place = worktree_lease(root)
         held = await asyncio.to_thread(holder, place, shared=True) if place is not None else None
         if held is not None:
@@ -65,9 +65,10 @@ class Leases:
             raise self._taken(agent.directory, held)
 
     def _straggling(self, agent: Agent, held: Holder) -> str | None:
-        """Return the marker of the holder if the holder is left from an ended session; else None.
+        """Return the `run` of a lock's holder if the holder's session has ended; else None.
 
-        A lock without a holder's name is treated as the agent's own.
+        `run` identifies a session's processes. A lock without a holder's name is treated as the
+        agent's own.
         """
         run = held.run or agent.record.run
         if run is None:
@@ -111,7 +112,7 @@ class Leases:
 
 
 def claim(agent: Agent) -> Claim | None:
-    """Return the lock of the agent's worktree; exclusive if it was created for this agent.
+    """Return the lock of the agent's worktree; exclusive if cockpit created it for this agent.
 
     None outside a repository, where a directory has no lock.
     """

@@ -1,8 +1,9 @@
 """One lock per agent. A task that starts, ends or changes an agent holds the agent's lock.
 
 Rules: a task holds the lock of at most one agent; only the removal of a worktree takes several, in
-the order of their names. The lock is reentrant: a verb that holds it can call the engine, which
-takes it too. After taking the lock, or after an `await` without it, check conditions again.
+the order of the agents' names. The lock is reentrant, so a verb that holds the lock can call the
+engine, which takes the lock again. After taking the lock, or after an `await` without it, check
+conditions again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from cockpit.core.errors import NotNow
 
 PATIENCE = 30.0
-"""Seconds that a request waits for another change to the same agent before it is refused."""
+"""Maximum seconds that a request waits for another change to the same agent."""
 
 
 @dataclass(slots=True)

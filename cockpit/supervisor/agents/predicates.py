@@ -10,9 +10,9 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def awaits_first_prompt(agent: Agent) -> bool:
-    """Return whether the session was started with a prompt that is not accepted yet.
+    """Return whether the session's first prompt has not been accepted yet.
 
-    False if the process was already running when the supervisor started: this is unknown then.
+    False if unknown, because the process was already running when the supervisor started.
     """
     session_state = agent.session_state
     prompted = agent.job is not None and bool(agent.job.prompt)
@@ -36,7 +36,7 @@ def is_job_done(agent: Agent) -> bool:
 
 
 def has_marker(words: str, marker: str) -> bool:
-    """Return whether a line starts or ends with the marker. One within a sentence is ignored."""
+    """Return whether a line starts or ends with the marker. Ignores a marker within a line."""
     lines = (line.strip().strip("*`_#> ") for line in words.splitlines())
     return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
 
@@ -70,7 +70,7 @@ class UsageLimit:
 
 
 def usage_limited(agent: Agent) -> UsageLimit | None:
-    """Return the usage limit that ended the agent's last turn, until it gets a new prompt."""
+    """Return the usage limit that ended the agent's last turn; None after the next prompt."""
     broken = agent.session_state.conduct.broken
     if broken is None or broken.error not in {"rate_limit", "billing_error"}:
         return None

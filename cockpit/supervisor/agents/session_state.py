@@ -41,18 +41,19 @@ NOTIFIED = "<task-notification>"
 ENDS_TURN = "end_turn"
 """The model's stop reason at the end of a turn."""
 LATER = 1e-6
-"""Minimum seconds between two lines of a transcript; keeps their times in order."""
+"""Minimum seconds between two lines of a transcript, so that times keep the order of the lines."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 """Maps HTTP statuses of the API to error names for hooks; other statuses are `unknown`."""
 MOST_KEPT = 4000
-"""Characters kept of a prompt or an injected context; a request's file name comes before that."""
+"""Maximum characters kept of a prompt or an injected context. A handoff request names its file
+within these characters."""
 
 
 @dataclass(slots=True)
 class SessionState:
     """The state of one session, as far as cockpit has observed it.
 
-    Times are steady seconds, so that changes of the wall clock do not matter.
+    Times are seconds of `Clock.steady`, which ignores changes of the wall clock.
     """
 
     directory: str
@@ -80,7 +81,7 @@ class SessionState:
     read_paths: set[str] = field(default_factory=set)
     """Paths and commands of tool calls: they prove that a new session read its document."""
     prompt_files_named: set[str] = field(default_factory=set)
-    """Prompt files in the transcript that the CLI has not read, as far as is known."""
+    """Prompt files that the transcript mentions, and that the CLI has not read as far as known."""
     prompt_files_taken: set[str] = field(default_factory=set)
     """Prompt files that the CLI has read, until they are deleted."""
     received: list[str] = field(default_factory=list)
@@ -88,7 +89,7 @@ class SessionState:
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Whether no report and no transcript line has arrived since the start."""
+    """Whether no hook report and no transcript line has arrived since the session started."""
     began_at: float | None = None
     """Start of the session's process, in monotonic seconds; None if an earlier
     supervisor started the process."""
@@ -97,9 +98,9 @@ class SessionState:
     version: str | None = None
     """Version of the CLI, from the status line."""
     before: Facts | None = None
-    """Facts of the session before `/clear`, until this session has received them."""
+    """Facts of the session before `/clear`, until the current session has received them."""
     catching_up: bool = True
-    """Whether old lines of the transcript are being read: they are counted, but cause no alarm."""
+    """Whether lines from before the start are being read: they count, but cause no alarm."""
 
     def see_mode(self, mode: str | None) -> None:
         """Note the permission mode that the transcript or a hook reports."""
@@ -115,8 +116,8 @@ class SessionState:
     ) -> None:
         """Process new lines of the transcript, in order.
 
-        `at`: when the lines were read, in steady seconds. `clock_offset`: steady time minus wall
-        clock time, to convert the timestamps of the lines.
+        `at`: when the lines were read, in seconds of `Clock.steady`. `clock_offset`: `Clock.steady`
+        minus the wall clock, in seconds; converts the timestamps of the lines.
         """
         for event in events:
             if isinstance(event, Skipped):
@@ -128,7 +129,10 @@ class SessionState:
             self._take(event, at, clock_offset)
 
     def _skip(self, event: Skipped) -> None:
-        """Count a skipped line. If it may contain the newest token count, forget the last one."""
+        """Count a skipped line.
+
+        If the line may have the newest token count, the count is unknown.
+        """
         self.reading.skipped += 1
         if event.reason in ("too-long", "too-many-values"):
             self.reading.too_large += 1
@@ -142,12 +146,12 @@ class SessionState:
 
     @property
     def behind(self) -> bool:
-        """Whether old lines of the transcript have not been read yet."""
+        """Whether lines from before the transcript was opened are still unread."""
         tail = self.reading.tail
         return self.catching_up and tail is not None and tail.behind > 0
 
     def caught_up(self) -> None:
-        """Use the last token count of a transcript that was read to its end. Idempotent."""
+        """Use the last token count, because the transcript was read to its end. Idempotent."""
         if self.catching_up:
             self.catching_up = False
             if self.reading.reply_at is not None:
@@ -156,8 +160,7 @@ class SessionState:
     def _feed_meter(self, event: SessionEvent) -> None:
         """Count the event, and note at how many tokens the CLI compacted or did not compact.
 
-        Notes nothing if the transcript contains that number: such a CLI can compact in the
-        background.
+        Notes no token count if the transcript itself says at how many tokens the CLI compacts.
         """
         meter = self.reading.meter
         calls, tokens = meter.api_calls, meter.tokens
@@ -231,7 +234,7 @@ class SessionState:
                     note_bounded(self.received, text[:MOST_KEPT])
 
     def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
-        """Return the time of the line in steady seconds; always later than the line before."""
+        """Return the line's time in seconds of `Clock.steady`; later than the line before."""
         when = stamp(event, at, clock_offset)
         if getattr(event, "at", None) is not None:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)
@@ -245,8 +248,7 @@ class SessionState:
                     self.read_paths.add(value)
 
     def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
-        """Record turns and dialogs from the transcript, for the time before this supervisor
-        received hooks."""
+        """Record turns and dialogs from the transcript, until the first hook report."""
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)
         if reply.stop_reason == ENDS_TURN and reply.text:
@@ -274,9 +276,9 @@ class SessionState:
                 pass
 
     def drop_ended_background(self) -> None:
-        """Drop background tasks of the transcript that the CLI did not list when its turn ended.
+        """Drop background tasks that the CLI no longer listed when its turn ended. Idempotent.
 
-        Does so only while the agent is idle: during a turn it may start others. Idempotent.
+        Does so only while the agent is idle: during a turn, new tasks may start.
         """
         conduct = self.conduct
         if conduct.turn is Turn.IDLE and conduct.background_known:
@@ -297,12 +299,12 @@ class SessionState:
 
 
 def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:
-    """Return the time of the event in steady seconds; at most `otherwise`, the time of reading."""
+    """Return the event's time in seconds of `Clock.steady`; at most `otherwise`."""
     at = getattr(event, "at", None)
     return min(at.timestamp() + clock_offset, otherwise) if at is not None else otherwise
 
 
 def note_bounded(notes: list[Any], item: Any, most: int = 40) -> None:
-    """Append an item to a list, and drop the oldest items above `most`."""
+    """Append an item to a list. Above `most` items, drops the oldest ones."""
     notes.append(item)
     del notes[:-most]

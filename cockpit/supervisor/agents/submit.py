@@ -18,7 +18,7 @@ ENTER_SETTLES = 0.7
 
 
 async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: str) -> None:
-    """Paste, and wait until Enter can be pressed."""
+    """Paste the text, and wait until Enter can be pressed."""
     panes, clock = dependencies.panes, dependencies.clock
     await panes.paste(pane, text)
     if agent.runtime.capabilities.may_lose_enter:

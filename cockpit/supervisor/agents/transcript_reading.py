@@ -12,9 +12,9 @@ from cockpit.core.running_tools import RunningTools
 
 @dataclass(slots=True)
 class TranscriptReading:
-    """One transcript that is followed; another transcript gets a new object.
+    """One transcript that is being read; another transcript gets a new object.
 
-    Times are steady seconds, so that changes of the wall clock do not matter.
+    Times are seconds of `Clock.steady`, which ignores changes of the wall clock.
     """
 
     tail: Tail | None = None
@@ -26,7 +26,7 @@ class TranscriptReading:
     read_to: float = 0.0
     """Time of the last line that was read."""
     reply_at: float | None = None
-    """Time of the main chain's last reply that was read."""
+    """Time of the last reply that was read, without the replies of subagents."""
     skipped: int = 0
     """Lines that were skipped, including those in `too_large`."""
     faults: int = 0

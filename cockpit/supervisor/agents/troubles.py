@@ -1,4 +1,4 @@
-"""Problems of an agent that its row shows."""
+"""Problems of an agent, which the screen shows on the agent's row."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ class Troubles:
     stop_unwritten: bool = False
     """Whether a stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)
-    """For each hook or delivery, why it failed the last time; removed when it succeeds."""
+    """For each hook or message delivery, the last error; removed after a success."""

@@ -57,10 +57,10 @@ class Callers:
         """The last known process of the home window."""
 
     async def of(self, pid: int | None, above: list[Ancestor]) -> Caller:
-        """Return the caller behind a connection of this process; `pid` is None if unknown.
+        """Return the caller behind a connection of process `pid`, which is None if unknown.
 
-        `above` is its ancestry, read when the connection was accepted; empty if the process had
-        already ended. Pid 0 is a process outside our container; agents never run there.
+        `above`: the process and its ancestors, read when the connection was accepted; empty if the
+        process had already ended. Pid 0 is a process outside our container; agents never run there.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
@@ -74,9 +74,10 @@ class Callers:
         )
 
     def agent_of(self, pid: int) -> str | None:
-        """Return the agent behind a process, for counting; empty if unknown, None for no agent.
+        """Return the agent behind a process, to count connections.
 
-        The process of the home window is treated as unknown until its first request.
+        Empty if unknown, None for no agent. The process of the home window is treated as unknown
+        until its first request.
         """
         if pid in (0, os.getpid()):
             return None
@@ -127,7 +128,10 @@ class Callers:
         return None
 
     def _ours(self, one: Ancestor) -> bool:
-        """Return whether a supervisor with our socket started the process; cockpits can nest."""
+        """Return whether a supervisor with our socket started the process.
+
+        The process's cockpit can differ from ours: an agent can run another cockpit.
+        """
         return bool(one.run) and same_place(
             Path(one.socket or "/"), self._dependencies.places.socket
         )
@@ -252,7 +256,7 @@ def _user(above: list[Ancestor]) -> Caller:
 
 
 def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
-    """Return the rows as an agent sees them: its own in full, only name and state of others."""
+    """Return rows for an agent: its own row in full, and only name and state of other agents."""
     return [row if only in (None, row.name) else name_only(row) for row in rows]
 
 

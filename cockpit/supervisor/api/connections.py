@@ -33,7 +33,7 @@ MOST_OF_PROCESS = 256
 MOST_OF_ALL = 1_024
 """Maximum connections in total. Agents together may have half of them."""
 SPARE = 256
-"""File descriptors that are reserved for other uses."""
+"""Number of file descriptors that are reserved for other uses."""
 LOOKED_AT_FROM = 32
 """Number of open connections from which the limits are checked."""
 REFUSED_AT_ONCE = 64
@@ -182,7 +182,10 @@ class UserOnly(H11Protocol):
     # Refusals
 
     def _refuse(self, why: NotNow) -> None:
-        """Send the response after the first data, or soon: a client that is writing cannot read."""
+        """Refuse the connection after its first data, or after a short wait.
+
+        A client that is still writing its request cannot read a response.
+        """
         self._refused = why
         self._table.refused += 1
         if self._table.refused > REFUSED_AT_ONCE:

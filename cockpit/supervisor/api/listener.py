@@ -1,8 +1,8 @@
 """The supervisor's listening socket. It pauses when the process has no file descriptors left.
 
 asyncio calls `accept` up to 2,048 times in a row, and continues after an error: with no descriptor
-left, that logs thousands of tracebacks a second. Here the first error is logged and the next call
-ends the series, so that asyncio tries again a second later.
+left, that logs thousands of tracebacks a second. `Listener` logs only the first error and then ends
+the series of calls, so that asyncio tries again a second later.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Listener(socket.socket):
 
 
 def log_once(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Handle exceptions of the loop; skip errors that a `Listener` has already logged."""
+    """Handle exceptions of the event loop; skip errors that a `Listener` has already logged."""
     error = context.get("exception")
     if isinstance(error, OSError) and error.errno in _EXHAUSTED and "socket" in context:
         return

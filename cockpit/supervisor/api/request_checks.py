@@ -55,7 +55,7 @@ class InvalidRequest(BadUsage):
 def validated(
     kind: type[_AnyModel], found: Any, title: str, *, of_address: bool = False
 ) -> _AnyModel:
-    """Return the model of a body, or of a query (text values). Raises `InvalidRequest`."""
+    """Parse a body, or with `of_address` a query (text values). Raises `InvalidRequest`."""
     try:
         return kind.model_validate(found, strict=not of_address)
     except ValidationError as wrong:
@@ -95,7 +95,7 @@ def check_address(path: bytes, query: bytes) -> None:
 
 
 def check_values(value: Any) -> None:
-    """Raise `BadUsage` if a text in the body is invalid. The JSON parser limits the depth."""
+    """Raise `BadUsage` if a text in the body is invalid. Recursive: the parser limits the depth."""
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, Mapping):

@@ -93,10 +93,10 @@ MOST_HANDOFFS = 500
 LONGEST_SEARCH = 1000
 """Maximum characters of a search."""
 SCREEN_BUSY = 0.25
-"""Seconds between two captures of the pane of an agent that is working."""
+"""Seconds between two captures of a pane whose agent is working."""
 SCREEN_IDLE = 1.0
 SCREEN_AT_REST = 3.0
-"""Seconds between two captures, after ten without a change."""
+"""Seconds between two captures of a pane, after ten captures without a change."""
 
 _Handler = Callable[[Request], Awaitable[Response]]
 _AnyQuery = TypeVar("_AnyQuery", bound=Query)
@@ -164,7 +164,7 @@ def _openapi() -> bytes:
 
 
 class CheckedAddresses:
-    """Refuses a request whose URL is not valid text, before routing."""
+    """Rejects a request whose URL is not valid text, before routing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -70,7 +70,10 @@ class SocketWatch:
             raise
 
     def close(self) -> None:
-        """Stop listening, and remove the socket from the path if it is still ours."""
+        """Stop listening.
+
+        Removes the socket from the path if another socket has not replaced it.
+        """
         ours = self._is_ours()
         if self._listener is not None:
             self._listener.close()
@@ -128,7 +131,7 @@ class SocketWatch:
         return False
 
     def _set_state(self, why: str | None) -> None:
-        """Set the problem, and record it once; None clears it."""
+        """Set the problem, and record it once; None clears the problem."""
         if why is not None:
             why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It will try again"
         if why == self._trouble:

@@ -47,7 +47,7 @@ async def view_of_git(
 def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
     """Return where each file still exists: in the session's directory, its repository, or git.
 
-    Files outside the directory and the repository, also through a link, have no entry.
+    Files outside the directory and the repository have no entry, even if a link inside leads there.
     """
     roots = [Path(os.path.realpath(root)) for root in (directory, git.root) if root]
     found: dict[str, Trace] = {}

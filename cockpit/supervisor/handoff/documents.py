@@ -343,7 +343,7 @@ class DocumentBuilder:
         return agent.handoff_record.id if agent.handoff_record else ""
 
     def _copy(self, agent: Agent) -> str | None:
-        """Return the path of cockpit's copy; None for a preview."""
+        """Return the path for cockpit's copy of the document; None for a preview."""
         record = agent.handoff_record
         return str(self._dependencies.documents.copies.path(record.id)) if record else None
 

@@ -291,7 +291,10 @@ class Effects:
         )
 
     def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
-        """Return the mode that the user last chose in the old session, unless it permits more."""
+        """Return the mode that the user last chose in the old session, unless it permits too much.
+
+        See `Targets.mode`.
+        """
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
         return self._targets.mode(agent, old, observed)

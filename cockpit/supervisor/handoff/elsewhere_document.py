@@ -1,7 +1,8 @@
-"""Write a handoff document of a session that cockpit did not start, by a copy of the session.
+"""Let a copy of a session that cockpit did not start write the session's handoff document.
 
-The session is only read: its process keeps running, and nothing is typed into its terminal. Nothing
-is stored before the document is sealed, so a supervisor that ends in between leaves nothing behind.
+The session itself is only read: its process keeps running, and nothing is typed into its terminal.
+Nothing is stored before the document is sealed, so a supervisor that ends in between leaves nothing
+behind.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class ElsewhereDocuments:
     async def _ask_copy(
         self, found: LiveSession, runtime: Runtime, read: _Read, defaults: AgentDefaults
     ) -> tuple[str, float | None]:
-        """The copy's draft, and what the copy cost in US dollars."""
+        """Return the copy's draft, and the copy's cost in US dollars."""
         order = SessionOrder(
             agent=AgentName(suggested_name(found.directory.name)),
             session_id=found.id,

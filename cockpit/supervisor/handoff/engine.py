@@ -139,7 +139,7 @@ class Engine:
             return record
 
     def writers(self, agent: Agent) -> tuple[Writer, ...]:
-        """Return the writers of this agent's document, in order; if used, the agent comes first."""
+        """Return the writers of this agent's document, in order. `agent` is first or missing."""
         known = agent.settings.handoff.writers
         if not agent.has_readings or self._is_limited(agent):
             known = ("facts",)
@@ -235,13 +235,13 @@ class Engine:
     async def abandon(self, agent: Agent, why: str) -> None:
         """End the handoff in any phase, because all agents are being ended.
 
-        Waits for the current step. The caller must end the process that is running after it.
+        Waits for the current step. Afterwards the caller must end the agent's process.
         """
         async with self._lock(agent):
             await self._advance(agent, Abandoned(why))
 
     async def apply(self, agent: Agent, event: Event) -> None:
-        """Advance the handoff by an event. After an exception, nothing was changed."""
+        """Advance the handoff by an event. If it raises, nothing was changed."""
         async with self._lock(agent):
             before = agent.handoff
             try:
@@ -254,7 +254,7 @@ class Engine:
     # Errors
 
     async def _or_block(self, agent: Agent, work: Awaitable[None]) -> None:
-        """Await the work. Show an error on the row, and retry the work later."""
+        """Await the work. If it raises, show the error on the screen, and retry the work later."""
         try:
             await work
         except Exception as wrong:  # noqa: BLE001 - an error of one handoff is shown on the agent's row
@@ -363,7 +363,7 @@ class Engine:
         return self._locks.hold(agent.name, "in the middle of a handoff step")
 
     def _queue(self, agent: Agent) -> str | None:
-        """Return a text why this agent's handoff must wait for others; None if it need not."""
+        """Return why this agent's handoff must wait for other handoffs; None if it need not."""
         others = [other for other in self._agents() if other is not agent]
         busy = [other.name for other in others if is_under_way(other)]
         ahead = [other.name for other in others if is_ahead(other, agent)]

@@ -69,7 +69,11 @@ class HookDecisions:
             self._record(agent, decided, f"the handoff did not begin: {refused.title}")
 
     async def _decided(self, agent: Agent) -> Decided:
-        """Run the hooks. Until they end, a latch blocks a replaced handoff, even over restarts."""
+        """Run the hooks at the act threshold.
+
+        If one of them has `mode = "replace"`, a stored flag prevents the built-in handoff until the
+        hooks end, even after a restart of the supervisor.
+        """
         assert agent.session is not None
         hooks = agent.settings.hooks.on_context_threshold
         replaced = any(hook.mode == "replace" for hook in hooks)

@@ -24,7 +24,7 @@ from cockpit.supervisor.dependencies import Dependencies
 
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
-"""This many handoffs of one agent within `BREAKER_SECONDS` pause its automatic handoffs."""
+"""Maximum handoffs of one agent within `BREAKER_SECONDS`; then automatic handoffs pause."""
 
 Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agent"]
 """The cause of a handoff. The guards apply to all causes, but not to a user's request."""
@@ -192,7 +192,7 @@ class Guards:
 
 
 def leaving(agent: Agent, monotonic: float) -> Leaving:
-    """Return the data for `Guards.left` about a handoff that ends without a new session."""
+    """Return the context's state, for `Guards.left`, when a handoff ends without a new session."""
     # A session that was just reopened has no reading yet: use the stored one.
     tokens = agent.session_state.gauge.tokens
     if tokens is None and agent.session is not None:
@@ -201,5 +201,5 @@ def leaving(agent: Agent, monotonic: float) -> Leaving:
 
 
 def is_turn_over(conduct: Conduct) -> bool:
-    """Return whether the agent's turn is over. A server that the agent left running is ignored."""
+    """Return whether the agent's turn is over. Ignores a server that the agent left running."""
     return conduct.turn is Turn.IDLE and not conduct.works_in_background

@@ -145,7 +145,10 @@ def draft_path(agent: Agent) -> Path | None:
 
 
 def draft_token(agent: Agent) -> str:
-    """Return the draft's file name. It contains the handoff's id, so only our requests have it."""
+    """Return the draft's file name.
+
+    It contains the handoff's id, so a prompt that contains this name was sent by cockpit.
+    """
     path = draft_path(agent)
     return path.name if path else ""
 
@@ -156,7 +159,7 @@ def is_typing(agent: Agent) -> bool:
 
 
 def user_prompted(agent: Agent) -> bool:
-    """Return whether the user sent a prompt after the handoff began; ignore our own prompts."""
+    """Return whether the user sent a prompt after the handoff began. Ignores cockpit's prompts."""
     record = agent.handoff_record
     if record is None:
         return False
@@ -172,7 +175,7 @@ def user_prompted(agent: Agent) -> bool:
 
 
 def began(record: HandoffRecord) -> float:
-    """Return when the handoff began, in steady seconds."""
+    """Return when the handoff began, in seconds of `Clock.steady`."""
     at = record.details.began
     return record.created if at is None else at
 

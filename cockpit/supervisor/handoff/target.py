@@ -62,7 +62,7 @@ class Targets:
             return SAME
 
     async def checked(self, agent: Agent, runtime: str, model: str) -> Target:
-        """Return the target, after finding its program and preparing its start.
+        """Return the target, after checks that its program exists and can start.
 
         Raises `BadUsage` if the CLI cannot take over a job, `ProgramMissing` if it is not
         installed, and `NotNow` if it would not work in the agent's directory.

@@ -1,8 +1,8 @@
 """Report a context that fills up, and begin automatic handoffs.
 
 A handoff is due because of a band, compactions, a limit of the session, or a loop. The guards in
-`policy` may delay it; the row says why. Latches in the database keep each event from being recorded
-twice, even after a restart.
+`policy` may delay the handoff; the screen says why. Stored flags keep each event from being
+recorded twice, even after a restart.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Triggers:
         return stopped or (f"{held.words}; asking you" if held else None)
 
     def rearm(self, agent: Agent) -> None:
-        """Allow all events and questions again, after a compaction. Idempotent."""
+        """Allow the events and questions of all bands again, after a compaction. Idempotent."""
         agent.progress.forget_decision()
         if agent.session is not None:
             bands = (f"band.{band.value}" for band in CROSSINGS)
@@ -131,7 +131,7 @@ class Triggers:
             self.ask_hooks(agent)
 
     def _warn_agent(self, agent: Agent) -> None:
-        """Tell the agent with the hook after its next tool, if `on_warning = "tell"`."""
+        """With `on_warning = "tell"`, warn the agent through the hook after its next tool call."""
         if agent.settings.on_warning != "tell" or agent.settings.mode == "observe":
             return
         if agent.handoff is not None or not agent.alive or agent.band in ACTING:
@@ -155,7 +155,7 @@ class Triggers:
     # Beginning
 
     def due(self, agent: Agent) -> Due | None:
-        """Return the handoff that is due, before any guard; None if none is."""
+        """Return the handoff that is due, without checking the guards; None if none is due."""
         agent.progress.loop_over = None
         if agent.handoff is not None or agent.settings.mode == "observe" or not agent.record.wanted:
             return None
@@ -213,7 +213,10 @@ class Triggers:
         return Due("limit", "limit", words) if words else None
 
     def _by_loop(self, agent: Agent) -> Due | None:
-        """Return a due handoff if a loop's session ended its turn or process without the marker."""
+        """Return a due handoff if a loop's session ended without the completion marker.
+
+        It has ended if its turn is over, or its process.
+        """
         assert agent.session is not None
         loop, session_state = agent.settings.loop, agent.session_state
         if not loop.enabled or not session_state.replied or awaits_first_prompt(agent):

@@ -25,11 +25,11 @@ class UnderAgentLock:
         self._life = life
 
     def __call__(self, doing: str, perform: Perform, *, same_session: bool = False) -> Perform:
-        """Wrap a verb so that it holds its agent's lock. `doing`: see `AgentLocks.hold`.
+        """Wrap a verb so that it holds its agent's lock.
 
-        With `same_session`, raises `NotNow` if another session began while the request waited. Also
-        raises `NotNow` if the lock stays taken; at once while hooks before a session run, because
-        the caller may be one of these hooks.
+        `doing`: see `AgentLocks.hold`. With `same_session`, raises `NotNow` if another session
+        began while the request waited. Also raises `NotNow` if the lock stays taken; without
+        waiting while hooks before a session run, because the caller may be one of these hooks.
         """
 
         async def locked(asked: Any) -> Done:

@@ -99,7 +99,7 @@ class Answers:
         return agent
 
     async def _same_document(self, agent: Agent, seen: str) -> None:
-        """Raise `NotNow` unless the document is the version that the user read, edits included."""
+        """Raise `NotNow` unless the document is the version that the user read."""
         assert agent.handoff_record is not None
         text = await self._history.document(agent.handoff_record.id)
         if hashlib.sha256(text.encode()).hexdigest() != seen.lower():

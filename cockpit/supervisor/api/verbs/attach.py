@@ -12,7 +12,7 @@ from cockpit.wire.verbs import (
 )
 
 UNREAD = 1.0
-"""Seconds for which a dialog ignores keys after the user was switched to its pane."""
+"""Seconds for which a dialog ignores keys after the user was switched to the dialog's pane."""
 
 
 class AttachHandler:

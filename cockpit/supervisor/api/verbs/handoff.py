@@ -39,7 +39,7 @@ class HandoffHandler:
         self._triggers = triggers
 
     async def __call__(self, asked: Handoff) -> Done:
-        """Begin a requested handoff: no question; a review, unless in mode auto."""
+        """Begin a requested handoff: without a question, and in mode auto without a review."""
         agent = self._fleet.agent(asked.name)
         if agent.session is None or agent.job is None:
             raise NotNow(
@@ -129,7 +129,7 @@ class HandoffHandler:
         return await read_document(self._dependencies, Path(given), compare)
 
     def _guarded(self, agent: Agent, asked: Handoff) -> HeldBack | None:
-        """Return why the user is asked before an agent's own handoff; None if not asked.
+        """Return why the user is asked about a handoff that an agent requests; None if not asked.
 
         Raises `NotNow` if no handoff may begin: the limits of automatic handoffs apply, and an
         agent cannot answer a question to its user.
