@@ -64,11 +64,10 @@ def run(
     """Run the supervisor until it is stopped. Return the exit code.
 
     Raises `NotNow` if another supervisor has the lock of the state folder. Raises `BadConfig`
-    before anything is changed.
-
-    `named`: the user specified `config`; otherwise it was found. `again`: the user specified it for
-    an earlier supervisor. If found, or read `again`, only its trusted part is used. `world` builds
-    different dependencies, to inject faults in tests.
+    before anything is changed. `named`: the user named the file `config`; otherwise cockpit found
+    it. `again`: the user named the file for an earlier supervisor. Without `named`, or with
+    `again`, only the trusted part of the file is used. `world` builds different dependencies, to
+    inject faults in tests.
     """
     places.make()
     with take_lock(places.lease):
@@ -225,7 +224,7 @@ class PrivateLog(logging.handlers.RotatingFileHandler):
     """A log file of mode 0600, independent of the umask."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Ignore errors: a full disk is shown on the rows."""
+        """Ignore errors of the log file: the screen shows a full disk."""
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -1,4 +1,4 @@
-"""Records how an agent's process ended, and lets what waits for its end go on."""
+"""Record how an agent's process ended, and let the agent's handoff react."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class ProcessEnds:
     dialogs: Dialogs
     engine: Engine
     reconsider: Callable[[Agent], None]
-    """Lets the triggers of another agent run, about which a hook reported something."""
+    """Checks whether a handoff is due, for an agent about which a hook reported something."""
     changed: Callable[[Agent], None]
 
     async def handle(self, agent: Agent, process: ProcessId | None, run: str | None) -> None:
         """Record how the process of this run ended, and let the agent's handoff react.
 
-        `process` is None if it ended before it was identified. Does nothing if the agent has got
-        another process.
+        `process` is None if the process ended before it was identified. Does nothing if the agent
+        already has another process.
         """
         if agent.process != process or agent.record.run != run:
             return
@@ -54,7 +54,6 @@ class ProcessEnds:
             await self.engine.look(agent)
 
     async def _record(self, agent: Agent, *, handing_off: bool) -> None:
-        """Save how the agent's process ended. The caller holds the agent's lock."""
         known = await self.sessions.find_exit(agent)
         for other in self.watch.hear_once():
             if other is not agent:
@@ -69,7 +68,7 @@ class ProcessEnds:
         self.changed(agent)
 
     async def _forget_lost_panes(self) -> None:
-        """Remove missing panes from the rows, and remember why they are missing."""
+        """Remove missing panes from the agents' records, and note why the panes are missing."""
         for agent, loss in await lost_panes(self.dependencies, self.fleet):
             if self.sessions.locks.is_held(agent.name):
                 continue  # the agent may be getting another pane; checked again at the next end

@@ -80,7 +80,7 @@ class Restoration:
         self.damaged_rows.report()
 
     async def _panes(self) -> dict[PaneId, Pane]:
-        """Return every pane. Retries if tmux does not answer, then raises `PanesSilent`."""
+        """Return every pane of tmux. Retries if tmux does not answer, then raises `PanesSilent`."""
         panes = self.dependencies.panes
         for _ in range(ASKS - 1):
             with contextlib.suppress(PanesSilent, Hindered, OSError):
@@ -115,9 +115,9 @@ class Restoration:
 
 @contextlib.contextmanager
 def _isolated(agent: Agent) -> Iterator[None]:
-    """Show an error with one agent on its row and in the log; the others are restored.
+    """Show an error of one agent on the screen and in the log, and restore the other agents.
 
-    Errors of the machine (disk, tmux) pass: they concern all agents.
+    Errors of the disk or of tmux are raised: they affect all agents.
     """
     try:
         yield

@@ -1,7 +1,6 @@
-"""The supervisor: builds its components, restores the state of the previous one, and runs.
+"""The supervisor: builds and starts its components, and restores the earlier state.
 
-This file builds the components and starts them in order. Each component is
-described in its own file.
+Each component is described in its own file.
 """
 
 from __future__ import annotations
@@ -223,8 +222,8 @@ class Supervisor:
     async def restore(self, config: Path | None, *, named: bool, again: bool = False) -> None:
         """Restore what the previous supervisor left, and read the configuration.
 
-        With `again`, the user specified the configuration for that supervisor, not for this one.
-        Raises `BadConfig` for an invalid configuration, before anything is changed.
+        With `again`, the user named the file for the previous supervisor, not for this one. Raises
+        `BadConfig` for an invalid configuration, before anything is changed.
         """
         await self.hooks.sweep()
         self.fleet.remember()
@@ -258,7 +257,7 @@ class Supervisor:
         self.watch.reported()
 
     async def _consider_all(self) -> None:
-        """Check every running agent once at the start: a handoff of an idle one may be due."""
+        """Check every running agent once at the start: an idle agent's handoff may be due."""
         for agent in self.fleet:
             if agent.alive:
                 await self.watch.consider(agent)
@@ -295,7 +294,7 @@ class Supervisor:
     # Reactions
 
     async def _on_change(self, agent: Agent) -> None:
-        """React to a change of the agent; later, if another task has the agent's lock."""
+        """React to a change of the agent; if another task has the agent's lock, react later."""
         agent.must_reconsider = True
         if self.locks.is_held_elsewhere(agent.name):
             self.publisher.changed(agent)

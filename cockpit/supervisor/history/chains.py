@@ -373,8 +373,10 @@ class Page:
 
 
 def _matching(chain: HistoryChain, found: Mapping[str, str]) -> HistoryChain | None:
-    """Return the chain with only the handoffs found and their sessions; None if the chain has
-    none of them."""
+    """Return the chain with only the handoffs in `found` and their sessions.
+
+    None if the chain has none of these handoffs.
+    """
     sessions = []
     for session in chain.sessions:
         documents = [one for one in session.documents if one.id in found]

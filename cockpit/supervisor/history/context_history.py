@@ -33,7 +33,7 @@ from cockpit.wire.status import MarksStatus
 MOST = 512
 """Maximum points of one session."""
 MOST_TOGETHER = 2048
-"""Maximum points of all sessions; each session may have at least 32."""
+"""Maximum points of all sessions together; each session may have at least 32."""
 REMEMBERED = 64
 """Maximum number of cached sessions."""
 
@@ -121,7 +121,6 @@ class ContextHistory:
 def _read(
     agent: Agent, runtime: Runtime, points: Sequence[Point], window: Window, most: int
 ) -> dict[str, object]:
-    """Return the fields of a stretch that has token counts."""
     formula = runtime.compacts_at(window.tokens, agent.environment)
     # The observed compactions are those of the agent's current CLI.
     is_current = runtime.name == agent.runtime.name

@@ -138,7 +138,10 @@ def _find_followers(
 
 
 def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
-    """Return the document that this session began with, by the document's path or its next id."""
+    """Return the document that the session continued; None if no document fits.
+
+    Found by the document's path, or by the next session's id in the document.
+    """
     named = (
         source
         for source in sources
@@ -165,7 +168,7 @@ def _add_sessions_without_documents(
     followers: dict[str, SessionId],
     last_write: LastWrite,
 ) -> None:
-    """Add sessions that have no document, but a transcript next to their predecessor's."""
+    """Add sessions without a document that have a transcript in their predecessor's folder."""
     highest = 0
     for source in sources:
         highest = max(highest, source.front.number)

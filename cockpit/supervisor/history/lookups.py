@@ -25,7 +25,7 @@ class Lookups:
         return await self._context_history.of(agent)
 
     async def diff(self, agent: Agent, *, of_job: bool) -> WorktreeDiff:
-        """Return the diff of the agent's directory since the last commit, or its job's start."""
+        """Return the diff of the agent's directory since HEAD, or since the job began."""
         base = agent.job.base_commit if agent.job and of_job else None
         found = await self._dependencies.worktrees.diff(agent.directory, since_commit=base)
         return WorktreeDiff(

@@ -102,7 +102,7 @@ def _source(left: Document, front: FrontMatter, copy: Path, place: Path | None, 
 
 
 def _is_complete(front: FrontMatter) -> bool:
-    """Return whether the document has every field that the records need."""
+    """Return whether the document has every field that the database records need."""
     return (
         NAME_PATTERN.fullmatch(front.agent) is not None
         and front.number >= 1

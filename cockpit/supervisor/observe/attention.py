@@ -1,7 +1,7 @@
 """Record an event when an agent starts to need the user, or is done.
 
-Each event is recorded once. A latch in the database prevents a second event after a restart; the
-latch is removed when the need ends. A dialog that opens and closes between two checks is missed.
+Each event is recorded once. A stored flag prevents a second event after a restart; the flag is
+removed when the need ends. A dialog that opens and closes between two checks is missed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Attention:
         self._dependencies = dependencies
         self._agents = agents
         self._latched: dict[str, tuple[SessionId, str]] = {}
-        """For each agent, its session and stored latch. Cached, so that only changes use the
+        """For each agent, its session and stored flag. Cached, so that only changes use the
         database."""
 
     async def run(self) -> None:
@@ -88,7 +88,7 @@ class Attention:
         self._dependencies.event_log.record(event, f"{agent.name} is done with its job", agent.name)
 
     def _unlatch(self, agent: Agent, latch: str) -> None:
-        """Remove the latches of ended needs, so that the same needs can be recorded again."""
+        """Remove the flags of needs that ended, so that the same needs can be recorded again."""
         assert agent.session is not None
         known = self._latched.get(agent.name)
         if known is None:
@@ -108,7 +108,7 @@ class Attention:
 
 
 def _latch(agent: Agent, wanted: Needs | None) -> str:
-    """Return the latch for the current need, or for done; empty if neither applies."""
+    """Return the name of the flag for the current need, or for done; empty without either."""
     if wanted is not None:
         asked = wanted.kind in {"handoff", "review"} and agent.handoff_record is not None
         about = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""

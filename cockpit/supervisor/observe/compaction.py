@@ -51,9 +51,9 @@ class Compactions:
             session_state.compaction.held = agent.runtime.hold_compaction(agent.name)
 
     async def save_facts(self, agent: Agent) -> None:
-        """Save facts of the session before an announced compaction, then release it.
+        """Save facts of the session before an announced compaction, then let the CLI compact.
 
-        An event reports an error. The compaction is released even then, because the session cannot
+        An event reports an error. The CLI may compact even then, because the session cannot
         continue without it.
         """
         session, session_state = agent.session, agent.session_state
@@ -76,7 +76,7 @@ class Compactions:
             session_state.compaction.held = False
 
     def record_compaction(self, agent: Agent) -> None:
-        """Record a compaction. The row notes one that came above the act threshold."""
+        """Record a compaction. The screen shows one that came above the act threshold."""
         kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks

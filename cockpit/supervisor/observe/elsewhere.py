@@ -1,8 +1,9 @@
 """Watch sessions that cockpit did not start, because the user asked for it.
 
 Such a session is only read. Its transcript and its CLI's status file are read when they change, and
-an event notifies the user once when the context passes the act threshold. Stored for the process,
-so that a watch outlives the supervisor and a `/clear`, and ends with the process.
+an event notifies the user once when the context passes the act threshold. A watch is stored for a
+process, so it continues after a restart of the supervisor and after `/clear`, and ends with the
+process.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.wire.verbs import Done, WatchSession
 
 WATCHED = "elsewhere.watched"
-"""Name of the latch of a watched process."""
+"""Name of the stored flag that marks a process as watched."""
 GAP = 1.0
 """Minimum seconds between two reads of a transcript: a working CLI writes many times a second."""
 RETRY = 5.0
 """Seconds until the next read after an error."""
 PATIENCE = 5.0
-"""Seconds for one step of reading a transcript."""
+"""Time limit in seconds for one step of reading a transcript."""
 SHORT_ID = 8
 
 
@@ -49,7 +50,7 @@ class _Watched:
     """The transcript; None until it is known."""
     reading: TranscriptEnd | None = None
     forget: Callable[[], None] = lambda: None
-    """Stops the watch for the end of the process."""
+    """Stops waiting for the end of the process."""
 
 
 class ElsewhereWatch:
@@ -139,14 +140,14 @@ class ElsewhereWatch:
         self._wake.set()
 
     def _forget(self, process: ProcessId) -> None:
-        """Stop watching the process, also after a restart. Idempotent."""
+        """Stop watching the process, even after a restart of the supervisor. Idempotent."""
         self._dependencies.store.unlatch_all(_key(process))
         if (watched := self._watched.pop(process, None)) is not None:
             watched.forget()
         self._wake.set()
 
     async def _look(self) -> None:
-        """Read what changed of every watched session."""
+        """Read the new transcript lines of every watched session."""
         for process in tuple(self._watched):
             if self._dependencies.processes.identify(process.pid) != process:
                 self._forget(process)
@@ -186,7 +187,7 @@ class ElsewhereWatch:
             self._notes = None
 
     async def _read(self, process: ProcessId, session: LiveSession, watched: _Watched) -> None:
-        """Read new lines of the transcript, and notify the user if it is time."""
+        """Read new lines of the transcript; notify the user if the context passes the threshold."""
         parts, path = self._dependencies, watched.path
         if path is None:
             return
@@ -232,7 +233,7 @@ class ElsewhereWatch:
 
 
 def _key(process: ProcessId) -> SessionId:
-    """Return the key under which the latches of a watched process are stored."""
+    """Return the key under which the flags of a watched process are stored."""
     return SessionId(f"{process.boot}.{process.pid}.{process.started}")
 
 

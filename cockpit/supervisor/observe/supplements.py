@@ -55,7 +55,7 @@ class Supplements:
         """For each session, the number of compactions at the last check."""
 
     async def consider(self, agent: Agent) -> None:
-        """Prepare or update facts, or record that they were received, as needed. Idempotent."""
+        """Prepare or update the session's facts, or record that they were received. Idempotent."""
         if agent.session is None or not agent.alive or agent.settings.mode == "observe":
             return
         if agent.session_state.before is not None:

@@ -21,11 +21,11 @@ class SeenTitles:
     def date(
         self, key: tuple[str, str | None], text: str, presence: Presence, now: float
     ) -> Presence:
-        """Date the status in the title `text`; `key` is the agent and its session.
+        """Return `presence` with the time at which the CLI wrote the title `text`.
 
-        A title is dated to the check that first found it. If its status is ready or asking, the
-        date is at most `STANDS` seconds ago. "Working" may be old: some CLIs keep it while they
-        wait for the user.
+        `key` is the agent and its session. The time is that of the check that first found the
+        title. If the title's status is ready or asking, the time is at most `STANDS` seconds ago.
+        "Working" may be old: some CLIs keep it while they wait for the user.
         """
         agent, session = key
         known = self._last.get(agent)

@@ -104,7 +104,7 @@ class Watch:
                 await self._safely(agent, "state", self._consider(agent))
 
     async def consider(self, agent: Agent) -> None:
-        """Call `consider` for an agent that has not changed."""
+        """Check an agent that has not changed, as after a report."""
         await self._safely(agent, "state", self._consider(agent))
 
     def hear_once(self) -> list[Agent]:
@@ -120,7 +120,7 @@ class Watch:
         return list(touched.values())
 
     def _heard(self, agent: Agent, signal: Signal) -> bool:
-        """Process a report; an error is shown on the row, and the next report is processed."""
+        """Process a report; an error is shown on the screen, and the next report is processed."""
         try:
             touched = self._hear(agent, signal)
             agent.troubles.failed.pop("hooks", None)
@@ -178,7 +178,11 @@ class Watch:
         agent.session_state.report(report, at)
 
     def _is_of_session(self, agent: Agent, signal: Signal) -> bool:
-        """Return whether the report is about the agent's session. Follow a new one of `/clear`."""
+        """Return whether the report is about the agent's session.
+
+        If the user began or opened another session in the agent's process, follows that session
+        first.
+        """
         ours, theirs = agent.cli_session, signal.session_id
         if agent.record.session is None:
             return False
@@ -208,7 +212,8 @@ class Watch:
     def _is_found(self, agent: Agent, signal: Signal) -> bool:
         """Return whether the report is the first with the session's id; if so, save the id.
 
-        The CLI chose the id. False for a late report of an earlier session of the job.
+        Used while the id that the CLI chose is unknown. False for a late report of an earlier
+        session of the job.
         """
         theirs = signal.session_id
         if theirs is None or any(theirs in (one.id, one.cli_id) for one in agent.chain):
@@ -429,9 +434,10 @@ class Watch:
             await self._consider(agent)
 
     async def _look_at_silence(self, agent: Agent) -> None:
-        """Look for a dialog in the pane of a new session without reports; no hook reports dialogs.
+        """Look for an open dialog in the pane of a new session that sent no reports.
 
-        Waits `SILENT_START` seconds, unless the CLI's status file shows an open dialog.
+        No hook reports dialogs. Waits `SILENT_START` seconds, unless the CLI's status file shows an
+        open dialog.
         """
         began, asks = agent.session_state.began_at, agent.session_state.conduct.turn is Turn.DIALOG
         early = began is not None and self._dependencies.clock.monotonic() - began < SILENT_START
@@ -442,8 +448,7 @@ class Watch:
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
     async def _look_at_silent_turn(self, agent: Agent) -> None:
-        """Read the pane of a working agent without reports, for events that its CLI shows only
-        there."""
+        """Read the pane of a working agent that sends no reports, for events shown only there."""
         state, now = agent.session_state, self._dependencies.clock.steady()
         heard = max(state.last_activity or 0.0, state.conduct.last_moment)
         working = state.conduct.turn is Turn.WORKING
@@ -455,7 +460,7 @@ class Watch:
                 state.hear(moment, now)
 
     async def _safely(self, agent: Agent, part: str, work: Awaitable[None]) -> None:
-        """Await the work; an error is shown on the agent's row, and a bug also in the log."""
+        """Await the work; an error is shown on the screen, and a bug is logged too."""
         try:
             await work
             agent.troubles.failed.pop(part, None)
@@ -471,12 +476,15 @@ class Watch:
             agent.troubles.failed[part] = trouble
 
     def _dated(self, agent: Agent, stamp: float | None) -> float:
-        """Convert a wall clock time to steady seconds, at most now; None gives now."""
+        """Convert a wall clock time to seconds of `Clock.steady`, at most now; None gives now."""
         now = self._dependencies.clock.steady()
         return now if stamp is None else min(now, stamp + self._clock_offset(agent))
 
     def _clock_offset(self, agent: Agent) -> float:
-        """Return steady time minus wall clock time, in seconds; setting the clock changes it."""
+        """Return `Clock.steady` minus the wall clock, in seconds.
+
+        Differs after the clock was set.
+        """
         agent.clock_offset = (
             self._dependencies.clock.steady() - self._dependencies.clock.now().timestamp()
         )

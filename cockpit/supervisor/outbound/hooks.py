@@ -39,7 +39,7 @@ from cockpit.supervisor.outbound.hook_payloads import build_happening
 AT_ONCE = 4
 """Maximum background hook programs that run at the same time, for all agents."""
 PENDING = 200
-"""Maximum waiting hooks of one agent; further hooks are dropped, and logged."""
+"""Maximum waiting hooks of one agent. Further hooks are dropped, and logged."""
 
 MOST_RUNS = 20
 RUNS_WITHIN = 60.0
@@ -243,7 +243,7 @@ class Hooks:
         return False
 
     def _record(self, agent: Agent, event: str, result: HookResult, kept: Path) -> None:
-        """Record the result. The row shows a failure until the hook succeeds."""
+        """Record the result. The screen shows a failure until the hook succeeds."""
         where = setting_of(event)
         if result.success:
             text = f"Hook {result.name} of {agent.name} ran ({where}, {result.seconds:.1f} s)"
@@ -290,7 +290,7 @@ class Hooks:
 
 
 def hook_name(hook: Hook) -> str:
-    """Return the name of a hook on the row and in events."""
+    """Return the name of a hook for the screen and for events."""
     if hook.name:
         return hook.name
     return Path(hook.command[0]).name if hook.type == "shell" and hook.command else hook.type

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """All messages that are to be sent from this machine."""
+    """All unsent messages of this machine."""
 
     def __init__(
         self,
@@ -75,7 +75,10 @@ class Outbox:
             self._add(agent, hook.type, reference(address), dict(happening.payload), 0.0)
 
     def add_notice(self, agent: Agent | None, url: str, text: str, wait: float) -> None:
-        """Add a notice for the user. All waiting notices are sent together after `wait` seconds."""
+        """Add a message for the user.
+
+        After `wait` seconds, all waiting messages are sent as one.
+        """
         self._add(agent, "notice", reference(notice_address(url)), {"text": text}, wait)
 
     def _add(
@@ -166,7 +169,7 @@ class Outbox:
         )
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
-        """Send all waiting notices of this URL as one message."""
+        """Send all waiting messages to the user of this URL as one message."""
         waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
         title, body = digest([one.payload["text"] for one in waiting])
         hook = self._address(first)

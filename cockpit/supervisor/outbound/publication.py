@@ -1,7 +1,7 @@
 """Push the branch of a finished job, and open a pull request, where configured.
 
-Runs in the background, once per job, and never forces a push. An event and a note on the row report
-the result; after an error, they contain the command to run manually. The intent is stored first, so
+Runs in the background, once per job, and never forces a push. An event and the screen report the
+result; after an error, they contain the command to run manually. The intent is stored first, so
 that a restarted supervisor completes it.
 """
 
@@ -23,7 +23,7 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
 
 WANTED, DONE = "publish", "published"
-"""Latches of a job: its branch must be pushed, and the push was attempted."""
+"""Names of stored flags of a job: its branch must be pushed, and the push was attempted."""
 
 
 class Publication:
@@ -124,7 +124,7 @@ class Publication:
 
 
 def _joined(*parts: str) -> str:
-    """Join sentences. Adds no full stop to the last, which may be a command."""
+    """Join sentences. Adds no full stop to the last one, which may be a command."""
     sentences = [part.strip() for part in parts if part.strip(" .")]
     ended = [part if part[-1] in ".!?:;" else f"{part}." for part in sentences[:-1]]
     return " ".join([*ended, *sentences[-1:]])

@@ -1,8 +1,8 @@
 """Adopt a running agent without a database record, for example after the database was lost.
 
 The process itself provides the data: the marker in its environment, its directory, and its session,
-from the CLI's status file. Data that was only in the database is lost, and the row says so. Ends no
-process.
+from the CLI's status file. Data that was only in the database is lost, and the screen says so. Ends
+no process.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _record_unowned(
 
 
 def note_lost_settings(dependencies: Dependencies, agent: Agent) -> None:
-    """Note on the row that the agent's settings were lost, with the next step."""
+    """Show on the screen that the agent's settings were lost, with the next step."""
     again = f" --resume {agent.record.session}" if agent.record.session else ""
     note = (
         "it was found running without its settings, so it is only observed. To continue: "
@@ -79,10 +79,11 @@ def note_lost_settings(dependencies: Dependencies, agent: Agent) -> None:
 def adopt(
     dependencies: Dependencies, sessions: Sessions, agent: Agent, panes: Iterable[Pane]
 ) -> bool:
-    """Adopt the process in the pane of this agent; return False if there is none to adopt.
+    """Adopt the process in this agent's pane; return False if there is none to adopt.
 
-    Adopts a process without a record, or one whose session differs from the one on the row. The
-    chain is built from the agent's documents; without documents, stores a new job without a prompt.
+    Adopts the process if the agent's record has no session, or names another run than the process.
+    The chain is built from the agent's documents; without documents, stores a new job without a
+    prompt.
     """
     pane = next((pane for pane in panes if pane.label == agent.name and not pane.dead), None)
     if pane is None:

@@ -114,7 +114,7 @@ class Adoption:
         return self._fleet.free_name(suggested_name(found.directory.name))
 
     async def _agent(self, name: AgentName, found: LiveSession, runtime: Runtime) -> Agent:
-        """Create the agent, in the session's directory and with no wider permission mode."""
+        """Create the agent in the session's directory, with a permission mode that is not wider."""
         order = Start(
             name=name, directory=str(found.directory), runtime=found.runtime, mode="prompt"
         )
@@ -128,7 +128,7 @@ class Adoption:
         return agent
 
     async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str:
-        """The mode in the session's transcript; if there is none, a mode that asks first."""
+        """Return the permission mode in the session's transcript; without one, a mode that asks."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:

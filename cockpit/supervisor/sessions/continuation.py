@@ -1,9 +1,9 @@
 """Start a new agent from a handoff document: its name, its directory and its first prompt.
 
-Any valid handoff document is accepted, even from another machine. Its front matter is only a
-suggestion: its directory is used if it exists and no agent works in it. The document itself is not
-changed. A document outside the agent's directory is copied into that directory. Secrets are removed
-from the copy and from the first prompt.
+Any valid handoff document is accepted, even from another machine. The front matter is only a
+suggestion: the directory in it is used if the directory exists and no agent works there. The
+document itself is not changed. A document outside the agent's directory is copied into that
+directory. Secrets are removed from the copy and from the first prompt.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Continuation:
         return agent
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
-        """Remove the notice about this document, wherever it is: a session has taken over."""
+        """Remove the notice about this document, wherever the notice is: a session continues it."""
         documents, folder = self._dependencies.documents, str(agent.settings.handoff.directory)
         steps = len(PurePath(folder).parts)
         worktree = path.parents[steps] if len(path.parents) > steps else path.parent

@@ -60,7 +60,7 @@ class OtherSessions:
         self._places: dict[tuple[int, int], Place] = {}
         """Where processes run, by pid and start time. Cached, because that does not change."""
         self._held: dict[SessionId, str] = {}
-        """Sessions that a request is using, with what the request does, as in `hold`."""
+        """Sessions that a request is using, each with the request's `doing` text of `hold`."""
 
     @property
     def enabled(self) -> bool:

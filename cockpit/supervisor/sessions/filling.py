@@ -1,4 +1,4 @@
-"""The context usage of a session that cockpit did not start, by the user's default thresholds."""
+"""The context usage of a session that cockpit did not start, with the user's thresholds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """The tokens in a context, and the limits that they are compared with."""
+    """The tokens in a context, and the limits with which they are compared."""
 
     tokens: int
     window: Window
@@ -36,8 +36,10 @@ class Filling:
 def filling(
     dependencies: Dependencies, fleet: Fleet, runtime: str, reading: TranscriptEnd
 ) -> Filling | None:
-    """The last reply of a transcript, compared with the user's thresholds; None if there is none,
-    or no configuration yet."""
+    """Return the context usage at a transcript's last reply.
+
+    None if there is no reply, or no configuration yet.
+    """
     if reading.tokens is None or fleet.loaded is None:
         return None
     settings, environment = fleet.loaded.settings.defaults.context, dependencies.environment

@@ -1,6 +1,6 @@
 """Agents interrupted by a reboot or by the end of the tmux server.
 
-They are found after a restart and stored as latches of their sessions, so that the list stays the
+They are found after a restart and stored as flags of their sessions, so that the list stays the
 same until the user reopens, restarts or stops an agent. Starts and ends nothing.
 """
 
@@ -20,11 +20,11 @@ WORDS: dict[Cause, str] = {
 }
 _LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
 SHORTLY = 30.0
-"""An agent that ended at most this many seconds before the supervisor may be part of a shutdown."""
+"""Maximum seconds between the ends of an agent and of the supervisor in a shutdown."""
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:
-    """Store which agents were interrupted, after a restart. `panes`: a cockpit pane exists."""
+    """After a restart, store which agents were interrupted. `panes`: cockpit has a pane in tmux."""
     ended = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
     for agent in ended:
         known = _known(dependencies, agent)
@@ -43,7 +43,7 @@ def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> 
 
 
 def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
-    """Remove the interruption of this agent, because a session was opened. Idempotent."""
+    """Remove the interruption of this agent, because it has an open session again. Idempotent."""
     agent.troubles.interrupted = None
     if agent.session is not None:
         dependencies.store.unlatch(agent.session.id, *_LATCHES)
@@ -55,9 +55,9 @@ def ended_with_server(end: Exit) -> bool:
 
 
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
-    """Store which agents ended just before this supervisor, in case of a shutdown.
+    """Store which agents ended just before this supervisor, in case the machine shuts down.
 
-    Only the next supervisor knows whether it was a shutdown, because the boot id has then changed.
+    Only the next supervisor knows whether it did, because the boot id has then changed.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
     for agent in agents:

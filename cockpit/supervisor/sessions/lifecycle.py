@@ -101,9 +101,9 @@ class Sessions:
     ) -> None:
         """Start a process for this session in the agent's pane, or in a new one.
 
-        Before anything is changed, raises `ProgramMissing`, `NotNow` if another agent works there
-        or has the session open, and other errors. Raises `Failed` if the process could not be
-        started. The agent's directory must exist. The caller holds the agent's lock.
+        Before anything is changed, raises `ProgramMissing`, `NotNow` if another agent works in the
+        directory or has the session open, and other errors. Raises `Failed` if the process could
+        not be started. The agent's directory must exist. The caller holds the agent's lock.
         """
         self.locks.check_held(agent.name)
         if not resume:
@@ -223,11 +223,11 @@ class Sessions:
         )
 
     def environment(self, agent: Agent) -> dict[str, str]:
-        """Return a pane's environment: the supervisor's, cockpit's variables, the agent's `env`."""
+        """Return the supervisor's and cockpit's variables and the agent's `env`, for a pane."""
         return self.environment_with(agent.settings.env)
 
     def environment_with(self, more: Mapping[str, str]) -> dict[str, str]:
-        """Return a CLI's environment: the supervisor's, cockpit's variables, and `more`."""
+        """Return the supervisor's and cockpit's variables and `more`, for a CLI."""
         places = self._dependencies.places
         env = {
             **self._dependencies.environment,
@@ -488,7 +488,7 @@ class Sessions:
 
 
 def _shared(agent: Agent, known: SessionRecord | None) -> str | None:
-    """Return a remark if the agent opened a session that another agent has open."""
+    """Return a message if the agent opened a session that another agent has open; else None."""
     if known is None or known.agent == agent.name or known.state != "live":
         return None
     return (

@@ -35,7 +35,7 @@ class Place:
     base: str
     """The commit or branch from which a new branch starts; empty for HEAD."""
     left: bool = False
-    """Whether the worktree exists, from an earlier job of the same agent."""
+    """Whether the worktree already exists, from an earlier job of the same agent."""
 
 
 async def find_place(
@@ -73,9 +73,9 @@ async def find_place(
 
 
 def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
-    """Raise `BadUsage` if an agent, or its setup, would work among git's own files.
+    """Raise `BadUsage` if an agent, or its setup, would work inside a `.git` directory.
 
-    With a worktree, a bare repository is allowed as the directory: the agent works elsewhere.
+    Also for a bare repository, except as the directory of an agent that works in a worktree.
     """
     found = git_folder_around(directory)
     only_named = settings.worktree.strategy != "none" and directory == settings.directory

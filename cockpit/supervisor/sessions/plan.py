@@ -80,7 +80,7 @@ def _refuse_runtime(settings: AgentSettings) -> None:
 
 
 def _worktree_text(place: Place, there: bool) -> str:
-    """`there`: whether the branch exists."""
+    """Return the text about the worktree of a start; `there`: whether the branch exists."""
     if place.left:
         return f"in the worktree {place.target} again, on branch {place.branch}."
     base = f" from {place.base}" if place.base else ""

@@ -25,7 +25,10 @@ LAST = "last"
 
 
 def session_named(agent: Agent, named: str) -> SessionId:
-    """Return the session for `--resume`. Raises `NotNow` if the agent never had a session."""
+    """Return the session id for the value of `--resume`.
+
+    Raises `NotNow` if the agent never had a session.
+    """
     if named != LAST:
         return SessionId(named)
     if agent.record.session is None:

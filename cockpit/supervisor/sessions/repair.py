@@ -1,7 +1,8 @@
 """Complete the work that a killed supervisor left unfinished, before requests are answered.
 
-Running processes take precedence over the agent's row, and the row over its sessions. Interrupted
-stops are finished, and every session without a process is marked as ended.
+A running process takes precedence over the agent's record, and the agent's record over its
+sessions' records. Interrupted stops are finished, and every session without a process is marked as
+ended.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Repair:
-    """Makes processes, rows and sessions agree after a restart."""
+    """Makes processes and the records of agents and sessions agree after a restart."""
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class Repair:
         self._undo = undo
 
     async def reconcile(self) -> None:
-        """Finish undos and stops, then make processes, rows and sessions agree. Idempotent."""
+        """Finish undos and stops, then make processes and records agree. Idempotent."""
         await self._undo.finish_undos()
         for agent in self._fleet:
             try:
@@ -104,7 +105,7 @@ class Repair:
         self._sessions.follow_new_session(agent, found, place, "resume")
 
     def _close_sessions(self) -> None:
-        """Mark sessions as ended that are stored as live but have no process.
+        """Mark sessions as ended whose records are live, but which have no process.
 
         Skips sessions of a handoff in progress, which the handoff updates itself.
         """
@@ -126,6 +127,6 @@ class Repair:
 
 
 def _is_open(agent: Agent) -> bool:
-    """Return whether the agent's row has a process, or its session is stored as live."""
+    """Return whether the agent's record has a process, or its session is stored as live."""
     live = agent.session is not None and agent.session.state == "live"
     return live or agent.record.pid is not None

@@ -1,6 +1,6 @@
 """Reopen the agents that a reboot or the end of the tmux server interrupted.
 
-If one agent cannot be reopened, its row says why, and the others are still reopened.
+If one agent cannot be reopened, the screen says why, and the others are still reopened.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Resumer:
         return list(await asyncio.gather(*(one(agent) for agent in agents)))
 
     async def _reopen(self, agent: Agent, prompt: str | None) -> CockpitError | None:
-        """Reopen one agent's session. Return the error, which the agent's row shows too."""
+        """Reopen one agent's session. Return the error, which the screen shows too."""
         try:
             async with self._sessions.locks.hold(agent.name, "being reopened", patience=PATIENCE):
                 refuse_if_alive(agent)
@@ -134,7 +134,6 @@ class Resumer:
 
 
 def _line(agent: Agent, refused: CockpitError | None, otherwise: str) -> str:
-    """Return one line of the response: the agent's name and the result."""
     if refused is None:
         return f"{agent.name}  {otherwise}"
     return f"{agent.name}  cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"

@@ -1,7 +1,7 @@
 """Set up a new worktree: copy files that git does not track, and run the setup command.
 
-The setup runs in the background, and the agent starts after it. The row shows the last line of the
-setup's output, and a file contains all of it. The waiting start is saved, so that a restarted
+The setup runs in the background, and the agent starts after it. The screen shows the last line of
+the setup's output, and a file contains all of it. The waiting start is saved, so that a restarted
 supervisor can repeat the setup. A worktree that cockpit did not create is not set up.
 """
 
@@ -27,12 +27,12 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 
 LATCH = "preparing"
-"""Name of the latch of a job whose start waits for a setup. The latch's value is 1 if the setup
-must be repeated after a restart."""
+"""Name of the stored flag of a job whose start waits for a setup. The flag's value is 1 if the
+setup must be repeated after a restart."""
 KEPT = 1_000_000
 """Maximum bytes of a setup's output that are saved."""
 SHOW_EVERY = 0.5
-"""Minimum seconds between two updates of the row."""
+"""Minimum seconds between two updates of the line on the screen."""
 
 StartSession = Callable[[], Awaitable[None]]
 """Starts the session after the setup."""

@@ -50,7 +50,7 @@ class Inheritance:
 
 
 class Starter:
-    """Starts agents. `removal_above` returns the worktree above a path if it is being removed."""
+    """Starts agents. `removal_above` returns the worktree that is being removed above a path."""
 
     def __init__(
         self,
@@ -286,7 +286,7 @@ class Starter:
             )
 
     def _refuse_taken(self, agent: Agent) -> None:
-        """Raise `NotNow` if the place is being removed, or is another agent's worktree."""
+        """Raise `NotNow` if the place is being removed, or is the worktree of another agent."""
         place = Path(os.path.realpath(agent.directory))
         if (removed := self._removal_above(place)) is not None:
             raise NotNow(
@@ -447,7 +447,7 @@ def resolve_dots(path: Path) -> Path:
 
 
 def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
-    """Raise `NotNow` if a decisive setting of the agent is not trusted yet."""
+    """Raise `NotNow` if a decisive setting of the agent needs trust that it does not have."""
     held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
     if held:
         raise NotNow(

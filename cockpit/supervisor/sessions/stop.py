@@ -1,9 +1,9 @@
 """Stop agents for the user, even when nothing can be saved.
 
-The stop is saved before the process is ended, so that a restarted supervisor can finish it. On a
-disk error the agent is still stopped: the response says that the stop was not saved, and
-`write_late` saves it when the disk has space. With an open handoff, a disk error prevents the stop:
-the handoff must first be saved as cancelled, because it would continue after a restart.
+The stop is saved before the process is ended, so that a restarted supervisor can finish the stop.
+After a disk error the agent is still stopped: the response says that the stop was not saved, and
+`write_late` saves it once the disk is writable. With an open handoff, a disk error prevents the
+stop: the handoff must first be saved as cancelled, because it would continue after a restart.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class AgentWorktrees:
         client: int | None = None,
         left_out: Collection[str] = (),
     ) -> Iterator[Obstacle]:
-        """Yield each obstacle to the removal; `inside` are the processes in the worktree."""
+        """Yield each obstacle to the worktree's removal; `inside` are the processes in it."""
         yield from _foreign_obstacles(tree)
         yield from self._occupant_obstacles(tree, inside, client)
         for module in tree.modules:
@@ -312,9 +312,9 @@ def _is_job_over(agent: Agent) -> bool:
 
 
 def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
-    """Yield obstacles in git's folder for the worktree, which would be deleted with the worktree.
+    """Yield obstacles in git's files for the worktree (`.git/worktrees/NAME`).
 
-    This includes a worktree whose files are missing.
+    A removal would delete these files. Includes a worktree whose own files are missing.
     """
     remove = f"cockpit worktrees remove {tree.directory} --salvage"
     if tree.missing and (tree.changed is None or tree.changed):

@@ -41,7 +41,7 @@ LONGEST_REASON = 600
 
 
 class ElsewhereRows:
-    """The rows of the group *elsewhere*, for clients."""
+    """The sessions that cockpit did not start, as clients receive them."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ElsewhereRows:
         self._followers = 0
         self._forgetting: asyncio.TimerHandle | None = None
         self._one_at_a_time = asyncio.Lock()
-        """Keeps two threads from reading the same transcript for two clients."""
+        """Keeps two threads from reading one transcript at the same time."""
 
     async def rows(self) -> list[ElsewhereSession] | None:
         """Return all sessions with their context usage; None if `[elsewhere] show` is off."""

@@ -76,7 +76,7 @@ def _stuck(agent: Agent) -> str | None:
 
 
 def _was_prompted(agent: Agent, since: float) -> bool:
-    """Return whether the user sent a prompt after `since`, in steady seconds."""
+    """Return whether the user sent a prompt after `since`, in seconds of `Clock.steady`."""
     return any(at > since for at, _ in agent.session_state.user_prompts)
 
 
@@ -110,7 +110,7 @@ def _dialog(dialog: DialogOpened, since: str | None) -> Needs:
 
 
 def heard_at(agent: Agent, at: float | None) -> str | None:
-    """Convert steady seconds to a wall clock time."""
+    """Convert seconds of `Clock.steady` to a wall clock time."""
     return rfc3339(at - agent.clock_offset) if at else None
 
 

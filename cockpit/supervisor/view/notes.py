@@ -7,11 +7,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.predicates import reopen_hint, writers_failed
 
 UNREAD_AFTER_TURNS = 3
-"""Number of turns after which the row says that a new session has not read its document."""
+"""Turns after which the screen says that a new session has not read its document."""
 
 
 def note(agent: Agent) -> str | None:
-    """Return why the agent is in its state; None if the state needs no explanation."""
+    """Return why the agent is in its state; None if there is nothing to explain."""
     if agent.handoff and not agent.progress.blocked and (failed := writers_failed(agent)):
         return failed
     if agent.handoff and agent.progress.blocked:
@@ -59,7 +59,7 @@ def warning(agent: Agent) -> str | None:
 
 
 def _no_record(agent: Agent) -> str | None:
-    """Return a remark if the process was found after a restart and its transcript is empty."""
+    """Return a remark if the process was found after a restart and has an empty transcript."""
     session_state = agent.session_state
     unknown = (
         session_state.began_at is None

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class RowPublisher:
-    """Rows, and the listeners of `/v1/watch`."""
+    """The agents' rows, and the listeners of `/v1/watch`."""
 
     def __init__(
         self, clock: Clock, event_log: EventLog, agents: Callable[[], list[Agent]]
@@ -59,7 +59,7 @@ class RowPublisher:
         return found
 
     def _fault(self, agent: Agent, bug: Exception) -> str:
-        """Return the error as text; log it if the last attempt did not have the same error."""
+        """Return the error as text; log the error unless the last attempt had the same one."""
         text = safe_line(f"{type(bug).__name__}: {bug}", 200)
         if self._faults.get(agent.name) != text:
             self._faults[agent.name] = text
@@ -80,7 +80,7 @@ class RowPublisher:
         self._wake.set()
 
     def forgotten(self, name: str) -> None:
-        """Send listeners the removal of an agent."""
+        """Tell all listeners that an agent was removed."""
         self._sent.pop(name, None)
         self._faults.pop(name, None)
         self._dirty.pop(name, None)

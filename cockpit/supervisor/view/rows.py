@@ -46,7 +46,10 @@ LONGEST_ASKED = 2000
 
 
 def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
-    """Return the agent's row, as of `now` (steady seconds) and `monotonic` (seconds)."""
+    """Return the agent's row.
+
+    `now` is the time of `Clock.steady`, `monotonic` that of `Clock.monotonic`, in seconds.
+    """
     needs = need(agent, monotonic)
     session, session_state = agent.session, agent.session_state
     return AgentStatus(
