@@ -1,4 +1,4 @@
-"""`GET /v1/caller`: the caller, as the supervisor identifies it."""
+"""`GET /v1/caller`: who calls, as the supervisor identifies the calling process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ class CallerStatus(Wire):
 
     kind: Literal["user", "agent", "hook", "unknown"]
     name: str | None = None
-    """The agent, or the agent of the hook; null for the user, and for an agent that is no longer
-    known."""
+    """The agent that calls, or whose hook calls; null for the user, and for an agent that is no
+    longer known."""
     pid: int | None = None

@@ -19,9 +19,10 @@ class CoursePoint(NamedTuple):
     """Number of the reply in the session."""
     tokens: int
     kind: Literal["reply", "compacted"] = "reply"
-    """For `compacted`, `tokens` is the count before the compaction; the one after it is unknown."""
+    """For `compacted`, `tokens` is the count before the compaction; the count after it is
+    unknown."""
     at: float | None = None
-    """Unix seconds, if the transcript has the time."""
+    """When the reply was written, in unix seconds; null if the transcript has no time."""
 
 
 class Stretch(Wire):
@@ -30,16 +31,16 @@ class Stretch(Wire):
     session: str
     number: int
     state: str
-    """As in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
+    """The session's state, as in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
     window: int | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None
-    """As in `ContextStatus`."""
+    """Source of `compacts_at`: `formula` (the CLI's formula) or `seen` (observed with this CLI)."""
     marks: MarksStatus = Field(default_factory=MarksStatus)
     points: list[CoursePoint] = Field(default_factory=list)
-    """In order; at most 512, spread evenly over the replies."""
+    """The token counts in order; at most 512, spread evenly over the replies."""
     unknown: str | None = None
-    """Why there are no points, if the transcript should have some."""
+    """Why there are no token counts, if the transcript should have some; else null."""
 
 
 class Course(Wire):

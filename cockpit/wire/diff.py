@@ -9,9 +9,9 @@ from cockpit.wire.status import Wire
 
 class DiffFile(Wire):
     path: str
-    """Relative to the top of the worktree; safe to show."""
+    """Path of the file, relative to the top of the worktree; safe to show."""
     added: int | None = None
-    """Lines; null for a binary file."""
+    """Number of added lines; null for a binary file."""
     removed: int | None = None
 
 
@@ -23,10 +23,10 @@ class WorktreeDiff(Wire):
     """True if `since` is the commit at which the job began; otherwise `since` is HEAD."""
     files: list[DiffFile] = Field(default_factory=list)
     untracked: list[str] = Field(default_factory=list)
-    """Safe to show; a folder with only untracked files is one entry."""
+    """Paths of untracked files, safe to show; a folder with only untracked files is one entry."""
     text: str = ""
-    """Git's output, with foreign text; the client must make it safe to show."""
+    """Git's output. It is untrusted: the client must make it safe to show."""
     cut: bool = False
-    """The diff is incomplete."""
+    """True if the diff is incomplete because it is too long."""
     unknown: str | None = None
     """Why there is no diff; all other fields are then empty."""

@@ -50,7 +50,7 @@ class UsageContext(Wire):
 
 
 class UsageTotals(Wire):
-    """Tokens of all replies; each reply is counted once."""
+    """Tokens of all replies of a session; each reply is counted once."""
 
     input: int
     cache_creation: int
@@ -59,7 +59,7 @@ class UsageTotals(Wire):
 
 
 class Usage(Wire):
-    """One element of `cockpit usage --json`."""
+    """The context use and token totals of one transcript."""
 
     transcript: str
     session_id: str | None = None

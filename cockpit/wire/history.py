@@ -50,9 +50,9 @@ class HistorySession(Wire):
     runtime: str = ""
     """The CLI that the session ran in; empty in records of earlier versions."""
     state: str = ""
-    """`live`, `handed_off`, `ended`, `undoing`, `undone`, `failed`."""
+    """The session's state: `live`, `handed_off`, `ended`, `undoing`, `undone` or `failed`."""
     document: str | None = None
-    """The newest document; `handoff`, `writer` and `outcome` belong to its handoff."""
+    """The session's newest document; `handoff`, `writer` and `outcome` are of the same handoff."""
     documents: list[HistoryDocument] = Field(default_factory=list)
     handoffs: list[HistoryHandoff] = Field(default_factory=list)
     handoff: str | None = None
@@ -67,7 +67,8 @@ class HistorySession(Wire):
     ended_at: str | None = None
     transcript: str | None = None
     tokens_at_start: int | None = None
-    """Left out if only some handoffs of the job are listed, as is `rebuilt`."""
+    """Tokens in the session's context at its first reply. Left out if only some handoffs of the job
+    are listed."""
     rebuilt: bool = False
 
 
@@ -79,9 +80,10 @@ class HistoryChain(Wire):
     goal: str | None = None
     started_at: str | None = None
     handoffs: int = 0
-    """Number of confirmed handoffs. Left out if only some are listed, as is `rebuilt`."""
+    """Number of the job's confirmed handoffs. Left out if only some handoffs are listed."""
     rebuilt: bool = False
-    """Restored from its documents after the database was lost."""
+    """True if the job was restored from its documents after the database was lost. Left out if only
+    some handoffs are listed."""
     sessions: list[HistorySession] = Field(default_factory=list)
     host: str | None = None
     """The host of the job; left out in the response of that host itself."""
@@ -91,9 +93,10 @@ class HistoryPage(Wire):
     """The response to `/v1/history?handoffs=N` and to `/v1/history?limit=N`."""
 
     chains: list[HistoryChain]
-    """With `handoffs=N`, each job has only the handoffs of this page."""
+    """The jobs; with `handoffs=N`, each job has only the handoffs of this page."""
     next: str | None = None
-    """The `before` of the next page, with older handoffs. Opaque; None on the last page."""
+    """The value of `before` for the next page, with older handoffs or jobs; null on the last
+    page."""
     total: int = 0
     """Number of handoffs on all pages."""
 

@@ -22,7 +22,7 @@ from cockpit.wire.verbs import VERBS, Done, Refusal, Verb
 from cockpit.wire.views import OPENAPI_PATH, VIEWS, Form, View
 
 API_VERSION = "1.0"
-"""The first number is the version in the paths; the second grows with each addition."""
+"""The first number is the version in the paths; the second number grows with each addition."""
 
 _REFERENCE = "#/components/schemas/{model}"
 _SSE = "text/event-stream"
@@ -43,7 +43,7 @@ _FAILURES = {
     "400": "The request is invalid.",
     "404": "No agent, handoff or document of that name.",
     "408": "The whole request did not arrive in time.",
-    "409": "Not possible in the present state, or not allowed for the agent that asked.",
+    "409": "Not possible in the current state, or not allowed for the agent that sent the request.",
     "424": "A required program is not installed.",
     "500": "The request failed.",
     "503": "Too many connections, or no supervisor.",
@@ -105,9 +105,9 @@ def _view(
     }
     if view.form is Form.LINES:
         found["description"] = (
-            "One JSON value per line. With `Accept: text/event-stream` each is a server-sent "
-            "event, and the response stays open. `cockpit serve` sends each as a WebSocket "
-            "message to a client that upgrades the connection."
+            "One JSON value per line. With `Accept: text/event-stream` each value is a "
+            "server-sent event, and the response stays open. `cockpit serve` sends each value as a "
+            "WebSocket message to a client that upgrades the connection."
         )
     return found
 
@@ -198,7 +198,6 @@ class _Schema(GenerateJsonSchema):
         return False
 
     def field_is_required(self, field: Any, total: bool) -> bool:
-        """Mark every field of a response as required, even those that a request may leave out."""
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 

@@ -52,15 +52,15 @@ class Needs(Wire):
     detail: str
     """A sentence for the user, with the next step."""
     since: str | None = None
-    """When the agent began to wait; null if unknown."""
+    """When the agent began to wait, RFC 3339; null if unknown."""
     tool: str | None = None
-    """For a permission: the tool that needs it."""
+    """The tool that needs permission; null unless `kind` is `permission`."""
     command: str | None = None
-    """For a permission: the input of the tool, without secrets; can have several lines."""
+    """The tool's input without secrets, perhaps in several lines; null like `tool`."""
     resets_at: str | None = None
-    """For a usage limit: when the limit resets, if known."""
+    """When the usage limit resets, RFC 3339; null if unknown, or without a usage limit."""
     due: str | None = None
-    """For a question about a handoff: the reason for the handoff, without the question."""
+    """Why a handoff is due, without the question; null without such a question."""
 
 
 class MarksStatus(Wire):
@@ -83,14 +83,15 @@ class ContextStatus(Wire):
     age_seconds: float | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None
-    """`formula`: calculated with the CLI's formula; `seen`: observed with this CLI."""
+    """Source of `compacts_at`: `formula` (the CLI's formula) or `seen` (observed with this CLI)."""
     tokens_per_turn: int | None = None
     turns_left: int | None = None
     marks: MarksStatus = Field(default_factory=MarksStatus)
     tool_calls: int | None = None
-    """Set only if the token count is unknown; the band may then depend on this number."""
+    """Number of tool calls, on which the band then depends; null if the token count is known."""
     trend: list[int] = Field(default_factory=list)
-    """The whole session as a few token counts, oldest first; `GET /v1/course/NAME` has more."""
+    """Token counts of the whole session, a few of them, oldest first; `GET /v1/course/NAME` has
+    more."""
 
 
 class HandoffStatus(Wire):
@@ -99,25 +100,27 @@ class HandoffStatus(Wire):
     phase: PhaseName
     since: str
     detail: str | None = None
-    """Why the handoff is waiting, as text."""
+    """Why the handoff is waiting, as text; null if it is not waiting."""
     document: str | None = None
-    """Absolute path of the document, if it exists (in phase `asked`: of a draft from facts)."""
+    """Absolute path of the document, or in phase `asked` of a draft from facts; null before either
+    exists."""
     writer: Literal["agent", "sdk", "facts"] | None = None
     to: str | None = None
-    """The runtime of the new session, if it differs from the runtime of the old session."""
+    """The runtime of the new session, if it differs from the runtime of the old session; else
+    null."""
 
 
 class BackgroundStatus(Wire):
-    """A background task of the agent; tasks end with the session."""
+    """A background task of the agent. Tasks end when the session ends."""
 
     id: str
     type: str
-    """`shell`, `monitor` and the like; subagents are not in this list."""
+    """The kind of task, such as `shell` or `monitor`. Subagents are not in this list."""
     description: str = ""
     command: str = ""
-    """For a shell; without secrets."""
+    """The command of a shell, without secrets; empty for other tasks."""
     log: str | None = None
-    """For a shell: the file with its output."""
+    """Path of the file with a shell's output; null for other tasks."""
 
 
 class AgentStatus(Wire):
@@ -125,14 +128,14 @@ class AgentStatus(Wire):
     runtime: str
     """The runtime of the current session."""
     configured_runtime: str | None = None
-    """The runtime in the agent's settings; a handoff can continue the job in another one."""
+    """The runtime in the agent's settings; a handoff can continue the job in another runtime."""
     job: str | None = None
     state: State
     needs: Needs | None = None
     pane: str | None = None
     pid: int | None = None
     directory: str
-    """The working directory: inside the agent's worktree, if it has one."""
+    """The agent's working directory: inside its worktree, if it has one."""
     configured_directory: str | None = None
     """The directory from the configuration or the command line, for the agent's next job."""
     goal: str | None = None
@@ -157,12 +160,12 @@ class AgentStatus(Wire):
     """Background tasks that are running."""
     activity: str | None = None
     job_done: bool = False
-    """The job is done, even if the agent's process ended since."""
+    """True if the job is done, even if the agent's process has ended since."""
     last_activity_at: str | None = None
     note: str | None = None
-    """The reason for the state, if the state alone is not clear."""
+    """Why the agent is in its state, if the state alone is not clear; else null."""
     warning: str | None = None
-    """A hook that failed, until the hook succeeds again."""
+    """Which hook failed and has not succeeded since; null if none."""
 
 
 class SupervisorStatus(Wire):
@@ -170,13 +173,14 @@ class SupervisorStatus(Wire):
     started_at: str | None = None
     version: str | None = None
     config: str | None = None
-    """The configuration file that the supervisor read last, besides the user's own; null for
+    """The configuration file that the supervisor read last, besides the user's own file; null for
     none."""
     config_named: bool = False
-    """The user named the file on a command line, so all of its settings apply."""
+    """True if the user named the file `config` on a command line, so that all its settings
+    apply."""
     trouble: str | None = None
-    """Why the supervisor cannot write its state, or what failed in it, and how to fix it; null
-    without a problem."""
+    """A problem of the supervisor, such as a disk error, and how to fix it; null without a
+    problem."""
 
 
 class HeldSetting(Wire):
@@ -202,13 +206,13 @@ class ElsewhereSession(Wire):
     session_id: str
     runtime: str
     pid: int
-    """The process that has the session open."""
+    """The id of the process that has the session open."""
     directory: str
-    """Where the session began."""
+    """The directory in which the session began."""
     kind: str | None = None
     """The CLI's name for the kind of session, such as `interactive`."""
     status: Literal["busy", "idle", "waiting", "unknown"] = "unknown"
-    """From the CLI's status file."""
+    """What the session is doing, from the CLI's status file."""
     waiting_for: str | None = None
     """Why the session is waiting, in the CLI's words, such as `permission prompt`."""
     started_at: str | None = None
@@ -221,20 +225,20 @@ class ElsewhereSession(Wire):
     terminal: str | None = None
     """The controlling terminal of the process, such as `pts/3`."""
     pane: str | None = None
-    """The tmux pane in which the process was started, such as `%4`; null outside tmux."""
+    """The tmux pane in which the session's process was started, such as `%4`; null outside tmux."""
     tmux_socket: str | None = None
-    """The socket of that pane's tmux server."""
+    """Path of the socket of the pane's tmux server; null outside tmux."""
     refusal: str | None = None
     """Why adopting would be refused, and what to do instead; null if no reason is known."""
     transcript: str | None = None
     """Path of the transcript; null if the file does not exist yet."""
     model: str | None = None
     context: ContextStatus = Field(default_factory=ContextStatus)
-    """The context use, with the bands of the user's defaults."""
+    """The context use, with the bands of the user's default settings."""
     watched: bool = False
-    """Whether the user is notified when its context passes the act threshold."""
+    """Whether the user is notified when the session's context passes the act threshold."""
     host: str | None = None
-    """The host of the process; null in the response of that host itself."""
+    """The host of the session; null in the response of that host itself."""
 
 
 class Status(Wire):
@@ -244,5 +248,5 @@ class Status(Wire):
     agents: list[AgentStatus] = Field(default_factory=list)
     held: list[HeldSetting] = Field(default_factory=list)
     elsewhere: list[ElsewhereSession] | None = None
-    """Sessions that cockpit did not start. Null without `?elsewhere=1`, and if the user turned
-    these sessions off."""
+    """Sessions that cockpit did not start. Null without `?elsewhere=1`, and if the setting
+    `[elsewhere] show` is off."""

@@ -21,11 +21,11 @@ class Elsewhere(Wire):
 
 
 class Event(Wire):
-    """One event; `id` grows by one and is never reused."""
+    """One event. The number `id` grows by one with each event and is never reused."""
 
     id: int
     at: str
-    """UTC, RFC 3339."""
+    """When the event happened: UTC, RFC 3339."""
     agent: str | None = None
     kind: str
     """The kind of event: `agent.started`, `band.crossed`, `handoff.confirmed`, …"""
@@ -41,7 +41,7 @@ class Snapshot(Wire):
 
 
 class AgentChanged(Wire):
-    """An agent whose status changed since it was last sent to this client."""
+    """One agent's status, sent when the status has changed."""
 
     type: Literal["agent"] = "agent"
     agent: AgentStatus
@@ -65,11 +65,11 @@ class ElsewhereCounted(Wire):
 
 
 class ScreenShot(Wire):
-    """The content of an agent's pane. Lines have text and SGR sequences only."""
+    """The content of an agent's pane. Lines contain only text and SGR sequences."""
 
     lines: list[str]
     cursor: tuple[int, int] | None = None
-    """Column and row, from 0; null if the cursor is hidden."""
+    """Column and row of the cursor, from 0; null if the cursor is hidden."""
     pane: str | None = None
 
 

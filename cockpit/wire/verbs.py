@@ -22,20 +22,21 @@ class Start(Verb):
 
     verb: ClassVar[str] = "start"
     name: str
-    """A letter or digit, then at most 31 of `a-z`, `0-9`, `.`, `_` and `-`."""
+    """Name of the agent: a letter or digit, then at most 31 of `a-z`, `0-9`, `.`, `_` and `-`."""
     prompt: str | None = None
     directory: str | None = None
-    """Absolute; the client resolves it against its own directory."""
+    """Directory of the agent, as an absolute path; null for the configured directory."""
     cwd: str | None = None
-    """The client's own directory, absolute: the default for a new agent."""
+    """The client's working directory, as an absolute path: the default directory of a new agent."""
     runtime: str | None = None
     worktree: bool = False
     resume: str | None = None
     """Reopen this session instead of starting a new one; `last` is the agent's last session."""
     config: str | None = None
-    """The project or `--config` file to read first, absolute."""
+    """Absolute path of the project's configuration file or the `--config` file, which is read
+    first."""
     named: bool = False
-    """True if the user named that file on the command line; all of its settings then apply."""
+    """True if the user named the file `config` on the command line; all its settings then apply."""
     mode: Literal["observe", "prompt", "auto"] | None = None
 
 
@@ -44,22 +45,24 @@ class Resume(Verb):
 
     verb: ClassVar[str] = "resume"
     name: str | None = None
-    """Only this agent."""
+    """The agent to reopen; null for every interrupted agent."""
     prompt: str | None = None
     """A prompt for each reopened agent; null sends nothing."""
     dry_run: bool = False
-    """Only list the interrupted agents, and which of them cannot be reopened."""
+    """Only list the interrupted agents, and say which of them cannot be reopened."""
 
 
 class Plan(Start):
-    """Describe what `start` would do with the same arguments, or why it would fail. Changes
-    nothing."""
+    """Describe what `start` would do with the same arguments, or why `start` would fail.
+
+    Changes nothing.
+    """
 
     verb: ClassVar[str] = "plan"
 
 
 class Stop(Verb):
-    """End an agent; its worktree stays."""
+    """End an agent. The agent's worktree stays."""
 
     verb: ClassVar[str] = "stop"
     name: str
@@ -74,18 +77,18 @@ class Send(Verb):
 
 
 class Handoff(Verb):
-    """Ask for a handoff."""
+    """Request a handoff of the agent's job."""
 
     verb: ClassVar[str] = "handoff"
     name: str
     document: str | None = None
     """Absolute path of a document that is already written."""
     now: bool = False
-    """Do not wait for the end of the turn; the review stays."""
+    """Interrupt the turn instead of waiting for its end. Does not skip the review."""
     to: str | None = None
     """The runtime of the new session; null for the runtime in the settings."""
     model: str | None = None
-    """The model of the new session; null for its CLI's default."""
+    """The model of the new session; null for the default of the new session's CLI."""
     handoff: str | None = None
     """Only approve the open question with this handoff id: the question that the user saw."""
     by_agent: bool = False
@@ -118,7 +121,7 @@ class Refuse(Verb):
 
 
 class Snooze(Verb):
-    """Ask again later."""
+    """Ask about the handoff again later."""
 
     verb: ClassVar[str] = "snooze"
     name: str
@@ -150,12 +153,13 @@ class Continue(Verb):
     document: str
     """Path of the document, absolute."""
     name: str | None = None
-    """Name of the new agent; null for the name of the document's agent, with a number if that is
-    taken."""
+    """Name of the new agent. Null: the name of the agent that the document is from, with a number
+    if the name is taken."""
     directory: str | None = None
-    """Absolute; null for the directory in the document."""
+    """Directory of the new agent, as an absolute path; null for the directory in the document."""
     config: str | None = None
-    """As in `start`."""
+    """Absolute path of the project's configuration file or the `--config` file, which is read
+    first."""
     named: bool = False
 
 
@@ -168,7 +172,8 @@ class Adopt(Verb):
     pid: int | None = None
     """Only adopt the session if this process has it open: the process that the user saw."""
     name: str | None = None
-    """Name of the new agent; null for the directory's name, with a number if that is taken."""
+    """Name of the new agent. Null: the name of the session's directory, with a number if the name
+    is taken."""
     asker: int | None = None
     """Set by the supervisor: the calling process, which must not run inside the session."""
 
@@ -176,33 +181,34 @@ class Adopt(Verb):
 class WatchSession(Verb):
     """Notify the user when the context of a session that cockpit did not start passes `act`.
 
-    The session itself is only read. It is watched until its process ends, also after `/clear`.
+    The session itself is only read. It is watched until its process ends, even after `/clear`.
     """
 
     verb: ClassVar[str] = "watch_session"
     session: str
-    """Like `session` of `Adopt`."""
+    """The id of the session, or its first characters."""
     pid: int | None = None
-    """Like `pid` of `Adopt`."""
+    """Only watch the session if this process has it open: the process that the user saw."""
     stop: bool = False
-    """Do not watch it any more."""
+    """Stop watching the session."""
     asker: int | None = None
-    """Like `asker` of `Adopt`."""
+    """Set by the supervisor: the calling process, which must not run inside the session."""
 
 
 class DocumentSession(Verb):
-    """Write a handoff document of a session that cockpit did not start, by a copy of it.
+    """Let a copy of a session that cockpit did not start write the session's handoff document.
 
-    The session itself is only read. Responds when the document is written.
+    The session itself is only read. The response is sent when the document is written.
     """
 
     verb: ClassVar[str] = "document_session"
     session: str
-    """Like `session` of `Adopt`."""
+    """The id of the session, or its first characters."""
     pid: int | None = None
-    """Like `pid` of `Adopt`."""
+    """Only write the document if this process has the session open: the process that the user
+    saw."""
     asker: int | None = None
-    """Like `asker` of `Adopt`."""
+    """Set by the supervisor: the calling process, which must not run inside the session."""
 
 
 class Down(Verb):
@@ -218,7 +224,7 @@ class Load(Verb):
     verb: ClassVar[str] = "load"
     config: str | None = None
     named: bool = False
-    """As in `start`."""
+    """True if the user named the file on the command line; all its settings then apply."""
 
 
 class Attach(Verb):
@@ -233,15 +239,16 @@ class RemoveWorktree(Verb):
 
     verb: ClassVar[str] = "remove_worktree"
     tree: str
-    """An agent's name, or a path (absolute)."""
+    """The name of an agent, or the absolute path of a worktree."""
     cwd: str | None = None
-    """The client's own directory: its repository is searched too."""
+    """The client's working directory, whose repository is searched too."""
     salvage: bool = False
-    """Remove the worktree even if it has unsaved work, which is saved under the reference."""
+    """Remove the worktree even if it has unsaved work, which is then saved under a git
+    reference."""
     salvage_only: bool = False
-    """Save its content under a reference, and do not remove it."""
+    """Save the worktree's content under a git reference, and do not remove the worktree."""
     leave_out: list[str] = Field(default_factory=list)
-    """Ignored files and folders that are not saved."""
+    """Names of ignored files and folders that are not saved."""
     pid: int | None = None
     """The client's pid, if the client runs on the supervisor's machine; this process does not block
     the removal."""
@@ -261,10 +268,10 @@ class Done(Wire):
     name: str | None = None
     pane: str | None = None
     socket: str | None = None
-    """The tmux server's socket, if the response is about a pane."""
+    """Path of the tmux server's socket, if the response is about a pane; else null."""
     document: str | None = None
     text: str | None = None
-    """A longer text, for `--dry-run`."""
+    """A longer text, such as the result of `--dry-run`; null without one."""
 
 
 class InvalidValue(Wire):

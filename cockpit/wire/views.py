@@ -62,7 +62,8 @@ class WatchQuery(Query):
 
 class ElsewhereQuery(Query):
     beat: Count = 0
-    """As in `/v1/watch`."""
+    """Send an empty line after this many seconds without a change, to show that the connection is
+    alive."""
 
 
 class ScreenQuery(Query):
@@ -74,7 +75,7 @@ class HistoryQuery(Query):
     name: str | None = None
     """Only this agent's jobs."""
     search: str | None = None
-    """Only sessions whose document contains all of these words. Cannot be combined with pages."""
+    """Only sessions whose document contains all these words. Cannot be combined with pages."""
     handoffs: Count = 0
     """Page size in handoffs, newest first, up to 500. The response is then a `HistoryPage`."""
     limit: Count = 0
@@ -95,7 +96,7 @@ class WorktreesQuery(Query):
 
 class DiffQuery(Query):
     since: Literal["job"] | None = None
-    """`job`: compare with the commit where the job began, instead of HEAD."""
+    """`job`: compare with the commit where the job began. Default: compare with HEAD."""
 
 
 class Form(Enum):

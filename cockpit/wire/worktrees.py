@@ -26,33 +26,35 @@ class WorktreeStatus(Wire):
     """The host of the worktree; null in the response of that host itself."""
     repository: str
     branch: str | None = None
-    """Null if HEAD is detached."""
+    """Branch of the worktree; null if HEAD is detached."""
     head: str | None = None
     agent: str | None = None
     """The agent that uses or used the worktree, or for which it was created."""
     state: State | None = None
-    """The state of that agent, if it has a row."""
+    """The state of the agent; null if the agent has no status."""
     made: bool
-    """True if cockpit created the worktree. cockpit never removes others."""
+    """True if cockpit created the worktree. cockpit removes only worktrees that it created."""
     made_at: str | None = None
     missing: bool = False
     changed: int | None = None
-    """Files that differ from the commit; null if git would run the repository's programs."""
+    """Number of files that differ from the commit; null if git would have to run the repository's
+    programs."""
     overlooked: int = 0
-    """Changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
+    """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = None
     ignored: list[str] = Field(default_factory=list)
     alone: int | None = None
-    """Commits not pushed or merged; null if unknown."""
+    """Number of commits that are not pushed or merged; null if unknown."""
     behind: int | None = None
-    """Commits of the base that the worktree does not have."""
+    """Number of commits of the base that the worktree does not have; null if unknown."""
     only_here: int | None = 0
-    """Commits that only the worktree's own reflog and references refer to. They would be lost with
-    the worktree."""
+    """Number of commits that only the worktree's own reflog and references refer to. A removal
+    would lose these commits."""
     busy: str | None = None
     lock: str | None = None
-    """The reason for a lock that is not cockpit's."""
+    """The reason that git stores for a lock of the worktree; null without a lock, or for cockpit's
+    own lock."""
     obstacles: list[Obstacle] = Field(default_factory=list)
     """The reasons for which a removal would be refused, from a quick check."""
     unlisted: str | None = None
-    """Why git cannot list the worktrees of this repository, which then has only this entry."""
+    """Why git cannot list the repository's worktrees. The repository then has only this entry."""

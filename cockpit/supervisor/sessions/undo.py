@@ -70,7 +70,8 @@ class Undo:
     async def finish_undos(self) -> None:
         """Finish undos that were in progress when an earlier supervisor was killed.
 
-        If the earlier session is already running, only saves the records. The row shows failures.
+        If the earlier session is already running, only saves the records. The screen shows
+        failures.
         """
         for agent in self._fleet:
             undone = next((one for one in agent.chain if one.state == UNDOING), None)
