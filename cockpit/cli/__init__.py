@@ -1,7 +1,7 @@
 """The command line: one file per command group.
 
 Commands send requests and print the answers; decisions are the supervisor's. `main` tries the fast
-path first. All other commands go through click and are imported on demand.
+path first. All other commands are run by click and imported on demand.
 """
 
 from __future__ import annotations

@@ -112,7 +112,10 @@ def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
 
 
 def _ask_only(how: str, session: str, pid: int) -> None:
-    """Send a request that leaves the session where it is; print the path of a document."""
+    """Send a request that leaves the session in its terminal.
+
+    Prints the document's path for `--document`.
+    """
     from cockpit.cli.requests import ask
     from cockpit.wire.verbs import DocumentSession, WatchSession
 
@@ -123,7 +126,7 @@ def _ask_only(how: str, session: str, pid: int) -> None:
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
-    """Return the session with this id, or the only one whose id starts with it."""
+    """Return the session with the typed id, or the only one whose id starts with `typed`."""
     begun = [each for each in sessions if each["session_id"].startswith(typed.lower())]
     if len(begun) == 1 and typed:
         return begun[0]
@@ -136,7 +139,7 @@ def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
 
 
 def _ask(found: dict[str, Any], name: str | None) -> None:
-    """Print what will happen, and ask. Raises `NotNow` unless the user agrees."""
+    """Print what adopting does, and ask. Raises `NotNow` unless the user agrees."""
     from cockpit.cli.elsewhere import SHORT_ID, state
     from cockpit.cli.output import say
 

@@ -64,10 +64,11 @@ def _name(ancestor: Ancestor) -> str:
 
 
 def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
-    """Return whether these folders certainly belong to a cockpit that this command does not use.
+    """Return whether these folders belong to a cockpit that this command does not use.
 
-    Folders are compared by inode, not by name. Another user's cockpit is always a different one. A
-    cockpit of the same user is a different one only if this command has its own `COCKPIT_HOME`.
+    False if unknown. Folders are compared by inode, not by name. Another user's cockpit is always a
+    different one. A cockpit of the same user is a different one only if this command has its own
+    `COCKPIT_HOME`.
     """
     state_folder = _identity(Path(state))
     if state_folder is None:

@@ -34,9 +34,9 @@ MOST_FOUND = 20
 MOST_SUBAGENTS = 50
 MOST_RESOURCES = 100
 LONGEST_SEARCH = 1_000
-"""In characters; the supervisor ignores the rest."""
+"""Maximum characters of a search; the supervisor ignores the rest."""
 LONGEST_DOCUMENT = 80_000
-"""The most characters of a document in one answer; about 20,000 tokens."""
+"""Maximum characters of a document in one answer; about 20,000 tokens."""
 
 TOOLS = (
     Tool(
@@ -282,14 +282,14 @@ class OwnTools:
         return _documents(await self._chain(await self._row()))
 
     async def _chain(self, row: AgentStatus) -> HistoryChain | None:
-        """Return the sessions of the agent's job; None before the first one."""
+        """Return the agent's job with its sessions; None before the first session."""
         chains = await self._client.history(row.name) if row.job else []
         return next((chain for chain in chains if chain.job == row.job), None)
 
 
 @asynccontextmanager
 async def _for_a_model() -> AsyncIterator[None]:
-    """If no supervisor is reachable, replace the error's hint with one that an agent can follow."""
+    """Replace the hint of `NoSupervisor` with one that an agent can follow."""
     try:
         yield
     except NoSupervisor as error:
@@ -302,7 +302,7 @@ async def _for_a_model() -> AsyncIterator[None]:
 
 
 def _handoff(row: AgentStatus) -> dict[str, Any]:
-    """Describe the handoff that is in progress, and what the agent has to do now."""
+    """Describe the handoff that is in progress, and the agent's next step."""
     current = row.handoff
     if current is None:
         return {"handoff": None, "next": NO_HANDOFF}
@@ -337,7 +337,8 @@ Match = tuple[str, str, HistoryHandoff]
 def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
     """Return the documents of the directory's repository; without a repository, of the directory.
 
-    A document belongs to the directory where it was written, even if that worktree was removed.
+    A document belongs to the directory where it was written, even if that directory's worktree was
+    removed.
     """
     real = Path(os.path.realpath(directory))
     home = main_checkout(real)

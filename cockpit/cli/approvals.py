@@ -43,7 +43,7 @@ Examples:
 @click.argument("name", shell_complete=agent_names)
 @click.option("--compact", is_flag=True, help="Let the CLI compact; don't ask again until then.")
 def refuse(name: str, compact: bool) -> int:
-    """Refuse a handoff; the agent keeps its session."""
+    """Refuse a handoff; the agent continues in its session."""
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Refuse

@@ -75,7 +75,7 @@ def views_of(places: Places) -> TmuxViews:
 
 
 def check_terminal() -> None:
-    """Refuse without a terminal, with a dumb one, or inside an agent's pane."""
+    """Raise an error without a terminal, with TERM=dumb, or inside an agent's pane."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadUsage(
             "This command needs a terminal",

@@ -1,6 +1,6 @@
 """After a tmux client exited with an error, list the agents and the commands to continue.
 
-Prints nothing while the tmux server is running: the client has then printed the cause itself.
+Prints nothing while the tmux server is running: the client has then printed the cause.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
 
 WAIT_SECONDS = 3.0
-"""Seconds to wait for the supervisor to notice that every agent has ended."""
+"""Maximum seconds to wait until the supervisor has noticed that every agent has ended."""
 POLL_SECONDS = 0.1
 
 
@@ -53,7 +53,7 @@ def _agent_lines(places: Places) -> list[str]:
 
 
 def _wait_until_ended(places: Places) -> list[dict[str, Any]]:
-    """Return the rows once no agent has a process, or when the wait times out."""
+    """Return the agents once none of them has a process, or after `WAIT_SECONDS`."""
     end = time.monotonic() + WAIT_SECONDS
     while True:
         rows: list[dict[str, Any]] = json.loads(fetch(places.socket, "/v1/status"))["agents"]

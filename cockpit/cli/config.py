@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cockpit.ports.runtimes import Runtime
 
 _SECRET_TABLES = ("env", "headers", "urls", "url")
-"""Settings whose values may be secret; only the number of entries is shown."""
+"""Settings whose values may be secret; `cockpit config show` prints only how many they contain."""
 
 
 def check(config: Path | None) -> int:
@@ -58,7 +58,7 @@ def show(config: Path | None) -> int:
 
 
 def schema() -> int:
-    """Print the JSON Schema of a configuration file, with that of hook payloads under `$defs`."""
+    """Print the JSON Schema of a configuration file, with the hook payloads' schema in `$defs`."""
     described = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Settings.model_json_schema(),
@@ -136,7 +136,7 @@ def _threshold_lines(agent: AgentDefaults, runtime: Runtime) -> Iterator[str]:
 
 
 def _too_high(agent: AgentDefaults, name: MarkName, window: int, compacts_at: int | None) -> str:
-    """Return a remark if the CLI compacts before the context reaches the user's own threshold."""
+    """Return a remark if the CLI compacts below the user's threshold; else an empty text."""
     own = thresholds(agent.context).own(name)
     if name not in agent.context.model_fields_set or compacts_at is None:
         return ""

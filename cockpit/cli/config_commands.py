@@ -18,10 +18,7 @@ Example:
 )
 @with_common_options
 def init() -> int:
-    """Write a commented cockpit.toml for this repository.
-
-    Never overwrites an existing file.
-    """
+    """Write a commented cockpit.toml for this repository. Never overwrites an existing file."""
     from cockpit.cli.init import init as write
 
     return write()
@@ -46,7 +43,7 @@ def config() -> None:
 def check(file: Path | None) -> int:
     """Validate the config and show its thresholds.
 
-    Checks FILE instead of the project's cockpit.toml.
+    With FILE, checks FILE instead of the project's cockpit.toml.
     """
     from cockpit.cli.config import check as run
 
@@ -56,7 +53,7 @@ def check(file: Path | None) -> int:
 @config.command()
 @with_common_options
 def show() -> int:
-    """Print every setting and where it comes from."""
+    """Print every setting and where it is set."""
     from cockpit.cli.config import show as run
 
     return run(common_options().config)
@@ -67,7 +64,7 @@ def show() -> int:
 def schema() -> int:
     """Print the JSON Schema of cockpit.toml.
 
-    The schema of hook payloads is under $defs.HookPayload.
+    The schema of hook payloads is in $defs.HookPayload.
     """
     from cockpit.cli.config import schema as run
 
@@ -80,7 +77,7 @@ def schema() -> int:
 def trust(file: Path) -> int:
     """Trust FILE as it is now.
 
-    Its hooks, commands, URLs and permissions take effect, until the file changes.
+    The hooks, commands, URLs and permissions in FILE take effect, until FILE changes.
     """
     from cockpit.cli.config import trust as run
 

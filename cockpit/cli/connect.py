@@ -76,7 +76,7 @@ def dial_stdio() -> int:
 
 
 def prompt_text(text: str) -> str:
-    """Return the text from the command line; if it is a dash, read all of stdin.
+    """Return the text from the command line; if the text is a dash, read all of stdin.
 
     Bytes that are not UTF-8 become replacement characters.
     """

@@ -54,7 +54,7 @@ def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) 
 def writable(folder: Path) -> Iterator[None]:
     """Check that the folder is writable, and create it if needed.
 
-    On exit, a folder that was created here is removed if it is empty.
+    Afterwards, removes the folder if it was created here and is empty.
     """
     made = not folder.exists()
     try:
@@ -91,7 +91,7 @@ class Camera:
     async def take(
         self, shots: Iterable[Shot], client: Supervisor, ui: UIContext, hidden: str
     ) -> None:
-        """Take the pictures. In them, `ALWAYS` replaces the name of the demo's folder."""
+        """Take the pictures. In their text, `ALWAYS` replaces the name of the demo's folder."""
         for shot in shots:
             self._say(f"picture {len(self.pictures) + 1} of {self._shots}: {shot.name}")
             svg = await picture(client, shot, ui, [themes_folder()])

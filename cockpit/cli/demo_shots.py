@@ -13,7 +13,7 @@ PROMPT = " ".join("Show tax in the report".replace(" ", "␣")).replace("␣", "
 """A prompt as a sequence of key names."""
 
 LOW = (120, 20)
-"""A smaller size, for screens with little content."""
+"""Columns and rows of a smaller picture, for screens with little content."""
 
 EMPTY: Sequence[Shot] = (Shot("welcome", ("cockpit demo",), size=(120, 18)),)
 """Pictures taken before any agent runs."""

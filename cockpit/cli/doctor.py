@@ -26,8 +26,8 @@ Examples:
 def doctor(as_json: bool) -> int:
     """Check that required tools are installed.
 
-    Also checks folders, configuration, supervisor and tmux server. Prints the fix below each
-    problem.
+    Also checks folders, configuration, supervisor and tmux server. Prints below each problem how to
+    fix it.
     """
     from cockpit.cli.doctor_machine import check_machine
     from cockpit.cli.doctor_setup import agents_environment, check_setup

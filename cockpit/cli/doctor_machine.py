@@ -19,7 +19,7 @@ from cockpit.core.errors import CockpitError
 
 OLDEST_PYTHON = (3, 11)
 LEAST_BYTES = 200_000_000
-"""Bytes of free space below which a worktree or a transcript may not fit."""
+"""Minimum free bytes. With less, a worktree or a transcript may not fit on the disk."""
 
 
 def check_machine(
@@ -56,7 +56,7 @@ def python() -> Finding:
 
 
 def sqlite(check: Callable[[], str]) -> Finding:
-    """Check for full-text search; the supervisor does not start without it."""
+    """Check that SQLite has full-text search, without which the supervisor does not start."""
     try:
         return fit("sqlite", f"{check()} (with full-text search)")
     except CockpitError as error:
@@ -81,7 +81,7 @@ def git(environment: Mapping[str, str]) -> Finding:
 
 
 def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """Check the Claude CLI for agents, and report the first-run screens that it would show."""
+    """Check the Claude CLI, and report the first-run screens that it would show to agents."""
     from cockpit.adapters.agents.claude.program import find_program
 
     try:
@@ -95,7 +95,7 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
 def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
     """Check the hook in the user's own Claude Code, where it is installed.
 
-    It is optional, so a missing one is nothing to fix.
+    The hook is optional, so a missing hook is not a problem.
     """
     from cockpit.adapters.agents.claude.offer_hook import Setup, settings_file, state_of
 
@@ -116,7 +116,7 @@ def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
 
 
 def other_clis(environment: Mapping[str, str]) -> list[Finding]:
-    """Check the other CLIs that are installed; they are optional."""
+    """Check the other CLIs that are installed. A missing CLI is not a problem."""
     from cockpit.adapters.agents.codex.program import find_program as find_codex
     from cockpit.adapters.agents.copilot.program import find_program as find_copilot
     from cockpit.adapters.agents.opencode.program import find_program as find_opencode
@@ -184,7 +184,7 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
 
 
 def _main_checkout(directory: Path) -> Path | None:
-    """Return the repository root that Claude Code stores trust for; None outside a repository."""
+    """Return the repository root for which Claude Code stores trust; None outside a repository."""
     for folder in (directory, *directory.parents):
         mark = folder / ".git"
         if mark.is_dir():

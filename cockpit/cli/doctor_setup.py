@@ -42,7 +42,7 @@ def check_setup(environment: Mapping[str, str], config: Path | None) -> list[Fin
 
 
 def agents_environment(environment: Mapping[str, str], config: Path | None) -> dict[str, str]:
-    """Return the environment of an agent that sets no `env`: ours plus `[defaults] env`."""
+    """Return the environment of an agent without its own `env`: the user's and `[defaults] env`."""
     from cockpit.config.read import load
 
     try:
@@ -63,7 +63,7 @@ def sockets(places: Places) -> Finding:
 
 
 def folder(path: Path) -> Finding:
-    """Check that a folder of cockpit is private and belongs to this user; it may be missing."""
+    """Check that a folder of cockpit is private and belongs to this user. It may be missing."""
     try:
         found = path.lstat()
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """`cockpit facts`: print a session's goal and results, from its transcript and from git.
 
-Uses no model. Runs git only in the session's directory from the transcript, if it exists.
+Uses no model. Runs git only in the session's directory, if that directory exists.
 """
 
 from __future__ import annotations

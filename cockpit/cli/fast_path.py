@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 COMPLETE_VARIABLE = "_COCKPIT_COMPLETE"
-"""Set by a shell when it asks click for completions."""
+"""Variable that a shell sets when it asks click for completions."""
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
@@ -84,13 +84,13 @@ def resume_gc() -> None:
 
 
 def _is_simple_status(words: Sequence[str]) -> bool:
-    """Accept at most one name, and at most `--json` beside it."""
+    """Return whether the arguments are at most one name and at most `--json`."""
     names = [word for word in words if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
 
 
 def _only_config(words: Sequence[str]) -> bool:
-    """Accept nothing, or `--config FILE`; click reports a path that is not a file."""
+    """Return whether there are no arguments, or only `--config FILE` with an existing file."""
     return not words or (len(words) == 2 and words[0] == "--config" and Path(words[1]).is_file())
 
 

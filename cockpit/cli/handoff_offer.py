@@ -1,7 +1,7 @@
-"""Tell a Claude Code session of the user's own that a handoff waits where it starts.
+"""Tell a Claude Code session of the user's own that a handoff document is waiting there.
 
-`cockpit setup claude` lets the CLI run this as a hook. It runs nothing, reads a few small files,
-and says where the document is, not what is in it: a repository can contain such a file.
+`cockpit setup claude` lets the CLI run this module as a hook. It runs no program, reads a few small
+files, and says where the document is, not what is in it: a repository can contain such a file.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 0.9
-"""Seconds after which it gives up: the user waits for the session."""
+"""Maximum seconds for reading the files: the user is waiting for the session."""
 _FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 _DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
-"""Only names that cockpit gives are repeated to a session: a name can contain any sentence."""
+"""Only names of this form are repeated to a session: other names could contain any sentence."""
 
 
 def print_offer() -> int:
-    """Print the answer of the hook, or nothing.
+    """Print the hook's answer for the CLI, or nothing.
 
-    The hook's command handles the rest: inside an agent it does not run this, and it hides errors.
+    The hook's shell command does not call this inside an agent, and hides errors.
     """
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, LONGEST)
@@ -43,7 +43,7 @@ def is_interactive(environment: Mapping[str, str]) -> bool:
 
 
 def waiting_document(directory: Path, environment: Mapping[str, str]) -> Path | None:
-    """Return the document that waits here, or in a folder above in the same repository."""
+    """Return the document that is waiting in this directory, or above it in its repository."""
     from cockpit.adapters.documents.files import FOLDER, Documents
     from cockpit.config.paths import Places
     from cockpit.config.project import repository_root
@@ -63,7 +63,7 @@ def waiting_document(directory: Path, environment: Mapping[str, str]) -> Path | 
 
 
 def answer(document: Path) -> dict[str, Any]:
-    """Return what the CLI shows the user, and what it tells the model."""
+    """Return the hook's answer: one text for the user, and one for the model."""
     path = shlex.quote(str(document))
     return {
         "systemMessage": f"A handoff waits here: {path}. To continue it, ask Claude to read that "
@@ -77,9 +77,9 @@ def answer(document: Path) -> dict[str, Any]:
 
 
 def _configured_folders(user_file: Path, directory: Path) -> Iterator[str]:
-    """Yield each `handoff.directory` that applies here, without a check of the other settings.
+    """Yield each `handoff.directory` that applies here, without checking other settings.
 
-    Loading them all takes longer than a session should wait.
+    A session should not wait until all settings are read.
     """
     from cockpit.config.file import LARGEST_FILE, LARGEST_FOUND, read_config_file
     from cockpit.config.project import project_file

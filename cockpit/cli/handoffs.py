@@ -21,7 +21,7 @@ _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,35}")
 def successor_names(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> list[CompletionItem]:
-    """Complete the built-in CLIs that can take over a job; custom runtimes are not included."""
+    """Complete the names of built-in CLIs that can take over a job."""
     return [CompletionItem(name) for name in SUCCESSORS if name.startswith(typed)]
 
 
@@ -139,8 +139,8 @@ Examples:
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
     """Start a new agent from a handoff document.
 
-    DOCUMENT is a file, or the id of a handoff or its first characters. Any file with the sections
-    of a handoff document works. This starts a new job; the old chain stays unchanged.
+    DOCUMENT is a file, or the id of a handoff, or the id's first characters. Any file with the
+    sections of a handoff document works. Starts a new job; the old job's chain stays unchanged.
     """
     from cockpit.cli.lifecycle import local_context, remote_context
     from cockpit.cli.requests import ask, remote_host
@@ -159,7 +159,7 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
 
 
 def _document_path(document: str, *, here: bool) -> Path:
-    """Return the file for a path or handoff id; falls back to cockpit's own copy.
+    """Return the file for a path or handoff id, or cockpit's copy if the file is missing.
 
     Paths on another machine are not checked. Raises `BadUsage`.
     """

@@ -45,8 +45,8 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
     """List the sessions of each job, with their documents.
 
     One line per session: number, outcome, context before -> after the handoff (`162k -> 45k`), cost
-    and duration. The lines below list the session's documents, each with its id for
-    `cockpit show` and `cockpit continue`.
+    and duration. The lines below each session list its documents, each with the id for `cockpit
+    show` and `cockpit continue`.
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
@@ -79,8 +79,8 @@ Examples:
 def show(handoff: str) -> int:
     """Print a handoff document.
 
-    ID comes from `history` or `status --json`; its first characters, or the document's path, also
-    work. If the worktree was deleted, cockpit prints its own copy.
+    ID is printed by `history` and `status --json`; the first characters of an ID and the document's
+    path also work. If the worktree was deleted, prints cockpit's copy.
     """
     from cockpit.cli.requests import remote_host, require_absolute_path, with_client
 
@@ -94,7 +94,7 @@ def show(handoff: str) -> int:
 
 
 def newest_document(chains: list[HistoryChain]) -> str | None:
-    """Return a short id of the newest document; None if there is none."""
+    """Return a short id of the newest document; None if there are no documents."""
     documents = [
         (str(session.ended_at or session.started_at), session.handoff)
         for chain in chains
@@ -105,7 +105,7 @@ def newest_document(chains: list[HistoryChain]) -> str | None:
 
 
 def format_matches(chains: list[HistoryChain]) -> list[str]:
-    """Format search results, newest first: two lines each, the second is the matching text."""
+    """Format search results, newest first, in two lines each; the second is the matching text."""
     matches = [
         (handoff.created, chain.agent, handoff)
         for chain in chains
@@ -168,7 +168,7 @@ def _format_document(session: HistorySession) -> str:
 
 
 def _format_earlier(document: HistoryDocument) -> str:
-    """Format a document that the session left before its newest one."""
+    """Format an earlier document of the session, and how its handoff ended."""
     ended = (document.outcome or "open").replace("_", " ")
     text = f"earlier: {document.id[:8]}  {document.path}"
     return safe_line(f"{text} ({document.writer or 'unknown writer'}, {ended})", 400)
@@ -190,7 +190,7 @@ def _thousands(tokens: int | None) -> str:
 
 
 def _ended_at(sessions: list[HistorySession]) -> str | None:
-    """Return when the job's last session ended; None while one is running."""
+    """Return when the job's last session ended; None while a session is running."""
     ends = [session.ended_at for session in sessions]
     return None if None in ends else max(filter(None, ends), default=None)
 

@@ -110,7 +110,7 @@ async def _run_all(chosen: list[Candidate]) -> int:
 
 
 async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
-    """Run hooks in order; a failure without continue_on_error skips that agent's other hooks."""
+    """Run hooks in order. After a failure without continue_on_error, skips the agent's others."""
     all_succeeded, failed_hooks = True, dict[str, str]()
     for candidate in chosen:
         if candidate.agent in failed_hooks:
@@ -171,7 +171,7 @@ async def _run_shell(candidate: Candidate, payload: dict[str, Any], shell: Shell
 
 
 def _print_decision(candidate: Candidate, output: str) -> bool:
-    """Print the decision of an on_context_threshold hook; False for an invalid answer."""
+    """Print the decision of an on_context_threshold hook. False for invalid output."""
     if candidate.event != "context_threshold":
         return True
     try:

@@ -52,7 +52,7 @@ def up(foreground: bool, again: bool) -> int:
 
 
 def version_hint() -> str:
-    """Return a hint to restart a supervisor of another version; empty if versions match."""
+    """Return a hint to restart a supervisor of another version; empty for the same version."""
     from cockpit.cli.places import our_places
     from cockpit.cli.supervisor_process import running_supervisor
 
@@ -65,7 +65,7 @@ def version_hint() -> str:
 
 
 def reopen_hint() -> str:
-    """Return a hint to reopen the agents that a reboot interrupted; empty if there are none."""
+    """Return a hint to reopen the agents that a reboot interrupted; empty if none were."""
     from cockpit.cli.places import our_places
     from cockpit.cli.status import rows
     from cockpit.core.safetext import safe_line
@@ -92,7 +92,7 @@ def restart() -> int:
     """Restart the supervisor; agents keep running.
 
     After an upgrade, this replaces the running supervisor with one of the new version. Handoffs in
-    progress continue. Prints the new process id.
+    progress continue. Prints the new supervisor's process id.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import remote_host
@@ -252,7 +252,7 @@ def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
 
 
 def local_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """Return the working directory and the configuration file to use. Raises `BadUsage`."""
+    """Return the working directory and the configuration file. Raises `BadUsage`."""
     from cockpit.cli.config_file import file_to_read
 
     if directory is not None and not directory.is_dir():
@@ -267,7 +267,7 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
 
 
 def remote_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """Do the same as `local_context` for another machine, whose supervisor checks the paths."""
+    """Return the same as `local_context` for another machine, whose supervisor checks the paths."""
     from cockpit.cli.requests import require_absolute_path
 
     if directory is not None:

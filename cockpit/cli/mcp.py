@@ -22,15 +22,15 @@ Examples:
 def mcp() -> int:
     """Serve tools for agents over MCP, on stdin and stdout.
 
-    cockpit offers these tools to each agent it starts, unless the agent has `mcp = false`. They
-    report the agent's own context, handoffs and documents. Outside an agent, each tool returns an
-    error.
+    cockpit offers these tools to each agent that it starts, unless the agent has `mcp = false`. The
+    tools report the agent's own context, handoffs and documents. Outside an agent, each tool
+    returns an error.
     """
     return serve_tools()
 
 
 def serve_tools() -> int:
-    """Serve until stdin is closed. Needs no supervisor to start: each call connects again."""
+    """Serve until stdin is closed. Starts without a supervisor: each call connects anew."""
     # The CLI first sends SIGINT to end its servers. Python's default handler would wait for stdin.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     import asyncio
@@ -47,8 +47,9 @@ def serve_tools() -> int:
 def supervisor_socket() -> Path:
     """Return the socket of the cockpit whose agent runs this process.
 
-    Outside an agent, return the socket that the environment selects. Inside one, the environment
-    is not enough: some CLIs do not pass variables such as `XDG_RUNTIME_DIR` to their servers.
+    Outside an agent, returns the socket that the environment selects. Inside an agent, the
+    environment is not enough: some CLIs do not pass variables such as `XDG_RUNTIME_DIR` to their
+    servers.
     """
     from cockpit.adapters.process.ancestry import ancestry
     from cockpit.cli.places import our_places

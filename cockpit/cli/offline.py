@@ -118,7 +118,7 @@ Example:
 def keys() -> int:
     """List every action of the screen with its keys.
 
-    Use the action ids in the [keys] table of cockpit.toml.
+    The [keys] table of cockpit.toml maps the action ids to other keys.
     """
     from cockpit.cli.keys import keys as tell
     from cockpit.cli.places import our_places

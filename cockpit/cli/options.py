@@ -1,8 +1,8 @@
 """The options that every command accepts, before or after the command's name.
 
-`--config` and `--host` mean the same in both places; if one is given twice, the later one wins.
-Commands that only work on local files refuse `--host`. A command's help does not list an option
-that has no effect on it.
+`--config` and `--host` mean the same in both places; if an option is given twice, the later one
+wins. Commands that only work on local files refuse `--host`. A command's help does not list an
+option that has no effect on the command.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CommonOptions:
     """The options common to all commands."""
 
     config: Path | None = None
-    """Absolute path; the file is trusted, because the user passed it."""
+    """Absolute path of the file from `--config`. The user named the file, so it is trusted."""
     host: str | None = None
 
 

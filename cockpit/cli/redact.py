@@ -29,7 +29,7 @@ def redact(environment: Mapping[str, str], *, check: bool) -> int:
 
 
 def _print_findings(redactor: Redactor, text: str) -> int:
-    """Print the line and kind of each secret, never its value."""
+    """Print the line number and the kind of each secret, never the secret itself."""
     found = redactor.findings(text)
     for start, _, kind in found:
         line = text.count("\n", 0, start) + 1

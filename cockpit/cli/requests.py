@@ -64,7 +64,7 @@ def remote_host(options: CommonOptions | None = None) -> RemoteHost | None:
 
 
 def require_absolute_path(path: Path, what: str) -> None:
-    """With `--host`, refuse a relative path, because it would be resolved on this machine."""
+    """With `--host`, raise `BadUsage` for a relative path: it would be resolved on this machine."""
     if remote_host() is not None and not path.is_absolute():
         raise BadUsage(
             f"{what} must be an absolute path on {common_options().host}",

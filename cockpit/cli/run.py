@@ -30,8 +30,8 @@ After Ctrl-C or a timeout the agents keep running: cockpit status, cockpit stop 
 def run_file(file: Path, timeout: str | None) -> int:
     """Start the agents of a file; wait until all are done.
 
-    Does not restart agents that are already running. If an agent needs you, prints the command
-    that answers it.
+    Does not restart agents that are already running. If an agent needs you, prints the command that
+    answers the agent.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import ask, remote_host, with_client

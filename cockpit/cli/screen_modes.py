@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from cockpit.tui.terminal.attach import Attach as ShowPane
 
 CONNECT_SCRIPT = 'echo "Connecting to $0 …"; exec "$@"'
-"""Prints a line before the connection is made. If the connection fails, tmux's own last line then
-scrolls this line off the screen, not the error."""
+"""Prints a line before connecting. If the connection fails, tmux's own last line scrolls this line
+off the screen, and the error stays visible."""
 ERASE_LINE_ABOVE = b"\x1b[A\x1b[2K"
 
 
@@ -120,7 +120,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
 
 def _settings_files(places: Places, config: Path | None) -> list[Path]:
-    """Return the files that set the settings, including a project file that does not exist yet."""
+    """Return the files with settings, including a project file that does not exist yet."""
     cwd = Path.cwd()
     project = cwd / config if config is not None else project_file(cwd)
     return [places.user_file, places.trusted, project or cwd / FILE_NAME]
@@ -157,7 +157,7 @@ def _run_screen(
     remote: str | None = None,
     outside: ReloadTargets | None = None,
 ) -> int:
-    """Run the screen with the user's settings; `remote` is the host, if any."""
+    """Run the screen with the user's settings; `remote` is the other machine, if any."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
         asyncio.run(views_of(places).allow_passthrough())
     options = ScreenOptions(

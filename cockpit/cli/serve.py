@@ -1,8 +1,8 @@
 """`cockpit serve`: the screen in a browser, and the supervisor's API for scripts.
 
-Each tab is another client of the private tmux server. All tabs show the same screen, and can attach
-to an agent's pane like any terminal. Each tab has a small process, which ends with the tab. While
-the screen does not change, no data is sent.
+Each browser tab is another client of the private tmux server. All tabs show the same screen, and
+can attach to an agent's pane like any terminal. Each tab has a small process, which ends with the
+tab. While the screen does not change, no data is sent.
 """
 
 from __future__ import annotations

@@ -35,10 +35,10 @@ Examples:
 )
 @with_common_options
 def service() -> None:
-    """Start the supervisor when you log in.
+    """Install the supervisor as a login service.
 
-    Installs a systemd user unit, or a launchd agent on macOS. After a reboot, the supervisor offers
-    to reopen the agents that were running (setting `resume`).
+    A systemd user unit, or a launchd agent on macOS. After a reboot, the supervisor offers to
+    reopen the agents that were running (setting `resume`).
     """
 
 
@@ -179,7 +179,7 @@ def _unit() -> SystemdUnit | LaunchdAgent:
 
 
 def _installed_text(path: Path) -> str | None:
-    """Return the file's text; None if there is no file.
+    """Return the service file's text; None if there is no file.
 
     Raises `NotNow` for a file that cockpit did not write.
     """

@@ -39,7 +39,7 @@ def setup(runtime: str, yes: bool, remove: bool) -> int:
     cockpit did not start. Agents work without the extension too; `cockpit doctor` lists the limits.
 
     claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
-    settings shows a pending handoff when you start `claude`, and how to continue it.
+    settings shows a pending handoff when you start `claude`, and how to continue the job.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.doctor_setup import agents_environment

@@ -24,7 +24,7 @@ class StartupOutput:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.refused: str | None = None
-        """Why the file cannot be written, as a clause; None if it is writable."""
+        """Why the log file cannot be written, as a clause; None if it can be written."""
         self.descriptor = self._open()
 
     def _open(self) -> int:

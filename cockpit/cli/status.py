@@ -107,7 +107,7 @@ def table_line(row: Row) -> str:
 
 
 def other_sessions(address: Path | Address) -> list[Row] | None:
-    """Return the sessions that cockpit did not start; None if the supervisor does not list them."""
+    """Return the sessions that cockpit did not start; None if `[elsewhere] show` is off."""
     found: list[Row] | None = _status(address, elsewhere=True).get("elsewhere")
     return found
 
@@ -164,7 +164,7 @@ def _line(row: Row, *, plain: bool) -> str:
 
 
 def _trouble(row: Row) -> str:
-    """Return what the agent needs, or the phase of its handoff; shown before its activity."""
+    """Return what the agent needs, or the phase of its handoff; else an empty text."""
     needs, handoff = row.get("needs"), row.get("handoff")
     if needs:
         return safe_line(f"{needs['kind']}: {needs['detail']}")

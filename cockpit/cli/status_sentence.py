@@ -35,7 +35,7 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the agent's activity, else the note of its row; after the text of a failed hook."""
+    """Return the agent's activity, or else its note; after the message of a failed hook."""
     if activity := row.get("activity"):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))
     return safe_line(row.get("note") or row.get("warning") or "")

@@ -187,7 +187,10 @@ def _answering_pid(places: Places) -> int | None:
 
 
 def _refuse_unreachable(places: Places) -> None:
-    """Raise `Unreachable` if the lock is held. Tries the lock, as not every system lists locks."""
+    """Raise `Unreachable` if the supervisor's lock is held.
+
+    Tries to take the lock, because not every system lists the holders of locks.
+    """
     from cockpit.supervisor.main import take_lock
 
     if not places.lease.exists():
@@ -279,7 +282,7 @@ def _await_answer(places: Places, starting: _Starting) -> int:
 
 
 def _another_is_starting(places: Places, ours: int) -> bool:
-    """Return whether another `up` has started a supervisor, which will be ready shortly."""
+    """Return whether another `up` has started a supervisor that will be ready shortly."""
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
         return holder != ours and process_exists(holder)

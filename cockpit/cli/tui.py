@@ -52,7 +52,7 @@ class ScreenOptions:
     attach: Attach
     """Shows an agent's pane, by name."""
     direct: bool = False
-    """Whether the screen suspends while a pane is shown in its terminal. Otherwise `attach` selects
+    """True if the screen suspends while a pane is shown in its terminal. Otherwise `attach` selects
     another window of the tmux server in which the screen runs."""
     host: str = "local"
     theme: str = "night"

@@ -23,7 +23,7 @@ from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
-"""Total size from which several processes are faster, in bytes."""
+"""Total bytes of the transcripts from which several processes are faster than one."""
 
 Report = dict[str, Any]
 

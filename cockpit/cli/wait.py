@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 7
 ENDED_FIRST = 8
 AWAY_SECONDS = 60.0
-"""How long a supervisor may be unreachable, as during `cockpit restart`; in seconds."""
+"""Maximum seconds for which a supervisor may be unreachable, as during `cockpit restart`."""
 
 
 @click.command(
@@ -57,7 +57,7 @@ others: cockpit --help""",
 def wait(names: tuple[str, ...], goal: Goal, is_any: bool, timeout: str | None) -> int:
     """Wait for agents.
 
-    Waits for the state given with --for, and prints a line for each agent that reaches it.
+    Waits for the state given with --for, and prints a line for each agent that reaches the state.
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
@@ -89,7 +89,7 @@ async def wait_for(
 ) -> int:
     """Wait, print each result, and return the exit code.
 
-    Raises `NoSuchAgent`, and `NoSupervisor` if none answers for `AWAY_SECONDS`.
+    Raises `NoSuchAgent`, and `NoSupervisor` if no supervisor answers for `AWAY_SECONDS`.
     """
     import asyncio
 

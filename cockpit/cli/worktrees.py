@@ -33,7 +33,7 @@ If a removal is refused, the message lists each reason and what to do about it."
 def worktrees(context: click.Context, as_json: bool) -> int:
     """List and remove the worktrees of your agents.
 
-    Covers the repositories of all agents, and the one you are in.
+    Covers the repositories of all agents, and the repository that you are in.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -81,7 +81,8 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
 
     Refuses, with each reason and the next step, if the worktree has uncommitted or ignored files,
     commits that are not pushed or merged, a running process or agent, an unfinished git operation,
-    someone else's lock, or other repositories in it; or if cockpit did not create it.
+    a lock that is not cockpit's, or other repositories in it; or if cockpit did not create the
+    worktree.
     """
     from cockpit.cli.requests import ask, remote_host, require_absolute_path
     from cockpit.wire.verbs import RemoveWorktree

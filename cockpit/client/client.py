@@ -1,7 +1,7 @@
 """The interfaces that screens and commands use.
 
-`http.py` implements one supervisor, `host_client.py` prefixes its names with the host, and
-`joined_client.py` combines several.
+`http.py` implements one supervisor, `host_client.py` adds the host's name to agents' names, and
+`joined_client.py` combines several supervisors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Client(Protocol):
         """
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request; return when it is done or in progress."""
+        """Send a request. Returns once the supervisor has done it or is doing it."""
 
     async def document(self, handoff: str) -> str:
         """Return the text of a handoff's document, or of its draft.
@@ -43,10 +43,13 @@ class Client(Protocol):
         """
 
     async def continuation(self, name: str) -> str:
-        """Return the prompt for the agent's next session. Raises `NotNow` before there is one."""
+        """Return the prompt for the agent's next session.
+
+        Raises `NotNow` if there is no document.
+        """
 
     async def facts(self, name: str) -> dict[str, Any]:
-        """Return the current `cockpit facts --json` of the agent's session."""
+        """Return the facts of the agent's session, as `cockpit facts --json` prints them."""
 
     async def history(
         self, name: str | None = None, search: str | None = None
@@ -60,7 +63,7 @@ class Client(Protocol):
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return the newest `limit` handoffs older than the page `before`, of one agent or all.
+        """Return the newest `limit` handoffs, or those older than `before`, of one agent or all.
 
         `before` is the `next` of the previous page; any other value raises `BadUsage`. With several
         supervisors, each returns `limit` handoffs.
@@ -75,7 +78,7 @@ class Client(Protocol):
         """
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions that no cockpit started; None if the user switched them off."""
+        """Return the sessions that no cockpit started; None if `[elsewhere] show` is off."""
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """Return the worktree's diff against the last commit, or against the start of the job."""
@@ -91,4 +94,4 @@ class Supervisor(Client, Protocol):
         """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events after the id `after`, oldest first; for 0, the newest `limit`."""
+        """Return the events with an id above `after`, oldest first; for 0, the newest ones."""

@@ -31,7 +31,7 @@ class Connection(Protocol):
         """Return the error for a response that ended too early or is not HTTP."""
 
     def silent(self, seconds: float) -> CockpitError:
-        """Return the error for a response that took too long."""
+        """Return the error for a response that did not arrive within this number of seconds."""
 
     def end(self) -> None:
         """Close the connection and end everything that belongs to it. Idempotent."""
@@ -48,7 +48,7 @@ class Address(Protocol):
 
 
 class SocketConnection:
-    """A connection to the socket of a local supervisor."""
+    """A connection to the unix socket of a local supervisor."""
 
     slow_to_end = False
 

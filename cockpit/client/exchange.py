@@ -102,7 +102,10 @@ class Exchange:
             raise await self.broken() from None
 
     async def head(self) -> h11.Response:
-        """Return the status line and headers, for any status. Raises `NoSupervisor`."""
+        """Return the response's status line and headers, whatever the status.
+
+        Raises `NoSupervisor`.
+        """
         head = await self._next()
         if not isinstance(head, h11.Response):
             raise await self.broken()
@@ -145,11 +148,11 @@ class Exchange:
         return self._connection.broken(received)
 
     def silent(self, seconds: float) -> CockpitError:
-        """Return the error for a response that took too long."""
+        """Return the error for a response that did not arrive within this number of seconds."""
         return self._connection.silent(seconds)
 
     async def _receive(self) -> bytes:
-        """Read the next block. Raises at once if the response does not start like HTTP."""
+        """Read the next block. Raises without delay if the response does not start like HTTP."""
         try:
             async with asyncio.timeout(self.longest_silence):
                 block = await self._reader.read(_BLOCK)

@@ -1,7 +1,7 @@
-"""A supervisor whose agents and handoffs are prefixed with the name of its host.
+"""A supervisor on another machine, with the host's name before each agent and handoff.
 
-In responses, agents become `host/name` and handoffs `host/id`; in requests the prefix is removed.
-Paths, branches and session ids are unchanged, because they are only valid on that machine.
+In responses, agents become `host/name` and handoffs `host/id`; in requests the host's name is
+removed. Paths, branches and session ids are unchanged, because they are only valid on that machine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class HostClient:
         self.host = host
         self._client = client
         self.answers: bool | None = None
-        """Whether the host's event stream is connected; None until something follows it."""
+        """Whether the host's event stream is connected; None before the first attempt."""
 
     async def status(self) -> Status:
         return self._status(await self._client.status())
@@ -110,7 +110,7 @@ class HostClient:
         return [self._tree(tree) for tree in await self._client.worktrees(directory)]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions with prefixed ids, so that requests about them reach this host."""
+        """Return the sessions, with the host's name before each id, so that requests reach it."""
         sessions = await self._client.elsewhere()
         if sessions is None:
             return None

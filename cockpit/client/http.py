@@ -1,7 +1,7 @@
 """The client of a running supervisor: HTTP/1.1 and JSON, over a unix socket or another connection.
 
-This module has the client's paths of all verbs and views. It keeps no connection or state between
-calls, so a restarted supervisor can answer the next call. Callers retry if needed.
+This module has the client's paths of all verbs and views. The client keeps no connection or state
+between calls, so a restarted supervisor can answer the next call. Callers retry if needed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ TRANSCRIPT_SECONDS = 60.0
 VERB_SECONDS = 90.0
 """Time limit for a verb; ending an agent may need TERM, a wait, KILL and another wait."""
 REMOVAL_SECONDS = 1800.0
-"""Time limit for a worktree of many gigabytes, which git reads twice, or for a handoff
-document that a copy of a session writes."""
+"""Time limit for requests that read or copy a worktree of many gigabytes, or that wait for a
+session's copy to write a document."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
@@ -67,7 +67,7 @@ def in_path(name: str) -> str:
 def _page(answer: Any) -> HistoryPage:
     """Parse the response to a page request.
 
-    An older supervisor does not support pages and returns the whole history.
+    An older supervisor has no pages and returns the whole history.
     """
     if not isinstance(answer, list):
         return HistoryPage.model_validate(answer)
@@ -120,7 +120,7 @@ class HttpClient:
             yield parsed(ScreenShot.model_validate_json, line)
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request; return when it is done or in progress.
+        """Send a request. Returns once the supervisor has done it or is doing it.
 
         Raises `BadUsage` for a path or text that is not UTF-8.
         """
@@ -139,13 +139,13 @@ class HttpClient:
         return parsed(Done.model_validate_json, answer)
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events after the id `after`, oldest first; for 0, the newest `limit`."""
+        """Return the events with an id above `after`, oldest first; for 0, the newest ones."""
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
         return [parsed(Event.model_validate_json, line) for line in lines if line.strip()]
 
     async def follow(self, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events after the id `after`, oldest first, then each new event."""
+        """Yield the events with an id above `after`, oldest first, then each new event."""
         query = urlencode({"after": after, "follow": 1})
         async for line in self._lines(f"/v1/events?{query}"):
             yield parsed(Event.model_validate_json, line)
@@ -155,7 +155,10 @@ class HttpClient:
         return parsed(bytes.decode, await self._get(f"/v1/document/{in_path(handoff)}"))
 
     async def continuation(self, name: str) -> str:
-        """Return the prompt for the agent's next session. Raises `NotNow` before there is one."""
+        """Return the prompt for the agent's next session.
+
+        Raises `NotNow` if there is no document.
+        """
         return parsed(bytes.decode, await self._get(f"/v1/continuation/{in_path(name)}"))
 
     async def caller(self) -> CallerStatus:
@@ -163,7 +166,7 @@ class HttpClient:
         return parsed(CallerStatus.model_validate_json, await self._get("/v1/caller"))
 
     async def facts(self, name: str, session: str | None = None) -> dict[str, Any]:
-        """Return the current `cockpit facts --json` of the agent's session.
+        """Return the facts of the agent's session, as `cockpit facts --json` prints them.
 
         `session`: an earlier session of the agent's job.
         """
@@ -196,7 +199,7 @@ class HttpClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return the newest `limit` handoffs older than the page `before`."""
+        """Return the newest `limit` handoffs, or those older than `before`."""
         answer = await self._history(name=name, handoffs=limit, before=before)
         return parsed(_page, answer)
 
@@ -225,7 +228,7 @@ class HttpClient:
         return [parsed(WorktreeStatus.model_validate, tree) for tree in found]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions that no cockpit started; None if the user switched them off."""
+        """Return the sessions that no cockpit started; None if `[elsewhere] show` is off."""
         found = await self._get("/v1/status?elsewhere=1", VERB_SECONDS)
         return parsed(Status.model_validate_json, found).elsewhere
 

@@ -1,8 +1,8 @@
 """Several supervisors as one client: the local one, and one for each other host.
 
 Names include their host (`host/name`), so each request goes to one supervisor. If a request goes to
-all supervisors, the result leaves out those that fail. This client cannot follow events: follow
-each of `members` separately.
+all supervisors, the result leaves out those that fail. `JoinedClient` cannot follow events: follow
+each of its `members` separately.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class JoinedClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Merge one page of each host; the cursor lists every host that has older entries.
+        """Return one page of each host, merged; the cursor lists every host that has older entries.
 
         A host that does not answer stays in the cursor, and is asked again with the next page.
         """
@@ -121,7 +121,7 @@ class JoinedClient:
         return [tree for each in (await self._all(question)).values() for tree in each]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions of every host that answers; None if the list is off on all hosts."""
+        """Return the sessions of every host that answers; None if `[elsewhere] show` is off."""
         answers = (await self._all(lambda client: client.elsewhere())).values()
         if all(each is None for each in answers):
             return None
@@ -170,7 +170,7 @@ class JoinedClient:
 
 
 def _cursors(cursor: str) -> dict[str, str | None]:
-    """Return the cursor of each host. Raises `BadUsage` for a cursor not from `history_page`."""
+    """Return the cursor of each host. Raises `BadUsage` for a cursor of another origin."""
     try:
         cursors = json.loads(cursor)
     except ValueError:

@@ -27,7 +27,7 @@ def fetch(
     body: dict[str, Any] | None = None,
     patience: float = 10.0,
 ) -> bytes:
-    """Return the body of the response to `GET target`, or to `POST target` with a body.
+    """Return the body of the response to `GET target`, or to `POST target` if `body` is set.
 
     `patience` limits each read, in seconds. Raises the supervisor's error, and `NoSupervisor` when
     nothing answers or the connection is lost.

@@ -58,7 +58,7 @@ def not_running(socket: Path | str) -> NoSupervisor:
 
 
 def unreachable(socket: Path | str, pid: int) -> Unreachable:
-    """Return the error for a supervisor that holds the lock but does not listen on its socket."""
+    """Return the error for a supervisor that holds its lock but does not listen on the socket."""
     return Unreachable(
         f"A supervisor is running (pid {pid}) but not answering on its socket",
         f"It is starting or ending, or {socket} was removed and will be recreated in seconds.",

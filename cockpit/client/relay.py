@@ -1,4 +1,4 @@
-"""Pass requests on to a supervisor without reading them, for `cockpit serve`."""
+"""Forward requests to a supervisor unchanged, for `cockpit serve`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RelayedAnswer:
     headers: Mapping[str, str]
     """Header names are in lower case."""
     blocks: AsyncIterator[bytes]
-    """The body as it arrives. Raises `NoSupervisor` if the connection is lost."""
+    """The response's body as it arrives. Raises `NoSupervisor` if the connection is lost."""
 
 
 class Relay:

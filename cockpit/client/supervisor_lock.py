@@ -1,7 +1,8 @@
 """Explain why nothing listens on a local supervisor's socket.
 
-Either no supervisor is running, or one holds the lock of the state folder and is unreachable.
-Standard library, `core` and `config.paths` only, because the fast path uses this module.
+Either no supervisor is running, or a supervisor holds the lock of the state folder and is
+unreachable. Standard library, `core` and `config.paths` only, because the fast path uses this
+module.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cockpit.core.errors import NoSupervisor
 
 
 def no_listener(socket: Path) -> NoSupervisor:
-    """Return the error when nothing listens on the socket; `Unreachable` if the lock is held."""
+    """Return the error when nothing listens on the socket; `Unreachable` if its lock is held."""
     places = Places.of(os.environ)
     if places.socket == socket and (pid := lock_holder(places.lease)) is not None:
         return unreachable(socket, pid)
@@ -25,11 +26,11 @@ def no_listener(socket: Path) -> NoSupervisor:
 
 
 def lock_holder(lease: Path) -> int | None:
-    """Return the pid that holds the supervisor's lock; None if none does, or if it is unknown.
+    """Return the pid that holds the supervisor's lock; None if no process does, or if unknown.
 
-    On Linux, reads the kernel's list of locks. On other systems, tries the lock, which holds it for
-    a moment: a supervisor that starts in that moment refuses to run. So the lock is only tried
-    while the process whose pid is in the file exists, which is almost always the holder.
+    On Linux, reads the kernel's list of locks. On other systems, tries to take the lock, which
+    holds it for a moment: a supervisor that starts in that moment refuses to run. So the lock is
+    only tried while the process whose pid is in the file exists, which is almost always the holder.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Decide from an agent's row whether a `cockpit wait` is over. Pure."""
+"""Decide from an agent's status whether a `cockpit wait` is over. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
     REACHED = "reached"
     ENDED = "ended"
-    """The agent's process ended before it reached the state."""
+    """The agent's process ended before the agent reached the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Wait:
 
     goal: Goal
     handoffs: int = 0
-    """Confirmed handoffs at the beginning; `handoff` waits for one more."""
+    """The agent's confirmed handoffs when the wait began. The state `handoff` needs one more."""
 
     def verdict(self, row: AgentStatus) -> Verdict | None:
         """Return why the wait is over; None while the agent can still reach the state."""
