@@ -28,32 +28,31 @@ _KEY = "made-up-key-for-a-simulated-model"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The paths for the preparation of a CLI."""
+    """The paths that a CLI's preparation needs."""
 
     folder: Path
-    """The CLI's home, which exists."""
+    """The CLI's home directory, which exists."""
     repository: Path
     model_url: str
     places: Places
     environment: Mapping[str, str]
-    """The demo's repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherCli:
-    """A CLI other than Claude Code. The user must install it: it does not come with cockpit."""
+    """A CLI other than Claude Code. It does not come with cockpit: the user must install it."""
 
     name: str
     """The name of its runtime."""
     title: str
     model: str
     find: Callable[[Mapping[str, str]], Program]
-    """Raises `ProgramMissing`, with a hint how to install the CLI."""
+    """Finds the CLI's program. Raises `ProgramMissing`, with a hint how to install the CLI."""
     prepare: Callable[[Ground, Program], Mapping[str, str]]
     """Writes the CLI's settings; returns environment variables for its agents."""
 
     def table(self, environment: Mapping[str, str]) -> Sequence[str]:
-        """Return the lines of an agent's table for this CLI.
+        """Return the configuration lines of an agent with this CLI.
 
         The CLI may use every tool without asking, because its model is a script and all files are
         in the demo's folder.
@@ -105,13 +104,14 @@ OTHERS: Mapping[str, OtherCli] = {
 _MIXED_JOBS: Sequence[tuple[str, Job]] = (
     ("codex", ROUNDING), ("gemini", DURATIONS), (CLAUDE, WEEKS),
 )  # fmt: skip
-"""Only Claude Code gets the job that compacts. Compactions of other CLIs are tested elsewhere."""
+"""The jobs of a run with all CLIs. Only Claude Code gets the job that compacts: compactions of
+other CLIs are tested elsewhere."""
 
 
 def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
-    """Return the jobs for this number of agents, and the CLI of each agent without Claude Code.
+    """Return this number of jobs, and the CLI of each agent that does not run Claude Code.
 
-    After the last job they repeat: `rounding-2`, ...
+    After the last job, the jobs repeat: `rounding-2`, ...
     """
     if choice == CLAUDE:
         return jobs_for(agents), {}

@@ -29,7 +29,7 @@ AGREED = "handoff document of this session is complete"
 """Text in cockpit's request to end the turn."""
 
 COMPACTED = "This session is being continued from a previous conversation"
-"""The CLI's words before the summary that replaces the conversation."""
+"""The text that the CLI puts before the summary that replaces the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ToolCall:
 
     @property
     def path(self) -> str:
-        """The file of the call; empty if there is none."""
+        """The path of the call's file; empty if the call has no file."""
         return str(self.input.get("file_path", ""))
 
     @property
@@ -60,7 +60,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """The usage of a reply; the first three values together are the context."""
+    """The token usage of a reply. The first three values together are the context."""
 
     input: int = 3
     cache_creation: int = 1_000
@@ -69,13 +69,13 @@ class TokenCount:
 
     @property
     def context(self) -> int:
-        """Tokens in the window for this call."""
+        """Tokens in the context window at this call."""
         return self.input + self.cache_creation + self.cache_read
 
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """An API error instead of a message."""
+    """An error of the API in place of a message."""
 
     status: int
     type: str
@@ -154,12 +154,11 @@ class Request:
 
     @property
     def last_calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of the model's last message."""
         return tuple(calls_in(self._own[-1])) if self._own else ()
 
     @cached_property
     def own_words(self) -> tuple[str, ...]:
-        """The model's messages in this conversation, one text each."""
+        """The texts of the model's messages in this conversation."""
         return tuple(text_of(message.get("content")) for message in self._own)
 
     @cached_property
@@ -173,9 +172,9 @@ class Request:
 
     @cached_property
     def opening(self) -> str:
-        """Everything before the model's first message: the prompt, or a compaction's summary.
+        """Everything before the model's first message: the prompt, or the summary of a compaction.
 
-        A message that only opens the prompt's file is ignored.
+        Ignores a message that only opens the prompt's file.
         """
         first = next(
             (
@@ -189,7 +188,7 @@ class Request:
 
     @property
     def steps_made(self) -> int:
-        """The same as `replies_made`, without messages that only open the prompt's file."""
+        """Number of messages of the model, without those that only open the prompt's file."""
         return sum(not opens_prompt(message) for message in self._own)
 
     @cached_property
@@ -202,7 +201,7 @@ class Request:
 
     @cached_property
     def everything(self) -> str:
-        """The whole conversation as text, including the model's own messages and calls."""
+        """The whole conversation as text, including the model's messages and tool calls."""
         return "\n".join(said(message) for message in self.messages)
 
     @property
@@ -212,7 +211,7 @@ class Request:
 
     @property
     def asks_for_answer(self) -> bool:
-        """Whether the reply must be the handoff document itself."""
+        """Whether cockpit asks for the handoff document as the reply itself."""
         return ANSWER_ITSELF in self.latest
 
     @property
@@ -228,21 +227,23 @@ class Request:
 
     @cached_property
     def documents_named(self) -> tuple[str, ...]:
-        """Paths of handoff documents in the first prompt; a successor has one."""
+        """Paths of handoff documents in the first prompt.
+
+        Only a job's later sessions have such a path.
+        """
         return tuple(dict.fromkeys(DOCUMENT_PATH.findall(self.opening)))
 
     @cached_property
     def documents_written(self) -> frozenset[str]:
-        """Paths of handoff documents that this session has written."""
         return frozenset(call.path for call in self.calls_made if call.name == "Write")
 
     @cached_property
     def document_asked(self) -> str | None:
-        """The document that cockpit asked for and that is not written yet.
+        """The path of the document that cockpit requested and that is not written yet; else None.
 
         cockpit's requests (a hook's context, a blocked stop, a typed prompt) are user messages
         after the first prompt. Tool output is ignored, because a listing can contain an old
-        document. A document that exists already is only requested again with `UNUSABLE`, because
+        document. For a document that exists already, only a request with `UNUSABLE` counts, because
         the CLI also mentions changed files.
         """
         last = self.messages[-1] if self.messages else {}
@@ -262,8 +263,7 @@ class Request:
 
 
 def opens_prompt(message: Mapping[str, Any]) -> bool:
-    """Return whether a message only opens the prompt's file, as in CLIs that do not read the file
-    themselves."""
+    """Return whether a message only opens the prompt's file, which some CLIs do not read."""
     calls = list(calls_in(message))
     return len(calls) == 1 and bool(prompt_files_in(str(calls[0].input.get("command", ""))))
 
@@ -278,14 +278,12 @@ def blocks(content: object) -> Iterator[Mapping[str, Any]]:
 
 
 def calls_in(message: Mapping[str, Any]) -> Iterator[ToolCall]:
-    """Yield the tool calls of one message of the model."""
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_use":
             yield ToolCall(str(block["name"]), block.get("input") or {}, str(block.get("id", "")))
 
 
 def text_of(content: object) -> str:
-    """Return the text blocks of a message's content, joined by newlines."""
     return "\n".join(str(b.get("text", "")) for b in blocks(content) if b.get("type") == "text")
 
 
@@ -304,7 +302,7 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def prompted(message: Mapping[str, Any]) -> str:
-    """Return a message's text without tool results, but with the reminders inside them."""
+    """Return a message's text without tool results, but with the reminders in tool results."""
     parts = [text_of(message.get("content"))]
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_result":

@@ -35,7 +35,7 @@ CAP_SECONDS = 300.0
 """Time limit for a run without a screen, in seconds."""
 COMMAND_SECONDS = 90.0
 LOG_LINES = 12
-"""Number of log lines to print before the folder is removed."""
+"""Number of log lines to print before the demo's folder is removed."""
 
 Say = Callable[[str], None]
 
@@ -48,7 +48,7 @@ class Flight:
     jobs: Jobs
     say: Say
     began: float
-    """When the run began, in seconds of the monotonic clock."""
+    """When the run began, in monotonic seconds."""
 
     @property
     def client(self) -> HttpClient:
@@ -63,7 +63,7 @@ class Flight:
     ) -> int:
         """Run a cockpit command in the demo's environment; return its exit code.
 
-        Its stderr is written to `speech`.
+        The command's stderr is written to `speech`.
         """
         return subprocess.run(
             [sys.executable, "-P", "-m", "cockpit", *arguments],
@@ -77,7 +77,7 @@ class Flight:
         ).returncode
 
     async def start_agents(self) -> None:
-        """Start the agents one at a time; each gets its own worktree."""
+        """Start the agents one at a time, each in its own worktree."""
         for name in self.jobs:
             config = str(self.scratch.config)
             await self.client.ask(Start(name=name, config=config, named=True))
@@ -130,7 +130,7 @@ def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -
 
 
 def start_behind(flown: Flight, trouble: list[str]) -> None:
-    """Start the agents while the screen starts; errors are added to `trouble`, to print later."""
+    """Start the agents while the screen starts; add errors to `trouble`, to print them later."""
     try:
         asyncio.run(flown.start_agents())
     except CockpitError as error:
@@ -147,10 +147,10 @@ def flight(
     empty: bool = False,
     clis: Mapping[str, str] | None = None,
 ) -> Iterator[Flight]:
-    """Provide a supervisor in a temporary folder, without agents; end and remove both afterwards.
+    """Provide a supervisor in a temporary folder, without agents.
 
-    With `empty`, the supervisor does not load the configuration of the agents. With `keep`, the
-    folder is kept, and its path is printed.
+    Afterwards ends the supervisor and removes the folder. With `empty`, the supervisor does not
+    load the configuration of the agents. With `keep`, the folder is kept, and its path is printed.
     """
     began = time.monotonic()
     with simulated_model() as url:
@@ -208,7 +208,7 @@ def last_lines(log: Path) -> list[str]:
 def land(flown: Flight, *, keep: bool) -> None:
     """End all processes that the demo has started, and remove its folder.
 
-    Prints only after that, because the terminal may be closed.
+    Prints nothing before, because the terminal may be closed.
     """
     with suppress(subprocess.TimeoutExpired):
         flown.run("down", "--agents", seconds=COMMAND_SECONDS)
@@ -223,7 +223,7 @@ def land(flown: Flight, *, keep: bool) -> None:
 
 @contextmanager
 def simulated_model() -> Iterator[str]:
-    """Run the simulated model as a process that ends with this one; yield its URL."""
+    """Run the simulated model as a process that ends with this process; yield its URL."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "cockpit.demo.simulation"],
         stdin=subprocess.PIPE,

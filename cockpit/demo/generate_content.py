@@ -1,7 +1,7 @@
 """The simulated model's requests and replies in the format of the Gemini API, for Gemini CLI.
 
 A request is converted to a Messages API request, so that the same script answers both. Gemini's
-tools have other names than the script's; each call of the script is stored by its id.
+tools and the script's tools have different names; each tool call of the script is stored by its id.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TOOLS: Mapping[str, str] = {
 _OURS = {theirs: ours for ours, theirs in TOOLS.items()}
 _HOOK_CONTEXT = re.compile(r"(?s)<hook_context>(.*?)</hook_context>")
 CHUNK = 400
-"""Characters of one piece of a streamed text."""
+"""Maximum characters of one piece of a streamed text."""
 _STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -36,13 +36,13 @@ _STATUS = {
 
 
 class GenerateContentFormat:
-    """Converts requests and replies of one server."""
+    """Converts requests from, and replies to, the format of the Gemini API."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
 
     def request(self, model: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
-        """Convert the request to a Messages API request."""
+        """Convert a request of the Gemini API to a Messages API request."""
         messages: list[dict[str, Any]] = []
         for content in body.get("contents") or []:
             blocks = [block for part in content.get("parts") or [] for block in _blocks(part)]
@@ -65,7 +65,7 @@ class GenerateContentFormat:
         return Request(given, headers)
 
     def answer(self, model: str, reply: Reply) -> dict[str, Any]:
-        """Return a whole reply."""
+        """Return a whole reply in the format of the Gemini API."""
         number = next(self._numbers)
         calls = [
             {"functionCall": {"id": call.id or f"call_{number:06}_{place}", **_function(call)}}
@@ -74,7 +74,7 @@ class GenerateContentFormat:
         return self._piece(model, number, [{"text": reply.text}, *calls], reply)
 
     async def stream(self, model: str, reply: Reply) -> AsyncIterator[str]:
-        """Yield a reply as server-sent events; the last one has the token counts."""
+        """Yield a reply as server-sent events; the last event has the token counts."""
         whole = self.answer(model, reply)
         ident = whole["responseId"]
         for at in range(0, max(0, len(reply.text) - CHUNK), CHUNK):
@@ -119,7 +119,7 @@ def failure(error: ApiError) -> dict[str, Any]:
 
 
 def _blocks(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Convert a part of a message to blocks; a hook's text in a tool result is its own block."""
+    """Convert a part of a message to blocks. A hook's text in a tool result is a block too."""
     if "functionCall" in part:
         call = part["functionCall"]
         name = str(call.get("name"))

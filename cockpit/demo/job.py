@@ -8,10 +8,10 @@ from typing import Literal
 from cockpit.demo.conversation import ToolCall
 
 COMPLETE = "HANDOFF: COMPLETE"
-"""The completion marker that every prompt asks for."""
+"""The completion marker, which every prompt of the demo requests."""
 TESTS = "python3 -m unittest -q"
 EVERYTHING = "Bash"
-"""The tools that need no permission, besides edits, which the demo's mode allows."""
+"""The tools that need no permission. The permission mode of the demo allows edits too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,13 @@ class Growth:
 
     opening: int = 24_000
     step: int = 24_000
-    """12% of a window of 200k: seven calls from the start to the CLI's own compaction."""
+    """Tokens per reply. 12% of a window of 200k: seven calls until the CLI compacts."""
     settled: int = 2_500
     settled_at: int = 140_000
-    """From this number of tokens on, the context of a job that settles grows by `settled`."""
+    """Number of tokens from which the context of a job that settles grows by `settled`."""
 
     def times(self, factor: float) -> Growth:
-        """Return the same growth for a window that is larger by this factor."""
+        """Return the growth for a window that is larger by this factor."""
         sizes = (self.opening, self.step, self.settled, self.settled_at)
         return Growth(*(round(size * factor) for size in sizes))
 
@@ -49,7 +49,8 @@ class Step:
     """The name of the step in documents and summaries."""
     say: str
     calls: tuple[ToolCall, ...] = ()
-    """File paths are relative to the worktree. Without calls, the turn ends."""
+    """The tool calls of the message; file paths are relative to the worktree. Without calls, the
+    turn ends."""
     commit: str | None = None
     """The subject of the commit that the step makes."""
     finishes: str | None = None
@@ -71,15 +72,14 @@ class Job:
     decisions: str
     dead_end: str
     settles: bool = True
-    """Whether the context grows slowly once it is nearly full; otherwise the CLI compacts."""
+    """Whether the context grows slowly once it is nearly full. If not, the CLI compacts."""
     growth: Growth | None = None
-    """How the context grows; None: the script's default."""
+    """How the context grows; None for the default growth of `Script`."""
     allowed: str = EVERYTHING
     """The tools that the agent may use without asking, besides editing files."""
 
     @property
     def prompt(self) -> str:
-        """The agent's prompt."""
         return f"{self.title}\n\n{self.request}"
 
     @property

@@ -333,7 +333,7 @@ JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 
 
 def jobs_for(agents: int) -> Jobs:
-    """Return the jobs for this number of agents; after the third they repeat: `rounding-2`, ..."""
+    """Return this number of jobs. After the third job, the jobs repeat: `rounding-2`, ..."""
     found = {}
     for agent in range(agents):
         turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]

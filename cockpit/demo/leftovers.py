@@ -1,4 +1,7 @@
-"""End processes that the demo left running; the demo's folder is in their environment."""
+"""End processes that the demo left running.
+
+A process of the demo has the demo's folder in its environment.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,6 @@ def end_leftovers(folder: Path) -> list[int]:
 
 
 def carriers(folder: Path) -> list[int]:
-    """Return the pids of all other processes with the folder in their environment."""
     mark = os.fsencode(f"{folder}/")
     return [pid for pid in pids() if pid != os.getpid() and mentions(pid, mark)]
 

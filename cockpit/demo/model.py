@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Answer = Callable[[Request], Reply]
 
 CHUNK = 400
-"""Characters per delta: a reply is streamed in pieces, as a real model does."""
+"""Maximum characters per delta: a reply is streamed in pieces, as a real model does."""
 KEEP_ALIVE = 3600
 """Seconds until an idle connection is closed. uvicorn's default of 5 is too short on a busy
 machine: a CLI that pauses longer would send its next request to a closing connection."""
@@ -56,7 +56,6 @@ class ModelServer:
 
     @property
     def url(self) -> str:
-        """The value for `ANTHROPIC_BASE_URL`."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     def __enter__(self) -> ModelServer:
@@ -192,7 +191,6 @@ class ModelServer:
 
 
 def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
-    """Return a tool call as a content block of a message."""
     return {
         "type": "tool_use",
         "id": call.id or minted,
@@ -202,12 +200,11 @@ def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
 
 
 def error_body(error: ApiError) -> dict[str, Any]:
-    """Return an error in the API's format."""
     return {"type": "error", "error": {"type": error.type, "message": error.message}}
 
 
 async def stream(message: dict[str, Any]) -> AsyncIterator[str]:
-    """Yield a message as server-sent events, in the order of the API."""
+    """Yield a message as server-sent events, in the order of the Messages API."""
     usage = message["usage"]
     start = {
         **message,
@@ -226,7 +223,6 @@ async def stream(message: dict[str, Any]) -> AsyncIterator[str]:
 
 
 def block_events(index: int, block: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the start, delta and stop events of one block."""
     if block["type"] == "text":
         empty, kind, key, whole = {**block, "text": ""}, "text_delta", "text", block["text"]
     else:

@@ -15,7 +15,7 @@ from cockpit.demo.watch import Goal, Watch, is_done
 from cockpit.wire.status import AgentStatus
 
 CAP_SECONDS = 180.0
-"""Time limit for all agents to reach their states."""
+"""Maximum seconds until all agents have reached their states."""
 Look = Callable[[Flight], Awaitable[None]]
 
 
@@ -42,7 +42,7 @@ GOALS: Mapping[str, Goal] = {
     "invoices": in_third_session,
     "sorting": is_idle,
 }
-"""Where each agent stops; agents that are not listed finish their jobs."""
+"""The state in which each agent stops; agents that are not listed finish their jobs."""
 
 
 def at_goal(agent: AgentStatus) -> bool:
@@ -53,16 +53,15 @@ def at_goal(agent: AgentStatus) -> bool:
 def fly_posing(
     *, empty: Look, posed: Look, keep: bool, say: Say, standin: bool = False, jobs: Jobs = PICTURED
 ) -> None:
-    """Run the agents; call `empty` before any agent exists, and `posed` when all have stopped.
+    """Run the agents. Calls `empty` before any agent exists, and `posed` when all have stopped.
 
-    Raises `Failed` with the reason if they do not reach their states.
+    Raises `Failed` with the reason if the agents do not reach their states.
     """
     with flight(jobs, keep=keep, say=say, standin=standin, empty=True) as flown:
         asyncio.run(looked_at(flown, empty, posed))
 
 
 async def looked_at(flown: Flight, empty: Look, posed: Look) -> None:
-    """Run the demo, with both callbacks."""
     await empty(flown)
     await flown.start_agents()
     await Watch(flown.client, flown.say, CAP_SECONDS, at_goal).until_reached()

@@ -1,8 +1,8 @@
 """The simulated model's requests and replies in the format of the Responses API, for Codex.
 
 A request is converted to a Messages API request, so that the same script answers both. Codex has
-only one tool, which runs commands, so the script's tool calls become commands. Each call is stored
-by its id, to convert it back.
+only one tool, which runs commands, so the script's tool calls become commands. Each tool call is
+stored by its id, to convert the command back.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from cockpit.demo.conversation import Reply, Request, ToolCall
 COMMAND_TOOL = "exec_command"
 END = "END_OF_FILE"
 ASKS = "justification"
-"""The field of a command's input with the reason to leave the sandbox."""
+"""The field of a command's input with the reason to run it outside the sandbox."""
 _AS_COMMANDS = frozenset({"Bash", "Edit", "Read", "Write"})
 
 
 class ResponsesFormat:
-    """Converts requests and replies of one server."""
+    """Converts requests from, and replies to, the format of the Responses API."""
 
     def __init__(self) -> None:
         self._calls: dict[str, ToolCall] = {}
         self._numbers = count(1)
 
     def request(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
-        """Convert the request to a Messages API request."""
+        """Convert a request of the Responses API to a Messages API request."""
         messages: list[dict[str, Any]] = []
         for item in body.get("input") or []:
             role, blocks = self._blocks(item)
@@ -74,7 +74,7 @@ class ResponsesFormat:
                 return "user", []
 
     async def stream(self, reply: Reply) -> AsyncIterator[str]:
-        """Yield a reply as server-sent events, in the order of the API."""
+        """Yield a reply as server-sent events, in the order of the Responses API."""
         response = {"id": f"resp_{next(self._numbers):06}"}
         yield _event({"type": "response.created", "response": response})
         for index, item in enumerate(self._items(reply)):
@@ -104,7 +104,7 @@ class ResponsesFormat:
 
 
 def _function(call: ToolCall) -> dict[str, str]:
-    """Return the function for Codex to call: its command tool for the script's own tools."""
+    """Return the function that Codex must call: its command tool for the script's own tools."""
     if call.name not in _AS_COMMANDS:
         namespace, _, name = call.name.rpartition(".")
         named = {"namespace": namespace} if namespace else {}
@@ -116,7 +116,7 @@ def _function(call: ToolCall) -> dict[str, str]:
 
 
 def as_command(call: ToolCall) -> str:
-    """Return the shell command for one of the script's tools."""
+    """Return the shell command that does what a tool call of the script does."""
     match call.name:
         case "Read":
             return f"cat {shlex.quote(call.path)}"

@@ -28,7 +28,7 @@ from cockpit.demo.standin.program import install
 from cockpit.ports.runtimes import Program
 
 MODEL = "claude-sonnet-4-6"
-"""A model whose window is 200,000 tokens for every account."""
+"""A model that has a window of 200,000 tokens for every account."""
 WINDOW = 200_000
 PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR", PORTABLE_VARIABLE,
@@ -103,10 +103,11 @@ def make_scratch(
     standin: bool = False,
     clis: Mapping[str, str] | None = None,
 ) -> Scratch:
-    """Create the folder for these agents; their model is at `model_url`.
+    """Create the folder for these agents; their model's URL is `model_url`.
 
     With `standin`, the stand-in is used even if the real CLI is available. `clis` contains the
-    runtimes of agents with other CLIs. Raises `ProgramMissing` without git, tmux or such a CLI.
+    runtimes of agents with other CLIs. Raises `ProgramMissing` if git, tmux or such a CLI is not
+    installed.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
@@ -144,7 +145,6 @@ def furnished(
     standin: bool,
     clis: Mapping[str, str],
 ) -> Scratch:
-    """Write the home, CLI, repository and configuration into an empty folder."""
     for name in ("home", "tmp", "claude", "bin", "ck", "home/tally"):
         (folder / name).mkdir(mode=0o700)
     cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
@@ -166,7 +166,7 @@ def furnished(
 def put_cli(folder: Path) -> tuple[str, bool]:
     """Install a `claude` in the folder: the bundled CLI if it starts, else the stand-in.
 
-    Returns the version, or why the stand-in is used; and whether it is the real CLI.
+    Returns the version, or why the stand-in is used, and whether `claude` is the real CLI.
     """
     bundled = bundled_path()
     if bundled is None:
@@ -180,13 +180,11 @@ def put_cli(folder: Path) -> tuple[str, bool]:
 
 
 def put_standin(folder: Path, reason: str) -> tuple[str, bool]:
-    """Install the stand-in in the folder; return the given reason and False."""
     install(folder)
     return reason, False
 
 
 def put_onboarding(folder: Path, key: str, repository: Path) -> None:
-    """Write the answers to the CLI's first-start questions: theme, API key, and folder trust."""
     answers = {
         "hasCompletedOnboarding": True,
         "theme": "dark",
@@ -247,7 +245,6 @@ def configuration(
 
 
 def agent_table(name: str, job: Job, repository: Path) -> Sequence[str]:
-    """Return the lines of one agent's table."""
     own = () if job.allowed == EVERYTHING else (job.allowed,)
     return (
         "",

@@ -1,8 +1,9 @@
 """The simulated model's replies: one step of a job after another.
 
 The position in the job is found in the request: in the model's earlier messages, the document that
-it read, the summary of a compaction, and the commits in git's output. There is no other state, so
-that new, resumed and compacted sessions continue at the right step. The jobs are in `jobs.py`.
+the model read, the summary of a compaction, and the commits in git's output. There is no other
+state, so that new, resumed and compacted sessions continue at the right step. The jobs are in
+`jobs.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Script:
     pace: float = 0.8
     """Seconds before each reply."""
     growth: Growth = field(default_factory=Growth)
-    """The growth for jobs that do not define one."""
+    """The growth for jobs without their own."""
     larger: Mapping[str, float] = field(default_factory=lambda: {"gemini-2.5-pro": 2.25})
     """Growth factors by model, for CLIs that compact later."""
 
@@ -87,7 +88,7 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def position(job: Job, request: Request) -> int:
-    """Return the number of finished steps, according to the conversation."""
+    """Return the number of steps that are finished, according to the conversation."""
     own = "\n".join(request.own_words)
     found = request.everything
     done = 0
@@ -99,7 +100,7 @@ def position(job: Job, request: Request) -> int:
 
 
 def shown_as_commit(subject: str, text: str) -> re.Match[str] | None:
-    """Find a commit with this subject in a text; group 1 of the match is its hash."""
+    """Find a commit with this subject in a text. Group 1 of the match is the commit's hash."""
     return re.search(rf"\b([0-9a-f]{{7,40}})\b\W+{re.escape(subject)}", text)
 
 
@@ -109,7 +110,7 @@ def just_wrote_document(request: Request) -> bool:
 
 
 def show(path: str) -> ToolCall:
-    """Return a call that prints a file, for CLIs whose own tool may not read it."""
+    """Return a call that prints a file, for CLIs whose own tools may not read the file."""
     return ToolCall("Bash", {"command": f"cat {shlex.quote(path)}", "description": "Read it"})
 
 
@@ -132,7 +133,7 @@ def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
-    """Return a step's calls in this worktree, with updates of the agent's task list."""
+    """Return a step's tool calls in this worktree, with updates of the agent's task list."""
     directory = working_directory(request)
     calls = read_before_edit([call.within(directory) for call in step.calls], request)
     if "TaskCreate" not in request.tools:
@@ -161,7 +162,7 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 
 
 def lists_tasks(request: Request) -> bool:
-    """Return whether this session has a task list; a job's next session has none at first."""
+    """Return whether this session has a task list. A new session of a job has none at first."""
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or request.is_compacted
 
@@ -174,7 +175,7 @@ def working_directory(request: Request) -> str:
 
 
 def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
-    """Return the usage of this call; the context grows with each reply."""
+    """Return the token usage of this call; the context grows with each reply."""
     if request.asks_for_summary:
         return TokenCount(3, 1_500, growth.opening, 600)
     total = growth.after(request.steps_made, settles=job.settles)
@@ -203,7 +204,6 @@ def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None =
 
 
 def written(job: Job, request: Request) -> str:
-    """Return the handoff document of this conversation."""
     return document(job, position(job, request), commits_shown(job, request.everything))
 
 

@@ -1,7 +1,7 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
-Prints its URL on one line and serves until stdin is closed, so that it ends even if the demo is
-killed.
+Prints its URL on one line and serves until stdin is closed, so that the process ends even if the
+demo is killed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cockpit.demo.model import ModelServer
 from cockpit.demo.script import Script
 
 PACE_VARIABLE = "COCKPIT_DEMO_PACE"
-"""Seconds before each reply."""
+"""Environment variable with the seconds before each reply."""
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ def row(agent: AgentStatus) -> str:
 def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
     """Raise `Failed` unless the demo had the expected result.
 
-    Every job must be done, every job that spans sessions must have been handed off with a document,
+    Every job must be done; every job that spans sessions must have had a handoff with a document;
     and the CLI must have compacted the observed agent.
     """
     for agent in status.agents:

@@ -25,10 +25,10 @@ class ToolNames:
     fields: Mapping[str, Mapping[str, str]]
     """The fields of each tool, by the script's name."""
     bash: Mapping[str, Any]
-    """Fields that a command needs besides its text."""
+    """The fields that a command has besides its text."""
 
     def to_script(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the request with the script's names."""
+        """Return the request with the script's tool names."""
         back: dict[str, str] = {theirs: ours for ours, theirs in self.tools.items()}
 
         def block(part: Any) -> Any:
@@ -58,7 +58,7 @@ class ToolNames:
         return {**body, "messages": messages, "tools": tools}
 
     def from_script(self, reply: Reply) -> Reply:
-        """Return the reply with the CLI's names."""
+        """Return the reply with the CLI's tool names."""
         return replace(reply, tool_calls=tuple(map(self._call, reply.tool_calls)))
 
     def _call(self, call: ToolCall) -> ToolCall:
@@ -87,7 +87,7 @@ COPILOT = ToolNames(
 
 
 def names_of(body: Mapping[str, Any]) -> ToolNames | None:
-    """Return the names of the CLI that sent a request; None if they are the script's own."""
+    """Return the tool names of the CLI that sent a request; None if they are the script's."""
     tools = {str(tool.get("name")) for tool in body.get("tools") or []}
     if {"bash", "read", "write"} <= tools:
         return OPENCODE

@@ -83,14 +83,16 @@ class Conduct:
     opening_tokens: int = 24_000
     """Tokens of the first reply (`STANDIN_OPENING_TOKENS`)."""
     pause: int | None = None
-    """The step after which a job from outside the demo ends its turn (`STANDIN_PAUSE`)."""
+    """The step after which a job from outside the demo ends its turn (`STANDIN_PAUSE`); None for no
+    step."""
     settles: bool = True
-    """Whether the context of a job from outside the demo grows slowly from 140,000 tokens on;
-    otherwise the CLI compacts (`STANDIN_SETTLES=0`)."""
+    """Whether the context of a job from outside the demo grows slowly from 140,000 tokens on. If
+    not, the CLI compacts (`STANDIN_SETTLES=0`)."""
     window: int = 200_000
     """The window that the status line reports (`STANDIN_WINDOW`)."""
     draft: str = ""
-    """A shell command that creates the document at `$DRAFT` instead (`STANDIN_DRAFT`)."""
+    """A shell command that writes the document at `$DRAFT`; empty to let the model write it
+    (`STANDIN_DRAFT`)."""
     faults: frozenset[str] = field(default_factory=frozenset)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT = 5.0
-"""Time limit for the status line and for hooks without a timeout, in seconds."""
+"""Time limit in seconds for the status line, and for hooks without a timeout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Hooks:
 
     @classmethod
     def of(cls, path: str | None) -> Hooks:
-        """Read a settings file; no hooks without a path."""
+        """Read the hooks of a settings file; without a path, there are no hooks."""
         return cls(json.loads(Path(path).read_text(encoding="utf-8")) if path else {})
 
     def call(self, event: str, payload: Mapping[str, Any]) -> Verdict:
@@ -55,7 +55,7 @@ class Hooks:
 
 
 def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
-    """Run one hook: directly if it has `args`, else in a shell."""
+    """Run one hook, directly if the hook has `args`, else in a shell; return its response."""
     command = str(hook["command"])
     arguments = hook.get("args")
     argv = ["/bin/sh", "-c", command] if arguments is None else [command, *map(str, arguments)]

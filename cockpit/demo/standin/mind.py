@@ -18,7 +18,7 @@ from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
 
 USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|2000000000")
-"""In the CLI's format, with the time of the reset after the vertical bar."""
+"""The error in the CLI's format; the number after the vertical bar is the time of the reset."""
 
 
 def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:

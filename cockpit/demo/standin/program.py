@@ -78,7 +78,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
-    """Run the session until it ends; return the exit code."""
     presence = Presence(config, flags.session_id, absent="absent" in conduct.faults)
     with Screen() as screen:
         session = Session(flags, conduct, record, presence, screen)
@@ -91,7 +90,6 @@ def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
 
 
 def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
-    """Return the transcript of this session in this directory."""
     directory = Path.cwd()
     return Record(
         record_path(config, directory, flags.session_id),

@@ -29,7 +29,7 @@ def now() -> str:
 
 @dataclass
 class Record:
-    """One session's transcript. Only whole lines are appended."""
+    """One session's transcript. Lines are only appended, and only as a whole."""
 
     path: Path
     session_id: str
@@ -37,7 +37,7 @@ class Record:
     branch: str
     model: str
     silent: bool = False
-    """Whether nothing is written."""
+    """True if nothing is written (fault `mute`)."""
     _parent: str | None = field(default=None, init=False)
 
     def note(self, kind: str, **fields: Any) -> None:
@@ -45,7 +45,7 @@ class Record:
         self._append({"type": kind, **fields, "sessionId": self.session_id})
 
     def prompt(self, text: str, *, permission_mode: str, meta: bool = False) -> None:
-        """Write a prompt of the user, or with `meta` of the CLI."""
+        """Write a prompt of the user, or with `meta` a prompt of the CLI."""
         extra: dict[str, Any] = {"isMeta": True} if meta else {"origin": {"kind": "human"}}
         message = {"role": "user", "content": text}
         self._chained("user", message=message, permissionMode=permission_mode, **extra)
@@ -84,7 +84,6 @@ class Record:
             self._chained("assistant", message=whole, apiBlockIndex=place)
 
     def result(self, tool_use_id: str, text: str, response: Any, *, failed: bool) -> None:
-        """Write the result of a tool."""
         block = {
             "tool_use_id": tool_use_id,
             "type": "tool_result",

@@ -30,7 +30,7 @@ class Screen:
         self.hint = ""
         """The line below the box: `esc to interrupt` during a turn."""
         self.dialog: list[str] = []
-        """Shown instead of the box while a question is open."""
+        """Lines that are shown instead of the prompt box while a question is open."""
         self._lines: deque[str] = deque(maxlen=400)
         self._typed = b""
         self._pending = b""
@@ -75,7 +75,7 @@ class Screen:
         self._put("\x1b[2J\x1b[H" + picture)
 
     def listen(self, seconds: float | None) -> Heard | None:
-        """Return the user's next input; None if there is none within this number of seconds."""
+        """Return the user's next input; None if there is no input within this number of seconds."""
         if heard := self._next():
             return heard
         if not self._terminal:

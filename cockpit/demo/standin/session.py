@@ -24,11 +24,11 @@ from cockpit.demo.standin.screen import Screen
 from cockpit.demo.standin.tools import Outcome, Tools
 
 COMPACTS_BELOW = 33_000
-"""The CLI compacts automatically when this many tokens are left in the window."""
+"""Number of tokens left in the window at which the CLI compacts automatically."""
 MODES = ("default", "acceptEdits", "plan")
 """The permission modes through which Shift+Tab cycles."""
 STOP_BLOCKS = 8
-"""Number of consecutive refused stops after which the CLI stops anyway."""
+"""Maximum consecutive refusals to stop; after that the CLI stops."""
 
 
 class Session:
@@ -54,7 +54,6 @@ class Session:
         self._number = 0
 
     def run(self) -> int:
-        """Run until the user quits; return the exit code."""
         if self._flags.resume:
             self._messages = self._record.conversation()
         if "trust" in self._conduct.faults:
@@ -185,7 +184,7 @@ class Session:
         join(self._messages, {"role": "user", "content": [block]})
 
     def _go_on(self, verdict: Verdict) -> None:
-        """Continue after a refused stop; the model gets the reason."""
+        """Continue after a refused stop; the model gets the reason of the refusal."""
         feedback = f"Stop hook feedback:\n{verdict.reason}"
         self._record.refusal(verdict.reason or "", verdict.command)
         self._record.prompt(feedback, permission_mode=self._mode, meta=True)
@@ -316,7 +315,6 @@ def reminder(event: str, text: str) -> str:
 
 
 def reported(call: ToolCall, outcome: Outcome, tool_id: str) -> dict[str, Any]:
-    """Return the payload of a tool's hook."""
     payload = {"tool_name": call.name, "tool_input": dict(call.input), "tool_use_id": tool_id}
     if outcome.failed:
         return {**payload, "error": outcome.text}
