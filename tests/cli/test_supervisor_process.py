@@ -208,7 +208,7 @@ def test_the_settings_of_continuation_are_logged(own_home: Path) -> None:
     )
     cockpit("up", "--config", "mine.toml")
     log = (own_home / "ck" / "state" / "logs" / "supervisor.log").read_text()
-    (line,) = [line for line in log.splitlines() if "continuation of api" in line]
+    (line,) = [line for line in log.splitlines() if "settings of api" in line]
     assert "mode=auto" in line
     assert "/66%/" in line
     assert "max_per_job=3" in line

@@ -98,7 +98,7 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
         seen.splitlines()
     )
     again = fleet.terminal()
-    again.until("▌ 1 able", "◆ reopen?", "reopen its session: cockpit start able")
+    again.until("▌ 1 able", "◆ reopen?", "reopen it: cockpit start able")
     again.until("n start", "R reopen all")
     again.press("n")
     again.until("Start an agent", "starts as configured")

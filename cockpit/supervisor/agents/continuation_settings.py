@@ -15,8 +15,8 @@ def continuation_settings(settings: AgentSettings) -> str:
         settings.loop,
     )
     parts = [
-        f"continuation of {settings.name}: mode={settings.mode} strategy={settings.strategy}",
-        f"marks={context.notice}/{context.warn}/{context.act}/{context.force}",
+        f"settings of {settings.name}: mode={settings.mode} strategy={settings.strategy}",
+        f"thresholds={context.notice}/{context.warn}/{context.act}/{context.force}",
         f"writers={','.join(handoff.writers)} deadline={spelled_duration(handoff.deadline)}",
         f"max_per_job={handoff.max_per_job} cooldown={spelled_duration(handoff.cooldown)}",
         f"max_chain_cost_usd={handoff.max_chain_cost_usd:g} resume={settings.resume}",

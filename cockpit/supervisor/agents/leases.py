@@ -89,7 +89,7 @@ class Leases:
     def _taken(self, place: Path, held: Holder) -> NotNow:
         ours = held.run is not None and self._dependencies.store.has_run(held.run)
         who = held.agent or "Another process"
-        by = f"process {held.pid} has its lock" if held.pid else "its lock is taken"
+        by = f"process {held.pid} holds the lock" if held.pid else "the lock is taken"
         whose = "" if ours else " (started by another cockpit)"
         if held.keepers and held.pid not in held.keepers:
             pids = " ".join(map(str, held.keepers))

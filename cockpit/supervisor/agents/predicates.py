@@ -57,7 +57,7 @@ def reopen_hint(agent: Agent) -> str | None:
         return None
     if agent.alive or agent.start.hooks_run or agent.handoff is not None or agent.start.setup:
         return None
-    return f"{agent.troubles.interrupted}; reopen its session: cockpit start {agent.name} --resume"
+    return f"{agent.troubles.interrupted}; reopen it: cockpit start {agent.name} --resume"
 
 
 @dataclass(frozen=True, slots=True)

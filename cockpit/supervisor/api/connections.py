@@ -115,7 +115,7 @@ def _most() -> int:
 def _too_many(who: str, most: int) -> NotNow:
     return NotNow(
         "Too many connections to the supervisor",
-        f"{who}; {most} is the limit.",
+        f"{who}; the maximum is {most}.",
         "Close connected screens or scripts, and try again.",
     )
 
@@ -227,7 +227,7 @@ class UserOnly(H11Protocol):
 
     def _too_late(self, seconds: float) -> None:
         why = NotNow(
-            "The request was not received in time", f"{seconds:g} s is the limit.", "Try again."
+            "The request was not received in time", f"The maximum is {seconds:g} s.", "Try again."
         )
         if repr(self.conn.our_state) in ("IDLE", "SEND_RESPONSE"):
             self._answer(408, why)

@@ -83,7 +83,7 @@ def check_address(path: bytes, query: bytes) -> None:
     """Raise `BadUsage` if the path or the query is too long or not valid text."""
     if len(path) + len(query) > LONGEST_ADDRESS:
         raise BadUsage(
-            "The request URL is too long", f"{LONGEST_ADDRESS // 1024} KiB is the limit."
+            "The request URL is too long", f"The maximum is {LONGEST_ADDRESS // 1024} KiB."
         )
     # A search text may have any character, because it is used neither as a name nor as a path.
     asked = [part for part in query.split(b"&") if not part.startswith(b"search=")]

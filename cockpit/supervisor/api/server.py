@@ -423,15 +423,15 @@ async def _body(request: Request, kind: type[Verb]) -> Verb:
         raw += chunk
         if len(raw) > LARGEST_REQUEST:
             raise BadUsage(
-                "The request is too long", f"{LARGEST_REQUEST // 1024} KiB is the limit."
+                "The request is too long", f"The maximum is {LARGEST_REQUEST // 1024} KiB."
             )
     title = f"The request {kind.verb} is not valid"
     try:
         found = json.loads(raw or b"{}")
     except RecursionError:
-        raise BadUsage(title, "It is nested too deeply.") from None
+        raise BadUsage(title, "The body is nested too deeply.") from None
     except ValueError:
-        raise BadUsage(title, "Its body is not JSON.") from None
+        raise BadUsage(title, "The body is not JSON.") from None
     check_values(found)
     return validated(kind, found, title)
 

@@ -382,8 +382,8 @@ def usage_text(agent: Agent) -> str | None:
 def pending_notice(agent: str, path: str) -> str:
     """Return the content of `HANDOFF_PENDING.md`."""
     return (
-        f"# A handoff is waiting\n\nNo new session of the agent {agent} started. Its document "
-        f"is here:\n\n{path}\n\ncockpit reopens the old session if possible: see "
+        f"# A handoff is waiting\n\nNo new session of the agent {agent} started. The handoff "
+        f"document is here:\n\n{path}\n\ncockpit reopens the old session if possible: see "
         f"`cockpit status`. Then try again with `cockpit handoff {agent} --document {path}`. "
         f"Or start a new agent from the document: "
         f"`cockpit continue {path} --name NAME`.\n"

@@ -109,7 +109,7 @@ class Engine:
             if agent.session is None or agent.job is None:
                 raise NotNow(
                     f"{agent.name} has no session to hand off",
-                    "It was never started, or its session is unknown.",
+                    "The agent was never started, or its session is unknown.",
                     f"Start it: cockpit start {agent.name}",
                 )
             target = await self.targets.configured(agent) if to is None else to
@@ -123,7 +123,7 @@ class Engine:
             if agent.session.id != session or not (agent.alive or reason == "loop"):
                 raise NotNow(
                     f"{agent.name} changed while its handoff was prepared",
-                    "Its session ended or another one began. The handoff was not started.",
+                    "The session ended, or another session began. The handoff was not started.",
                     f"Check it again: cockpit status {agent.name}",
                 )
             details = replace(record.details, due=words, because=because)
@@ -289,7 +289,7 @@ class Engine:
             if handoff is None or not isinstance(handoff.state, Asked | Reviewing):
                 raise NotNow(
                     f"{agent.name} is no longer waiting for you",
-                    "Its handoff changed while your answer was processed; nothing was approved.",
+                    "The handoff changed while your answer was processed; nothing was approved.",
                     f"See: cockpit status {agent.name}",
                 )
             now = self._dependencies.clock.monotonic()
@@ -306,7 +306,7 @@ class Engine:
             if agent.handoff is None or not isinstance(agent.handoff.state, Asked):
                 raise NotNow(
                     f"The handoff of {agent.name} has begun",
-                    "Its document is written for the CLI chosen earlier.",
+                    "The document is written for the CLI chosen earlier.",
                     f"Refuse it, then choose again: cockpit refuse {agent.name}",
                 )
             await self._advance(agent, Retargeted(target.runtime, target.model))

@@ -82,7 +82,9 @@ class Outcomes:
         if ended.outcome is Outcome.DONE:
             agent.handoffs += 1
             if failed := writers_failed(agent):
-                self._dependencies.store.save_agent(agent.change(note=f"its predecessor: {failed}"))
+                self._dependencies.store.save_agent(
+                    agent.change(note=f"the previous session: {failed}")
+                )
         elif ended.outcome is Outcome.FAILED:
             agent.progress.set_failed(ended.why)
         elif ended.outcome is Outcome.REVIVED:

@@ -77,13 +77,13 @@ class Guards:
         if due.starter != "loop" or not agent.session_state.conduct.cut_short:
             return None
         return (
-            "its loop is paused, because its turn was interrupted: send a prompt to continue, "
+            "the loop is paused, because the turn was interrupted: send a prompt to continue, "
             f"or begin the next iteration: cockpit handoff {agent.name}"
         )
 
     def _let_compact(self, agent: Agent, due: Due) -> str | None:
         if due.starter in ("band", "hook") and self._latched(agent, LET_COMPACT):
-            return "you let it compact; asking again after the compaction"
+            return "you let the session compact; asking again after the compaction"
         return None
 
     def _cooldown(self, agent: Agent, due: Due) -> str | None:
@@ -114,11 +114,11 @@ class Guards:
         if due.starter not in ("band", "compactions", "hook"):
             return None
         if self._latched(agent, BORN_FULL):
-            return "the session began above its act threshold; another session would not help"
+            return "the session began above the act threshold; another session would not help"
         if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
-            return "its context window is an estimate; set context.window"
+            return "the context window is an estimate; set context.window"
         if is_stale(agent.session_state.conduct.turn, self._reading_age(agent)):
-            return "its last token count is old; waiting for a newer one"
+            return "the last token count is old; waiting for a newer count"
         return None
 
     def _reading_age(self, agent: Agent) -> float | None:

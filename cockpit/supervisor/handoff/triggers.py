@@ -229,7 +229,7 @@ class Triggers:
             return Due("loop", "loop", words)
         if session_state.conduct.cut_short:
             return None
-        words = f"its loop ran {loop.max_iterations} times without {loop.completion_marker!a}"
+        words = f"the loop ran {loop.max_iterations} times without {loop.completion_marker!a}"
         if self._latch(agent, "loop.exhausted"):
             self._dependencies.event_log.record(
                 Plain("loop.exhausted"), f"{agent.name}: {words}", agent.name

@@ -232,7 +232,7 @@ class History:
             return text
         raise NoSuchAgent(
             f"The handoff {record.id} has no document",
-            record.why or "It is not written yet, or it was removed and there is no copy.",
+            record.why or "The document is not written yet, or it was removed and has no copy.",
         )
 
     def agent_of(self, named: str, only: str | None = None) -> str:

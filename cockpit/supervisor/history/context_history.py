@@ -92,7 +92,7 @@ class ContextHistory:
     async def _past(self, runtime: Runtime, session: SessionRecord) -> _Past:
         record = await asyncio.to_thread(self._records.path, session)
         if record is None:
-            return _Past((0, 0), unknown="Its transcript was removed.")
+            return _Past((0, 0), unknown="The transcript was removed.")
         async with self._one_at_a_time:
             now = await asyncio.to_thread(stamp, record)
             known = self._known.get(session.id)
@@ -107,14 +107,14 @@ class ContextHistory:
     def _count(self, runtime: Runtime, record: Path, stamp: tuple[int, int]) -> _Past:
         """Read a whole transcript. Blocks."""
         if stamp[0] > LARGEST:
-            return _Past(stamp, unknown="Its transcript is too large to read.")
+            return _Past(stamp, unknown="The transcript is too large to read.")
         meter = Meter()
         try:
             self._records.read(record, runtime.parse, meter.feed)
         except OSError as error:
-            return _Past(stamp, unknown=f"Cannot read its transcript: {error.strerror}.")
+            return _Past(stamp, unknown=f"Cannot read the transcript: {error.strerror}.")
         if not meter.series:
-            return _Past(stamp, unknown="Its transcript has no token counts.")
+            return _Past(stamp, unknown="The transcript has no token counts.")
         return _Past(stamp, meter.series, meter.model, meter.peak)
 
 

@@ -57,5 +57,5 @@ class PastRecords:
         try:
             found = loads(read_text(record, LARGEST_COPY))
         except ValueError as error:
-            raise OSError(0, f"it is damaged: {error}") from error
+            raise OSError(0, f"the file is damaged: {error}") from error
         return found if isinstance(found, dict) else None

@@ -100,6 +100,6 @@ def _of_directory(agent: Agent, found: Obstacle | Exception | None) -> str | Non
         return None
     place = safe_line(str(agent.directory), 200)
     return (
-        f"its directory {place} {found.why}, so no handoff document can be written there."
+        f"the directory {place} {found.why}, so no handoff document can be written there."
         f" {safe_line(found.remedy)}"
     )

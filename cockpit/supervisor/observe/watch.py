@@ -331,7 +331,7 @@ class Watch:
 
     def _record_unread_prompt(self, agent: Agent) -> None:
         text = (
-            "its CLI did not read its first prompt: a permission rule may deny Read for "
+            "the CLI did not read the first prompt: a permission rule may deny Read for "
             f"{self._dependencies.places.prompts}. Allow that folder, or send the prompt yourself: "
             f"cockpit send {agent.name}"
         )
@@ -470,7 +470,7 @@ class Watch:
             self._show_bug(agent, part, bug)
 
     def _show_bug(self, agent: Agent, part: str, bug: Exception) -> None:
-        trouble = f"watching its {part} failed: {bug!r}; see the log"
+        trouble = f"watching the agent's {part} failed: {bug!r}; see the log"
         if agent.troubles.failed.get(part) != trouble:  # each second would fill the log
             _log.error("watching the %s of %s failed", part, agent.name, exc_info=bug)
             agent.troubles.failed[part] = trouble

@@ -65,7 +65,7 @@ class WorktreeMonitor:
             self._dependencies.event_log.record(WorktreeLost(directory=place), text, agent.name)
         else:
             self._dependencies.event_log.record(
-                Plain("worktree.back"), f"{agent.name}: its worktree is back", agent.name
+                Plain("worktree.back"), f"{agent.name}: the worktree exists again", agent.name
             )
         self._changed(agent)
 
@@ -74,7 +74,7 @@ def missing_text(agent: Agent, place: str) -> str:
     """Return a message that the worktree is missing, with two ways to fix it."""
     branch = f"; its branch is {agent.record.branch}" if agent.record.branch else ""
     return (
-        f"its worktree {place} is missing{branch}. cockpit does not recreate it: restore it, or"
+        f"the worktree {place} is missing{branch}. cockpit does not recreate it: restore it, or"
         f" start over with cockpit stop {agent.name}, cockpit worktrees remove {place},"
         f" cockpit start {agent.name}"
     )

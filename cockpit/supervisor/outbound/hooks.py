@@ -44,7 +44,7 @@ PENDING = 200
 MOST_RUNS = 20
 RUNS_WITHIN = 60.0
 """An agent's hook that ran `MOST_RUNS` times within this many seconds is skipped."""
-TOO_OFTEN = f"it ran {MOST_RUNS} times in a minute, so it is skipped for now"
+TOO_OFTEN = f"cockpit skips the hook for now: it ran {MOST_RUNS} times in a minute"
 
 _log = logging.getLogger(__name__)
 

@@ -38,7 +38,7 @@ LONGEST_WAIT = 60.0
 ERROR_WAIT = 20.0
 """Seconds to wait after a local error, such as a full disk."""
 
-NOT_CONFIGURED = Answer(problem="it is no longer configured", hopeless=True)
+NOT_CONFIGURED = Answer(problem="the address is no longer configured", hopeless=True)
 
 _log = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ class Outbox:
         answer = await self._send(message, hook, thread)
         if answer.thread_gone:
             self._threads.forget(place, job)
-            return Answer(problem="its thread was deleted")
+            return Answer(problem="the chat thread was deleted")
         if thread is None and answer.thread is not None:
             self._threads.remember(place, job, answer.thread)
         return answer

@@ -70,8 +70,8 @@ def note_lost_settings(dependencies: Dependencies, agent: Agent) -> None:
     """Show on the screen that the agent's settings were lost, with the next step."""
     again = f" --resume {agent.record.session}" if agent.record.session else ""
     note = (
-        "it was found running without its settings, so it is only observed. To continue: "
-        f"cockpit stop {agent.name}, then cockpit start {agent.name} --mode prompt{again}"
+        "the agent was found running without its settings, so cockpit only observes it. To "
+        f"continue: cockpit stop {agent.name}, then cockpit start {agent.name} --mode prompt{again}"
     )
     dependencies.store.save_agent(agent.change(note=note))
 

@@ -180,7 +180,7 @@ class Adoption:
         return Failed(
             f"Process {process.pid} did not end",
             f"It was asked to end (SIGTERM) and is still running after {END_SECONDS:.0f} s. "
-            "cockpit does not kill it, and the session stays there.",
+            "cockpit does not kill the process, and the session stays there.",
             f"End it in its terminal (/exit), then: {start_command(found)}",
         )
 

@@ -15,8 +15,8 @@ from cockpit.supervisor.dependencies import Dependencies
 Cause = Literal["restart", "terminal"]
 
 WORDS: dict[Cause, str] = {
-    "restart": "it was interrupted by a reboot",
-    "terminal": "it was interrupted when its tmux server exited",
+    "restart": "the session was interrupted by a reboot",
+    "terminal": "the session was interrupted when the tmux server exited",
 }
 _LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
 SHORTLY = 30.0

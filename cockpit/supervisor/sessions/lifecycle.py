@@ -283,7 +283,7 @@ class Sessions:
         if end is not None:
             text = end.description
             failed = end.abnormal and not agent.session_state.replied and agent.has_readings
-            gave_up = f"it {text} Try again: cockpit start {agent.name}" if failed else None
+            gave_up = f"the CLI {text} Try again: cockpit start {agent.name}" if failed else None
             record = replace(record, ending=text, gave_up=gave_up)
         self.finish(agent, record)
         self._dependencies.event_log.record(
@@ -492,8 +492,9 @@ def _shared(agent: Agent, known: SessionRecord | None) -> str | None:
     if known is None or known.agent == agent.name or known.state != "live":
         return None
     return (
-        f"it opened {known.agent}'s session: two processes now write to one conversation. "
-        f"Close it in one of them: /clear in {agent.name}, or cockpit stop {known.agent}"
+        f"{agent.name} opened {known.agent}'s session: two processes now write to one "
+        f"conversation. Close the session in one of them: /clear in {agent.name}, or "
+        f"cockpit stop {known.agent}"
     )
 
 

@@ -83,7 +83,7 @@ def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
         return
     raise BadUsage(
         f"{settings.name} cannot work in {safe_line(str(directory))}",
-        f"{safe_line(str(found))} is git's own folder: git would run files in it.",
+        f"{safe_line(str(found))} is a git directory: git would run files in it.",
         "Choose the folder of a checkout.",
     )
 

@@ -52,7 +52,9 @@ class Repair:
                 agent.troubles.failed["repair"] = str(refused)
             except Exception as bug:  # noqa: BLE001 - one agent must not stop the start
                 _log.exception("%s could not be reconciled", agent.name)
-                agent.troubles.failed["repair"] = f"restoring it failed: {bug!r}; see the log"
+                agent.troubles.failed["repair"] = (
+                    f"restoring {agent.name} failed: {bug!r}; see the log"
+                )
         self._close_sessions()
 
     async def _finish_stop(self, agent: Agent) -> None:
@@ -65,7 +67,7 @@ class Repair:
             ending = await self._sessions.end(agent)
             if not ending.gone:
                 survivors = ", ".join(map(str, ending.survivors))
-                why = f"it was stopped, but processes {survivors} do not end, not even with SIGKILL"
+                why = f"the agent was stopped, but SIGKILL does not end processes {survivors}"
                 self._dependencies.store.save_agent(agent.change(gave_up=why))
                 return
             agent.exit = None

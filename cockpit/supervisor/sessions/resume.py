@@ -125,7 +125,7 @@ class Resumer:
         return None
 
     def _note(self, agent: Agent, refused: CockpitError) -> None:
-        why = f"its session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
+        why = f"the session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
         with suppress(Hindered, OSError):  # the response has the reason too
             self._dependencies.store.save_agent(agent.change(gave_up=why))
         self._dependencies.event_log.record(

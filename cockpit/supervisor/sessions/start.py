@@ -410,7 +410,7 @@ class Starter:
             self._setup.begin(agent, home, start_session, again=True)
         elif again is not None:
             why = (
-                f"the setup of its worktree was interrupted. Try again: cockpit start {agent.name}"
+                f"the setup of the worktree was interrupted. Try again: cockpit start {agent.name}"
             )
             self._dependencies.store.save_agent(agent.change(gave_up=why))
             self._changed(agent)

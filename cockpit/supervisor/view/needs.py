@@ -84,7 +84,7 @@ def _unreadable(agent: Agent) -> str:
     path = agent.session.transcript if agent.session else None
     unreadable = agent.session_state.reading.unreadable
     detail = (
-        f"its transcript {unreadable}: {path}. Its context usage is unknown, so there is no"
+        f"the transcript {unreadable}: {path}. The context usage is unknown, so there is no"
         " automatic handoff. Put the file back, or restart the agent:"
         f" cockpit stop {agent.name}, then cockpit start {agent.name}"
     )

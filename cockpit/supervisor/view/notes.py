@@ -37,7 +37,7 @@ def note(agent: Agent) -> str | None:
 def _remarks(agent: Agent) -> list[str]:
     """Return further remarks about the agent, starting with the most permanent."""
     late = agent.session_state.compaction.too_late
-    compacted = f"it compacted automatically, {late}: too late for a handoff" if late else None
+    compacted = f"the CLI compacted automatically, {late}: too late for a handoff" if late else None
     remarks = (
         _no_record(agent),
         _too_large(agent),
@@ -68,7 +68,7 @@ def _no_record(agent: Agent) -> str | None:
     )
     if not (agent.alive and unknown and agent.has_readings):
         return None
-    return "it was found running without a record: its earlier work is unknown"
+    return "the process was found running without a transcript: the earlier work is unknown"
 
 
 def _too_large(agent: Agent) -> str | None:
@@ -77,11 +77,11 @@ def _too_large(agent: Agent) -> str | None:
     if not count:
         return None
     lines = (
-        "1 line of its transcript was" if count == 1 else f"{count} lines of its transcript were"
+        "1 line of the transcript was" if count == 1 else f"{count} lines of the transcript were"
     )
     text = f"{lines} too large to read"
     if agent.session_state.reading.reading_lost and agent.session_state.gauge.tokens is None:
-        text += ", possibly a reply: its context usage is unknown until the next one"
+        text += ", possibly a reply: the context usage is unknown until the next reply"
     return text
 
 
@@ -91,14 +91,15 @@ def _faults(agent: Agent) -> str | None:
     if not reading.faults:
         return None
     lines = "1 line" if reading.faults == 1 else f"{reading.faults} lines"
-    return f"cockpit ignored {lines} of its transcript: {reading.last_fault}"
+    return f"cockpit ignored {lines} of the transcript: {reading.last_fault}"
 
 
 def _no_terminal(agent: Agent) -> str | None:
     if not agent.alive or agent.record.pane is not None:
         return None
     return (
-        "its terminal was closed; it is still running without one. To continue in its session: "
+        "the agent's terminal was closed; the process is still running without a terminal. To "
+        "continue in its session: "
         f"cockpit stop {agent.name}, then "
         f"cockpit start {agent.name} --resume {agent.record.session}"
     )

@@ -58,7 +58,7 @@ async def test_the_course_spans_the_chain_and_comes_back_from_the_records(cockpi
         assert "Cannot read" in (damaged.unknown or "")
         kept.unlink()
         gone = (await cockpit.client.course("api")).stretches[0]
-        assert (gone.unknown, gone.points) == ("Its transcript was removed.", [])
+        assert (gone.unknown, gone.points) == ("The transcript was removed.", [])
 
 
 async def test_the_course_says_what_is_not_possible_with_the_agents_cli(cockpit: Cockpit) -> None:

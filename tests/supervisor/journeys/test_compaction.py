@@ -237,7 +237,7 @@ async def test_a_compaction_that_came_first_is_told_with_how_late_that_is(cockpi
         assert "too late for a handoff by 64k" in told.text
         row = await cockpit.until(lambda row: row.note)
         assert row.note == (
-            "it compacted automatically, 64k above the act threshold: too late for a handoff"
+            "the CLI compacted automatically, 64k above the act threshold: too late for a handoff"
         )
         assert row.compactions == 1
 

@@ -228,7 +228,7 @@ async def test_what_an_agent_without_a_record_did_is_unknown_after_a_restart(
     row = await cockpit.row()
     assert row.pid == before.pid
     assert row.state in {"unknown", "idle"}
-    assert "its earlier work is unknown" in str(row.note)
+    assert "the earlier work is unknown" in str(row.note)
     # The CLI's own note says that it waits; nobody says whether it is done.
     await cockpit.until(lambda row: row.state == "idle")
 

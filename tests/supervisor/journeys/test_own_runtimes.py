@@ -139,7 +139,7 @@ async def test_a_readers_answers_move_the_bar_and_its_faults_are_told(cockpit: C
         cockpit.tmux("send-keys", "-t", row.pane or "", "bad", "Enter")
         row = await cockpit.until(lambda row: row.note, "log", within=SLOW)
         assert str(row.note).startswith(
-            "cockpit ignored 1 line of its transcript: usage.input: expected"
+            "cockpit ignored 1 line of the transcript: usage.input: expected"
         )
         assert row.context.tokens is None
 

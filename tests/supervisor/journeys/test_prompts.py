@@ -165,7 +165,7 @@ async def test_a_prompt_that_the_cli_did_not_read_is_told_of(cockpit: Cockpit) -
         told = await cockpit.event("agent.prompt_not_read")
         assert "cockpit send api" in told.text
         row = await cockpit.until(lambda row: row.note)
-        assert "did not read its first prompt" in str(row.note)
+        assert "did not read the first prompt" in str(row.note)
 
 
 async def test_a_command_reads_its_prompt_from_the_file_that_it_names(cockpit: Cockpit) -> None:

@@ -170,12 +170,12 @@ async def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: C
         row = await cockpit.until(lambda row: row.state == "idle")
         await supervisor.triggers.consider(supervisor.fleet.agent("api"))
         row = await cockpit.until(lambda row: row.note)
-        assert "its loop is paused, because its turn was interrupted" in str(row.note)
+        assert "the loop is paused, because the turn was interrupted" in str(row.note)
         assert await cockpit.events("handoff.begun") == []
     async with cockpit.flying() as supervisor:
         await supervisor.triggers.consider(supervisor.fleet.agent("api"))
         row = await cockpit.until(lambda row: row.note)
-        assert "its loop is paused, because its turn was interrupted" in str(row.note)
+        assert "the loop is paused, because the turn was interrupted" in str(row.note)
         assert await cockpit.events("handoff.begun") == []
 
 
@@ -282,7 +282,7 @@ async def test_what_the_pilot_lets_compact_is_asked_about_again_only_afterwards(
         await cockpit.until(asks("handoff"))
         await cockpit.ask(Refuse(name="api", compact=True))
         row = await cockpit.until(lambda row: row.note)
-        assert "you let it compact" in (row.note or "")
+        assert "you let the session compact" in (row.note or "")
         await cockpit.event("agent.compacted")
         assert len(await cockpit.events("handoff.begun")) == 1
         await cockpit.event("handoff.begun", number=2)

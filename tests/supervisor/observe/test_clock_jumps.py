@@ -135,7 +135,7 @@ def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None
     assert told.context.age_seconds == 60.0
     watched.clock.advance(61)
     assert watched.guards.reason_to_wait(watched.agent, DUE) == (
-        "its last token count is old; waiting for a newer one"
+        "the last token count is old; waiting for a newer count"
     )
 
 

@@ -16,7 +16,7 @@ from cockpit.core.bands import Band
 from cockpit.supervisor.view.notes import note
 from tests.supervisor.observe.test_clock_jumps import Watched
 
-TOO_LARGE = "1 line of its transcript was too large to read"
+TOO_LARGE = "1 line of the transcript was too large to read"
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ async def test_another_agents_session_stays_in_that_agents_job(
         (first, second) = sessions(cockpit, "api")
         assert (second.cli_id, second.previous) == (web.session_id, first.id)
         assert second.permission_mode == first.permission_mode != before.permission_mode
-        assert ("it opened web's session" in (row.note or "")) is runs
+        assert ("opened web's session" in (row.note or "")) is runs
         told = (await cockpit.event("session.cleared")).text
         assert told == "api reopened web's session 1 manually, as session 2 of its job"
     async with cockpit.flying():

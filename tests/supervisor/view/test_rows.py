@@ -100,7 +100,9 @@ def test_it_is_starting_until_the_first_prompt_is_accepted(agent: Agent) -> None
 def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent) -> None:
     agent.begin_session(None)
     assert told(agent) == ("unknown", None)
-    assert note(agent) == "it was found running without a record: its earlier work is unknown"
+    assert note(agent) == (
+        "the process was found running without a transcript: the earlier work is unknown"
+    )
     agent.session_state.conduct.noted(Turn.IDLE, None, 20.0)
     assert told(agent) == ("idle", None)
     agent.session_state.conduct.hear(PromptTaken("more"), 21.0)

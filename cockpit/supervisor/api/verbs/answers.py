@@ -126,7 +126,7 @@ def _no_question(agent: Agent) -> NotNow:
     if agent.handoff is None:
         detail = "No handoff is in progress."
     else:
-        detail = f"Phase of its handoff: {PHASES.get(type(agent.handoff.state), 'ended')}."
+        detail = f"Current phase of the handoff: {PHASES.get(type(agent.handoff.state), 'ended')}."
     return NotNow(
         f"{agent.name} is not waiting for you", detail, f"Begin one: cockpit handoff {agent.name}"
     )

@@ -28,7 +28,7 @@ class AttachHandler:
         if agent.record.pane is None:
             raise NotNow(
                 f"{agent.name} has no pane",
-                "Its terminal was closed; the agent is still running without one."
+                "The agent's terminal was closed; the process is still running without a terminal."
                 if agent.alive
                 else "The agent was not started yet, or its window was closed.",
                 f"End it first: cockpit stop {agent.name}"

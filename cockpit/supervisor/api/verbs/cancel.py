@@ -16,6 +16,6 @@ async def cancel_handoff(engine: Engine, agent: Agent) -> None:
     if agent.handoff is not None:
         raise NotNow(
             f"{agent.name} is between two sessions",
-            "Its old session is being replaced by a new one.",
+            "The old session is being replaced by a new one.",
             "Try again in a few seconds.",
         )

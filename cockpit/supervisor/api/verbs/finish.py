@@ -70,7 +70,7 @@ def _check(agent: Agent) -> None:
     if agent.handoff is not None and not is_revocable(agent.handoff):
         raise NotNow(
             f"{agent.name} is between two sessions",
-            "Its old session is being replaced by a new one.",
+            "The old session is being replaced by a new one.",
             "Try again in a few seconds.",
         )
     if agent.alive and agent.session_state.conduct.turn in (Turn.WORKING, Turn.DIALOG):

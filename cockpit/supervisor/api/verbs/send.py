@@ -69,7 +69,7 @@ class SendHandler:
             if not agent.alive or agent.process != process:
                 raise NotNow(
                     f"{agent.name} ended before the prompt was sent",
-                    str(agent.exit) if agent.exit else "Its pane now runs another session.",
+                    str(agent.exit) if agent.exit else "Another session is running in its pane.",
                     f"See: cockpit status {agent.name}",
                 )
             _refuse_dialog(agent)
@@ -98,7 +98,7 @@ class SendHandler:
         if agent.runtime.composer(screen) is False:
             raise NotNow(
                 f"{agent.name}'s prompt box is not empty",
-                "Its text would be sent together with your prompt.",
+                "The text in the box would be sent together with your prompt.",
                 f"Send or clear the text there: cockpit attach {agent.name}",
             )
 
