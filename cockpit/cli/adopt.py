@@ -60,7 +60,11 @@ of its old terminal."""
 )
 @with_common_options
 @click.argument("session", metavar="SESSION", shell_complete=_session_ids)
-@click.option("--name", metavar="NAME", help="Name of the agent; default: the directory's name.")
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="Name of the agent; default: the name of the session's directory.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
     "--watch",

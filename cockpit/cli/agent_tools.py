@@ -26,8 +26,8 @@ from cockpit.wire.verbs import Handoff
 
 INSTRUCTIONS = (
     "This session runs under cockpit, which hands its job to a new session before the context is "
-    "full. These tools show how full it is, hand the job off, and read the documents that earlier "
-    "sessions of the job left. You need none of them for a handoff that cockpit asks you for."
+    "full. These tools show how full the context is, hand the job off, and read the documents that "
+    "earlier sessions of the job left. For a handoff that cockpit asks you for, you need no tool."
 )
 SCHEME = "cockpit://handoff/"
 MOST_FOUND = 20
@@ -48,7 +48,10 @@ TOOLS = (
                 f"The runtime of the new session, if not this one: {', '.join(SUCCESSORS)}, or one "
                 "that the user has configured.",
             ),
-            Argument("model", "The model of the new session, if not its CLI's usual one."),
+            Argument(
+                "model",
+                "The model of the new session; default: the CLI's default.",
+            ),
         ),
         changes=True,
     ),
@@ -88,7 +91,8 @@ NEXT: Mapping[str, str] = {
     "review": "The user reviews the document. Start nothing new, and end your turn.",
     "stopping": "The job moves to a new session. End your turn.",
     "starting": "The job moves to a new session. End your turn.",
-    "confirming": "A new session has begun. If it is you, continue with the document's Next Steps.",
+    "confirming": "A new session has begun. If you are that session, continue with Next Steps in "
+    "the document.",
 }
 """What the agent must do in each phase of a handoff."""
 NO_HANDOFF = "No handoff is in progress. Continue your work."
@@ -195,7 +199,10 @@ class OwnTools:
             except NoSupervisor:
                 raise
             except CockpitError as error:
-                unknown = f"{error.title}. See Background Work in its document: read_handoff"
+                unknown = (
+                    f"{error.title}. See Background Work in the previous session's document "
+                    "(tool read_handoff)."
+                )
         if id is not None and not now and not before and unknown is None:
             raise NoSuchAgent(
                 f"There is no subagent {safe_line(id, 80)!r}",

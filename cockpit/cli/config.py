@@ -141,7 +141,7 @@ def _too_high(agent: AgentDefaults, name: MarkName, window: int, compacts_at: in
     if name not in agent.context.model_fields_set or compacts_at is None:
         return ""
     at = own.tokens(window)
-    return f"; {own.text} is {at:,}, which it never reaches" if at > compacts_at else ""
+    return f"; {own.text} is {at:,}, which the context never reaches" if at > compacts_at else ""
 
 
 def _windows(agent: AgentDefaults, runtime: Runtime) -> tuple[int, ...]:

@@ -103,16 +103,16 @@ def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
         return []
     match state_of(environment):
         case Setup.YES:
-            return [fit("claude", "Sessions that you start yourself are told of waiting handoffs")]
+            return [fit("claude", "Sessions that you start yourself show pending handoffs")]
         case Setup.NO:
-            said = "Sessions that you start yourself are not told of waiting handoffs"
+            said = "Sessions that you start yourself do not show pending handoffs"
             return [fit("claude", f"{said} (to change it: cockpit setup claude)")]
         case Setup.OFF:
             remedy = f"Remove disableAllHooks from {settings_file(environment)}"
-            return [note("claude", f"The hook for waiting handoffs is {Setup.OFF.value}", remedy)]
+            return [note("claude", f"The hook for pending handoffs is {Setup.OFF.value}", remedy)]
         case Setup.OLD:
             remedy = "Run: cockpit setup claude"
-            return [note("claude", f"The hook for waiting handoffs is {Setup.OLD.value}", remedy)]
+            return [note("claude", f"The hook for pending handoffs is {Setup.OLD.value}", remedy)]
 
 
 def other_clis(environment: Mapping[str, str]) -> list[Finding]:

@@ -66,12 +66,12 @@ def answer(document: Path) -> dict[str, Any]:
     """Return the hook's answer: one text for the user, and one for the model."""
     path = shlex.quote(str(document))
     return {
-        "systemMessage": f"A handoff waits here: {path}. To continue it, ask Claude to read that "
-        f"file, or run: cockpit continue {path}",
+        "systemMessage": f"A handoff document is waiting here: {path}. To continue the job, ask "
+        f"Claude to read that file, or run: cockpit continue {path}",
         "hookSpecificOutput": {
             "hookEventName": "SessionStart",
-            "additionalContext": f"A handoff document of an earlier session waits here: {path}. "
-            "Read it only if the user asks to continue that work.",
+            "additionalContext": f"A handoff document of an earlier session is waiting here: "
+            f"{path}. Read it only if the user asks to continue that work.",
         },
     }
 

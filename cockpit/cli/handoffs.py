@@ -42,7 +42,12 @@ Examples:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Use this document instead of asking the agent for one.",
 )
-@click.option("--now", is_flag=True, help="Don't wait for the turn to end. You still review.")
+@click.option(
+    "--now",
+    is_flag=True,
+    help="Interrupt the turn instead of waiting for its end. In modes prompt and observe you "
+    "still review the document.",
+)
 @click.option(
     "--to",
     metavar="RUNTIME",
@@ -128,13 +133,15 @@ Examples:
 @with_common_options
 @click.argument("document", metavar="DOCUMENT")
 @click.option(
-    "--name", metavar="NAME", help="Name of the new agent; default: the agent in the document."
+    "--name",
+    metavar="NAME",
+    help="Name of the new agent; default: the agent in the document.",
 )
 @click.option(
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Its working directory; default: where the document was written.",
+    help="Working directory of the new agent; default: the directory in the document.",
 )
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
     """Start a new agent from a handoff document.

@@ -156,14 +156,18 @@ Examples:
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names, required=False)
-@click.option("--prompt", metavar="TEXT", help="The task; - reads it from stdin.")
+@click.option("--prompt", metavar="TEXT", help="The prompt; - reads the prompt from stdin.")
 @click.option(
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Working directory; default for a new agent: the current one.",
+    help="Working directory of the agent; default for a new agent: the current directory.",
 )
-@click.option("--runtime", metavar="NAME", help="The CLI to run: claude, command, …")
+@click.option(
+    "--runtime",
+    metavar="NAME",
+    help="The CLI to run: claude, codex, gemini, opencode, copilot, or command (any program).",
+)
 @click.option("--worktree", is_flag=True, help="Create a git worktree and branch for the agent.")
 @click.option(
     "--resume",

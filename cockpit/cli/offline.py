@@ -95,7 +95,7 @@ Examples:
 @click.option(
     "--check",
     is_flag=True,
-    help="Only print the line and kind of each secret; exit 1 if there are any.",
+    help="Only print the line number and kind of each secret; exit 1 if there are any.",
 )
 @click.option("--kinds", is_flag=True, help="List the kinds of secrets that cockpit recognises.")
 def redact(check: bool, kinds: bool) -> int:

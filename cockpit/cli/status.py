@@ -151,7 +151,7 @@ def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
     from cockpit.cli.elsewhere import session_line, session_sentence
 
     if sessions is None:
-        print("\nSessions elsewhere are not listed: [elsewhere] show = false, or an agent asked.")
+        print("\nSessions elsewhere are not listed: [elsewhere] show = false, or you are an agent.")
         return
     print("\nElsewhere:" if sessions else "\nNo sessions elsewhere.")
     now = datetime.now(UTC)

@@ -35,7 +35,7 @@ def status(name: str | None, as_json: bool, watch: bool, plain: bool, elsewhere:
     if elsewhere and (watch or name is not None):
         raise BadUsage(
             "--elsewhere cannot be used with a name or --watch",
-            "It lists sessions that are not agents, once.",
+            "--elsewhere prints a list once, and no agent is in that list.",
             "Usage: cockpit status --elsewhere [--json]",
         )
     host = remote_host()

@@ -67,7 +67,7 @@ uncommitted files, including staged, untracked and ignored ones. To restore them
 @click.option(
     "--salvage",
     is_flag=True,
-    help="Remove a worktree that has work in it, after saving all of it in git.",
+    help="Remove the worktree even if it has unsaved work, which is then saved in git.",
 )
 @click.option("--salvage-only", is_flag=True, help="Save the work in git; remove nothing.")
 @click.option(

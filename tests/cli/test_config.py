@@ -59,7 +59,7 @@ def test_check_says_which_threshold_is_never_reached(here: Path) -> None:
     done = _cockpit(here, "config", "check", "--config", "cockpit.toml")
     assert "window 1,048,576, the CLI compacts at 524,288 (computed)" in done.stdout
     (act,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["act"]]
-    assert act.endswith("; 900k is 900,000, which it never reaches")
+    assert act.endswith("; 900k is 900,000, which the context never reaches")
     (warn,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["warn"]]
     assert "never" not in warn
 

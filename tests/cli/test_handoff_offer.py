@@ -60,7 +60,7 @@ def test_it_names_the_document_to_the_user_and_to_the_session(
         answer = json.loads(offered(directory))
         told = answer["hookSpecificOutput"]
         assert told["hookEventName"] == "SessionStart"
-        assert f"waits here: '{path}'" in told["additionalContext"]
+        assert f"waiting here: '{path}'" in told["additionalContext"]
         assert f"cockpit continue '{path}'" in answer["systemMessage"]
         assert SECRET not in json.dumps(answer)
     (repository / FOLDER / NOTICE).unlink()

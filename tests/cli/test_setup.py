@@ -139,14 +139,14 @@ def test_claudes_hook_is_added_once_and_removed(
     settings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert of_own_sessions()[0] == "fit"
-    assert "not told of waiting handoffs (to change it: cockpit setup" in of_own_sessions()[1]
+    assert "do not show pending handoffs (to change it: cockpit setup" in of_own_sessions()[1]
     assert run(["setup", "claude", "--yes"]) == 0
     assert "cockpit setup claude --remove" in capsys.readouterr().err
     added = settings.read_text()
     assert json.loads(added)["hooks"] == {"SessionStart": [entry()]}
     assert of_own_sessions() == (
         "fit",
-        "Sessions that you start yourself are told of waiting handoffs",
+        "Sessions that you start yourself show pending handoffs",
     )
 
     assert run(["setup", "claude", "--yes"]) == 0

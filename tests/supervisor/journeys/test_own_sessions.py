@@ -122,17 +122,17 @@ def test_a_session_of_the_users_own_is_told_of_a_handoff_that_waits(
         return sent()[0]
 
     assert run(["setup", "claude", "--yes"]) == 0
-    assert "waits here" not in told("first")
+    assert "waiting here" not in told("first")
 
     documents = Documents(terminal.home / "copies")
     sealed = documents.seal(terminal.repository, "abcdef12", CONTENT, datetime.now(UTC))
     documents.leave_notice(terminal.repository, pending_notice("api", str(sealed.path)))
     request = told("second")
-    assert f"A handoff document of an earlier session waits here: {sealed.path}. " in request
+    assert f"A handoff document of an earlier session is waiting here: {sealed.path}. " in request
     assert "The content of the document" not in request
-    shown = f"says: A handoff waits here: {sealed.path}."
+    shown = f"says: A handoff document is waiting here: {sealed.path}."
     terminal.until(lambda: shown in terminal.screen("second"), "second")
 
-    assert "waits here" not in told("third", COCKPIT_RUN="run")
+    assert "waiting here" not in told("third", COCKPIT_RUN="run")
     assert run(["setup", "claude", "--remove", "--yes"]) == 0
-    assert "waits here" not in told("fourth")
+    assert "waiting here" not in told("fourth")
