@@ -40,7 +40,7 @@ Examples:
   cockpit adopt 0b6e6c1e --name fix-login --yes
   cockpit adopt 0b6e6c1e --watch         only notify me when its context fills up
   cockpit adopt 0b6e6c1e --unwatch
-  cockpit adopt 0b6e6c1e --document      write its handoff document, print the path
+  cockpit adopt 0b6e6c1e --document      write the session's document, print its path
 
 \b
 With --watch the session keeps running in its terminal. cockpit notifies you

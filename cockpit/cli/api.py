@@ -15,7 +15,7 @@ Examples:
 )
 @with_common_options
 def api() -> None:
-    """Describe the API that programs can use."""
+    """Describe the supervisor's API, for your own programs."""
 
 
 @api.command(
@@ -33,7 +33,7 @@ Examples:
 def schema(served: bool) -> int:
     """Print the OpenAPI 3.1 description of the supervisor's API.
 
-    A running supervisor returns the same at /openapi.json.
+    A running supervisor returns the same description at /openapi.json.
     """
     import json
 

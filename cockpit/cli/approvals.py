@@ -41,7 +41,9 @@ Examples:
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
-@click.option("--compact", is_flag=True, help="Let the CLI compact; don't ask again until then.")
+@click.option(
+    "--compact", is_flag=True, help="Let the CLI compact; don't ask again before that compaction."
+)
 def refuse(name: str, compact: bool) -> int:
     """Refuse a handoff; the agent continues in its session."""
     from cockpit.cli.requests import ask

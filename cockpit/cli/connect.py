@@ -23,7 +23,7 @@ Example:
 def attach(name: str, aside: bool) -> NoReturn:
     """Open an agent's pane.
 
-    The pane runs the agent's real CLI. Press F12 to go back.
+    The pane runs the agent's real CLI. Press F12 to go back to cockpit.
     """
     from cockpit.cli.attach import attach as go
     from cockpit.cli.attach import attach_remote
@@ -48,7 +48,8 @@ Examples:
 def send(name: str, text: tuple[str, ...]) -> int:
     """Send a prompt to an agent.
 
-    cockpit types TEXT into the agent's composer and submits it. If TEXT is -, reads stdin.
+    Types TEXT into the agent's prompt box and presses Enter. If TEXT is -, reads the prompt from
+    stdin.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

@@ -18,7 +18,7 @@ Examples:
 @with_common_options
 @click.option("--follow", is_flag=True, help="Keep printing new events.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-@click.option("--after", metavar="ID", type=int, default=0, help="Only events after this id.")
+@click.option("--after", metavar="ID", type=int, default=0, help="Only events with a greater id.")
 @click.option("--kinds", is_flag=True, help="List every kind of event, and exit.")
 def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:
     """Print events, oldest first."""

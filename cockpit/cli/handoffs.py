@@ -52,8 +52,8 @@ Examples:
     "--to",
     metavar="RUNTIME",
     shell_complete=successor_names,
-    help="Continue in another CLI or runtime, never with more permissions. Asks you first if the "
-    "CLI has no equal permission mode.",
+    help="Continue the job in another CLI or runtime, never with more permissions. Asks you "
+    "first if the CLI has no equal permission mode.",
 )
 @click.option("--model", metavar="NAME", help="Model of the new session.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; change nothing.")

@@ -17,7 +17,7 @@ from cockpit.core.safetext import quoted, safe_line
 @click.command(
     epilog="""\b
 Examples:
-  cockpit up                       does nothing if one is running
+  cockpit up                       does nothing if a supervisor is running
   cockpit up --config team.toml    also load the agents of that file
   cockpit up --foreground          for a service manager; logs to stderr"""
 )
@@ -149,7 +149,7 @@ Examples:
   cockpit start api                an agent from cockpit.toml
   cockpit start fix-login --prompt 'Fix the login test' --worktree
   cockpit start big --prompt - < task.md
-  cockpit start api --resume       reopen its last session
+  cockpit start api --resume       reopen the agent's last session
   cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11
   cockpit start --all --resume     every agent that was running before a reboot
   cockpit start --all --resume --dry-run"""

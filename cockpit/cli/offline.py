@@ -37,7 +37,7 @@ Examples:
     type=click.Choice(["claude", "codex", "gemini", "mixed"]),
     default="claude",
     show_default=True,
-    help="The CLI of the agents. Codex and Gemini CLI must be installed.",
+    help="The CLI that the agents run; mixed: several CLIs. You must install Codex and Gemini CLI.",
 )
 def demo(
     agents: int | None, headless: bool, keep: bool, pictures: Path | None, runtime: str

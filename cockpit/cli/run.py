@@ -26,7 +26,7 @@ After Ctrl-C or a timeout the agents keep running: cockpit status, cockpit stop 
 )
 @with_common_options
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--timeout", metavar="TIME", help='Give up after this long, such as "90s" or "2h".')
+@click.option("--timeout", metavar="TIME", help='Give up after this time, such as "90s" or "2h".')
 def run_file(file: Path, timeout: str | None) -> int:
     """Start the agents of a file; wait until all are done.
 

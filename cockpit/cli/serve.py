@@ -45,7 +45,7 @@ and screen keep running."""
     metavar="ADDRESS",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on; a non-local one needs --let-others-in.",
+    help="Address to listen on; a non-local address needs --let-others-in.",
 )
 @click.option(
     "--let-others-in",

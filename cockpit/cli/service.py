@@ -37,8 +37,8 @@ Examples:
 def service() -> None:
     """Install the supervisor as a login service.
 
-    A systemd user unit, or a launchd agent on macOS. After a reboot, the supervisor offers to
-    reopen the agents that were running (setting `resume`).
+    The service is a systemd user unit, or a launchd agent on macOS. After a reboot, the supervisor
+    offers to reopen the agents that were running (setting `resume`).
     """
 
 

@@ -25,7 +25,7 @@ WAYS = {
 Examples:
   cockpit setup gemini             list the files to write, ask, and link the extension
   cockpit setup gemini --yes       do not ask
-  cockpit setup gemini --remove    remove it again
+  cockpit setup gemini --remove    remove the extension again
   cockpit setup claude             show pending handoffs in your own sessions""",
 )
 @with_common_options

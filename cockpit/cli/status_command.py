@@ -23,11 +23,11 @@ Examples:
 @with_common_options
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, same as GET /v1/status.")
-@click.option("--watch", is_flag=True, help="Keep running; print each line again when it changes.")
+@click.option("--watch", is_flag=True, help="Keep running; print a line again when it changes.")
 @click.option("--plain", is_flag=True, help="Print sentences without bars or columns.")
 @click.option("--elsewhere", is_flag=True, help="Also list sessions that cockpit did not start.")
 def status(name: str | None, as_json: bool, watch: bool, plain: bool, elsewhere: bool) -> int:
-    """Show each agent's context, state and what it needs."""
+    """Show each agent's context, state and needs."""
     from cockpit.cli.requests import remote_host
     from cockpit.cli.status import show
     from cockpit.cli.status import watch as watch_status

@@ -34,7 +34,7 @@ Examples:
 
 \b
 An agent is done when it has printed its completion marker, or when you run
-`cockpit done`. If an agent needs you, wait prints the command that answers it.
+`cockpit done`. If an agent needs you, wait prints the command that answers the agent.
 
 \b
 Exit codes: 0 all agents reached the state, 7 timed out, 8 an agent ended first;
@@ -53,9 +53,9 @@ others: cockpit --help""",
 @click.option(
     "--any", "is_any", is_flag=True, help="Return when the first agent reaches the --for state."
 )
-@click.option("--timeout", metavar="TIME", help='Give up after this long, such as "90s" or "2h".')
+@click.option("--timeout", metavar="TIME", help='Give up after this time, such as "90s" or "2h".')
 def wait(names: tuple[str, ...], goal: Goal, is_any: bool, timeout: str | None) -> int:
-    """Wait for agents.
+    """Wait until agents are done, or reach another state.
 
     Waits for the state given with --for, and prints a line for each agent that reaches the state.
     """

@@ -120,8 +120,8 @@ To get a worktree on its branch again:
 
 \b
 git restore, git checkout and git archive may change bytes if attributes convert line endings
-or encodings. Parents of REFERENCE: the staged files, and commits that were only in the
-worktree's reflog. To list them: git log --graph REFERENCE""",
+or encodings. The parents of REFERENCE are the staged files, and commits that were only in
+the worktree's reflog. To list them: git log --graph REFERENCE""",
 )
 @with_common_options
 @click.argument("reference")

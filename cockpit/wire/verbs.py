@@ -53,10 +53,7 @@ class Resume(Verb):
 
 
 class Plan(Start):
-    """Describe what `start` would do with the same arguments, or why `start` would fail.
-
-    Changes nothing.
-    """
+    """Describe what `start` would do, or why `start` would fail. Changes nothing."""
 
     verb: ClassVar[str] = "plan"
 
@@ -69,7 +66,7 @@ class Stop(Verb):
 
 
 class Send(Verb):
-    """Paste a prompt into the agent's composer and submit it."""
+    """Paste a prompt into the agent's prompt box, and press Enter."""
 
     verb: ClassVar[str] = "send"
     name: str
