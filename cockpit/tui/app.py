@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class CockpitApp(App[bool]):
-    """Shows the fleet of one or more supervisors. Closing it does not stop agents.
+    """Shows the agents of one or more supervisors. Closing the application does not stop agents.
 
     `run` returns True only if the user quit.
     """

@@ -1,8 +1,8 @@
 """The registry of actions: id, title, help sentence, default keys, and when each is unavailable.
 
 Bindings, the command palette, the help screen, `cockpit keys` and the tables in the docs are
-generated from it. `[keys]` in the configuration maps these ids to keys. Does not import Textual,
-so that printing the keys stays fast.
+generated from this registry. `[keys]` in the configuration maps the ids to keys. Does not import
+Textual, so that printing the keys stays fast.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Action:
     why_not: reasons.WhyNot = reasons.always_available
     """Returns why the action is unavailable now; None if it is available."""
     shown: bool = False
-    """Shown on the key line while available."""
+    """Whether the key line shows the action while the action is available."""
     stays: bool = False
-    """Shown on the key line of every reachable agent. If the action is unavailable, its key shows
-    the reason."""
+    """Whether the key line shows the action for every reachable agent. If the action is
+    unavailable, its key shows the reason."""
     is_destructive: bool = False
-    """Whether the action affects an agent or leaves the screen. If so, it is refused when keys look
-    pasted."""
+    """Whether the action affects an agent or leaves the screen. If so, the action is refused when
+    keys look pasted."""
 
 
 def _scrolled(context: Context) -> tuple[Action, ...]:
@@ -419,7 +419,7 @@ _SPOKEN = {
 
 
 def spoken(key: str) -> str:
-    """Format a key as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
+    """Format a Textual key name as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
     *held, last = key.split("+")
     if key == "ctrl+@":
         return "Ctrl-Space"
@@ -440,7 +440,10 @@ def _character(key: str) -> str:
 
 
 def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return an action's keys, with the user's `[keys]`: comma-separated names, as in Textual."""
+    """Return the names of an action's keys, with the user's `[keys]`.
+
+    `[keys]` has comma-separated key names, as in Textual.
+    """
     own = keymap.get(action.id)
     if own is None:
         return action.keys
@@ -448,7 +451,7 @@ def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
-    """Return every action as context, keys, id and sentence, in registry order."""
+    """Return every action as context, keys, id and sentence, in the registry's order."""
     rows = [
         (
             action.context,

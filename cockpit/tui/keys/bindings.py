@@ -10,11 +10,11 @@ from cockpit.tui.keys.actions import ACTIONS, Context
 
 
 def bindings(context: Context) -> list[BindingType]:
-    """Return one binding per action, identified by its id so that `[keys]` can remap it.
+    """Return one binding per action; the binding's id lets `[keys]` remap it.
 
-    The fleet's bindings have priority, so that keys typed ahead run in order: those after the key
-    that opens a form go to the form. A focused field still gets its letters (Textual asks the
-    field) and, through the screen's `check_action`, its other keys.
+    The bindings of the agents' screen have priority, so that keys typed ahead run in order: those
+    after the key that opens a form go to the form. A focused field still gets its letters (Textual
+    asks the field) and, through the screen's `check_action`, its other keys.
     """
     found: list[BindingType] = [
         Binding(
@@ -40,8 +40,8 @@ def bindings(context: Context) -> list[BindingType]:
 def keymap(own: Mapping[str, str]) -> dict[str, str]:
     """Return the user's `[keys]`, without unknown ids.
 
-    An action without a key gets a key name that no terminal sends, because Textual reads an empty
-    one as the default.
+    An action without a key gets a key name that no terminal sends, because Textual would use the
+    default keys for an empty name.
     """
     known = {action.id for action in ACTIONS}
     return {action: keys or f"no key for {action}" for action, keys in own.items()

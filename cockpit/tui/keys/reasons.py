@@ -1,5 +1,4 @@
-"""Return why an action is unavailable now, as a sentence with the next step; None if it is
-available.
+"""Return why an action is unavailable now, as a sentence with the next step; else None.
 
 Based on the screen's model. The supervisor checks again.
 """

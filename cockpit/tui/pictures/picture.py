@@ -16,9 +16,9 @@ from cockpit.tui.pictures.slim_svg import slim
 from cockpit.tui.state.context import UIContext
 
 PATIENCE = 10.0
-"""Seconds to wait for the expected content."""
+"""Maximum seconds to wait for the expected content."""
 REST = 3.0
-"""Seconds after which a screen that keeps changing is rendered anyway."""
+"""Maximum seconds to wait until the screen stops changing; then it is rendered anyway."""
 LOOK = 0.05
 SAME = 4
 """Number of equal captures in a row after which a screen is stable."""
@@ -26,7 +26,7 @@ SAME = 4
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: the selection, the keys to press, and the text expected then."""
+    """One picture: the selected agent, the keys to press, and the text that must then be shown."""
 
     name: str
     shows: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ async def picture(
 
 
 async def at_rest(pilot: Pilot[bool]) -> None:
-    """Wait until several captures in a row are equal; a busy machine draws late."""
+    """Wait until `SAME` captures in a row are equal: a busy machine draws late."""
     deadline, last, equal = monotonic() + REST, "", 0
     while equal < SAME and monotonic() < deadline:
         await pilot.pause(LOOK)

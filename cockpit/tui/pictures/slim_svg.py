@@ -33,8 +33,8 @@ _BLOCKS = re.compile(f"([{''.join(_HEIGHTS)}{''.join(_WIDTHS)}])\\1*")
 def slim(svg: str) -> str:
     """Remove remote fonts, unneeded clips and blanks, and shorten numbers.
 
-    Pictures use the viewer's own font: a picture in a page cannot load fonts.
-    The block characters of bars become rectangles, because fonts leave gaps between them.
+    A page shows its pictures in the viewer's own font: a picture cannot load fonts. The block
+    characters of bars become rectangles, because fonts leave gaps between them.
     """
     svg = _FONT_FACE.sub("", svg)
     svg = _OWN_NAME.sub("t-", svg)

@@ -47,9 +47,9 @@ def head(
     live: bool,
     lost: list[Span] | None = None,
 ) -> list[Span]:
-    """Return the title in exactly `width` cells: always name and state, the rest if there is room.
+    """Return the title in exactly `width` cells: always name and state, more if there is room.
 
-    `lost` describes the agent's host if only other hosts can be reached.
+    `lost` describes the connection to the agent's host, if other hosts can be reached.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
@@ -87,7 +87,7 @@ def _parts(agent: AgentStatus) -> list[list[Span]]:
 
 
 def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], list[KeyHint]]:
-    """Return the sections with their keys, and the cells of each for the mouse."""
+    """Return the sections' line with their keys, and the cells of each section for the mouse."""
     spans, hints, column = [Span(" ")], [], 1
     for section in SECTIONS:
         action = BY_ID[f"agent.{section.key}"]
@@ -120,7 +120,7 @@ def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
 
 
 def after(here: str, steps: int) -> str:
-    """Return the section `steps` further, wrapping around."""
+    """Return the section that is `steps` further, and after the last one the first."""
     keys = [section.key for section in SECTIONS]
     return keys[(keys.index(here) + steps) % len(keys)]
 
@@ -128,7 +128,8 @@ def after(here: str, steps: int) -> str:
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
     """Return whether the agent may have changed files: it ran a writing tool, or its turn ended.
 
-    A tool's activity can appear before the tool has finished, so the activity's end counts too.
+    A tool's activity can appear before the tool has finished, so the end of that activity is a
+    possible change too.
     """
     if before is None or now is None:
         return before is not now

@@ -1,7 +1,7 @@
 """The context bar as text: fill, a notch at each threshold, and where the CLI compacts.
 
-If the token count is unknown it is a dashed line, neither empty nor full; with an assumed window it
-is hatched; with an old token count it has the stale colour.
+Without a token count, the bar is a dashed line, neither empty nor full; with an assumed window, the
+bar is hatched; with an old token count, the bar has the stale colour.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def _part(
 
 
 def _notches(context: ContextStatus, width: int) -> dict[int, str]:
-    """Return the cells whose left edge is a threshold; the higher one if two are in one cell."""
+    """Return the cells with a threshold at their left edge.
+
+    If two thresholds are in one cell, returns the higher one.
+    """
     marks = context.marks
     window = context.window or 1
     cells: dict[int, str] = {}

@@ -1,7 +1,7 @@
 """Mark a document's claims with what git knows about them, for the review.
 
 The stored document has the same facts as text, and is not changed. On the screen the facts become
-signs; only claims that need attention also have words.
+signs; only claims that need attention are explained in words.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
 @dataclass(frozen=True, slots=True)
 class CheckedDocument:
-    """A document with marked claims, and the counts of each result."""
+    """A document with marked claims, and how many claims were verified."""
 
     body: str
     known: int
-    """Commits named in the document that git has."""
+    """Number of commits named in the document that git has."""
     unknown: int
-    """Commits named in the document that git does not have."""
+    """Number of commits named in the document that git does not have."""
     changed: int = 0
-    """Named files that git shows as changed."""
+    """Number of named files that git shows as changed."""
     unchanged: int = 0
-    """Named files that exist unchanged."""
+    """Number of named files that exist unchanged."""
     missing: int = 0
-    """Named files that do not exist."""
+    """Number of named files that do not exist."""
 
     def __str__(self) -> str:
         """Return the counts in words, problems first; empty if nothing was checked."""
@@ -108,9 +108,9 @@ def check_claims(body: str) -> CheckedDocument:
 
 
 def with_continuation(body: str, continuation: str) -> str:
-    """Return the document followed by the quoted continuation; unchanged if that is empty.
+    """Return the document followed by the quoted continuation, if there is one.
 
-    The new session starts with both.
+    The new session starts with both the document and the continuation.
     """
     if not continuation:
         return body

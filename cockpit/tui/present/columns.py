@@ -1,7 +1,7 @@
-"""The columns of a row at a given width.
+"""The columns of an agent's row at a given width.
 
-On narrow screens columns are dropped in a fixed order; name, bar and state always stay. Spare
-width goes to the activity, the bar and the name, in that order.
+On narrow screens columns are dropped in a fixed order; name, bar and state always stay. Spare width
+goes to the activity, the bar and the name, in that order.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def layout(rows: Sequence[Row], width: int) -> Layout:
 
 
 def _drop_column(present: list[str], key: str, needs: dict[str, int]) -> None:
-    """Drop a column. In place of the band's word, show its short form beside the percentage."""
+    """Drop a column. If the band is dropped, its short form is shown beside the percentage."""
     if key == "band" and needs["mark"]:
         present[present.index(key)] = "mark"
     else:
@@ -124,7 +124,7 @@ def _total(keys: Sequence[str], needs: dict[str, int]) -> int:
 
 
 def _grown(keys: list[str], needs: dict[str, int], width: int) -> tuple[Column, ...]:
-    """Distribute the spare width: activity up to a readable width, bar, name, activity."""
+    """Distribute the spare width: activity up to a readable width, then bar, name, activity."""
     widths = {key: needs[key] for key in keys}
     spare = width - _total(keys, needs)
     if spare < 0:

@@ -9,7 +9,7 @@ from cockpit.core.safetext import safe_text
 from cockpit.tui.present.span import Span, broken
 
 MOST = 262_144
-"""Characters of each document to compare at most."""
+"""Maximum characters of each document that are compared."""
 AROUND = 3
 
 _ROLES = {"+": "added", "-": "removed", "@": "chain"}
@@ -26,7 +26,7 @@ def compared(before: str, after: str) -> list[str]:
 
 
 def drawn(lines: list[str], width: int) -> list[list[Span]]:
-    """Return the diff wrapped to a width; each wrapped line keeps its sign."""
+    """Return the lines of the diff, wrapped to a width; each wrapped line repeats its sign."""
     if not lines:
         return [[Span("  The documents are identical.", "muted")]]
     found = []

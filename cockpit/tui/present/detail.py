@@ -1,4 +1,4 @@
-"""The rule above the pane, and why the selected agent waits."""
+"""The line above the pane that names the agent, and why the selected agent waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.wire.status import AgentStatus
 
 
 def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
-    """Return a rule with the agent's name, model, mode, branch and path; parts are never cut."""
+    """Return a line with the agent's name, model, mode, branch and path; no part is cut."""
     if agent is None:
         return [Span("─" * width, "rule")]
     name = f" {safe_line(agent.name, LONGEST_NAME)} "
@@ -35,9 +35,9 @@ def _about(agent: AgentStatus, home: str) -> list[str]:
 
 
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
-    """Return why the agent waits; empty if it does not.
+    """Return why the agent waits; empty if the agent does not wait.
 
-    Without `named`, return only the sentence, for use below a line that shows the state.
+    Without `named`, returns only the sentence, for use below a line that shows the state.
     """
     if agent is None:
         return []

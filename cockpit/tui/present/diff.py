@@ -18,7 +18,7 @@ from cockpit.tui.present.span import Span, fit
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 
 STAT_CELLS = 24
-"""Cells of the bar of plus and minus signs at most."""
+"""Maximum cells of the bar of plus and minus signs."""
 _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
 

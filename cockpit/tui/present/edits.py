@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
-"""Tables whose names are left out of a setting's label."""
+"""Tables whose names are left out when a setting is named."""
 
 
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
-    """Return the sentence shown before saving; `standing` returns a note on a file."""
+    """Return the sentence shown before saving.
+
+    `standing` returns a note about a file.
+    """
     if not edits:
         return "No changes yet."
     files = []
@@ -39,7 +42,7 @@ def label(key: Sequence[str]) -> str:
 
 
 def value_at(loaded: Loaded, key: Sequence[str]) -> str:
-    """Return a setting's value as written in a file; empty if it has none."""
+    """Return a setting's value as written in a file; empty if the setting has no value."""
     found: Any = loaded.settings
     if key[0] == "keys":
         return str(loaded.settings.keys.get(".".join(key[1:]), ""))

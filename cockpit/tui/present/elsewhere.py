@@ -42,7 +42,7 @@ ABOUT = (
 
 
 def about_elsewhere(width: int) -> list[Spans]:
-    """Return a description of the group, shown while the group is selected."""
+    """Return the description of the sessions' group, shown while the group is selected."""
     lines: list[Spans] = []
     for paragraph in ABOUT:
         lines += [[Span(f"  {piece}")] for piece in broken(paragraph, max(1, width - 4))]
@@ -76,9 +76,10 @@ def detail(
     said: Sequence[Span] = (),
     key: str = "a",
 ) -> list[Spans]:
-    """Return all facts about a session, and what adopting it does.
+    """Return all facts about a session, and what adopting the session does.
 
-    `said` is the progress or the refusal of its adoption; `key` adopts it. `now` is UTC.
+    `said` is the progress or the refusal of its adoption; `key` is the key that adopts it. `now` is
+    UTC.
     """
     goal = safe_line(session.goal or "", LONGEST)
     lines: list[Spans] = [
@@ -129,7 +130,7 @@ def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
 
 
 def question(session: ElsewhereSession) -> str:
-    """Return the question before adopting a session: what that does."""
+    """Return the confirmation text for adopting a session: what adopting does."""
     where = _terminal(session)
     there = f" in {where}" if where else ""
     after = " Its terminal shows where it went." if where else ""

@@ -1,4 +1,4 @@
-"""The fleet as lines: agents in groups, the most urgent group first."""
+"""The agents as lines, in groups; the most urgent group is first."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def lines_of(
 ) -> list[Line]:
     """Return one line per agent, in groups; with a filter, only agents that match all its words.
 
-    The default order inside a group is the supervisor's, so that a row moves only when its state
-    changes. `airy` adds an empty line between groups.
+    The default order inside a group is the supervisor's, so that an agent's row moves only when the
+    agent's state changes. `airy` adds an empty line between groups.
     """
     wanted = words_wanted.lower().split()
     shown = ordered((agent for agent in agents if _matches(agent, wanted)), sort)
@@ -127,7 +127,7 @@ def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool
 
 
 def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> list[Span]:
-    """Return one row, exactly `layout.width` cells wide."""
+    """Return one agent's row, exactly `layout.width` cells wide."""
     digit = str(place.number) if place.number <= 9 else " "
     spans = [Span("▌" if selected else " ", "cursor"), Span(f"{digit:>2} ", "number")]
     for index, column in enumerate(layout.columns):
@@ -143,12 +143,11 @@ def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> 
 
 
 def _chosen(span: Span) -> Span:
-    """Highlight the name in the selected row."""
     return span._replace(role="name-here") if span.role == "name" else span
 
 
 def _faded(span: Span) -> Span:
-    """Grey out a span, except the selection mark and the bar, which has its own stale colour."""
+    """Return the span in grey, except the selection mark and the bar, which has its own colour."""
     kept = span.role == "cursor" or span.role.startswith("bar")
     return span if kept else span._replace(role="muted")
 

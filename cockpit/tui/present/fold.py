@@ -8,7 +8,7 @@ from cockpit.core.safetext import safe_line
 
 TAB = 4
 LONGEST = 4000
-"""Characters of one line at most."""
+"""Maximum characters of one line."""
 
 
 def worded(text: str, width: int) -> list[str]:

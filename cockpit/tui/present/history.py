@@ -53,7 +53,7 @@ class Entry:
     found: str
     """The document's line that matches the search."""
     times: int = 1
-    """How many handoffs this entry combines: a run of cancelled ones is one line."""
+    """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
     since: str = ""
     """When the first of the combined handoffs began; empty for a single handoff."""
 
@@ -79,8 +79,8 @@ def folded(found: Iterable[Entry]) -> list[Entry]:
     """Combine each run of a session's cancelled handoffs into one entry.
 
     An agent that compacts automatically cancels its handoff each time. Entries of other agents do
-    not break a run, or two such agents would fill the list. The entry is at the newest one's
-    position, with the oldest one's id, which stays the same as the run grows.
+    not end a run, or two such agents would fill the list. The combined entry has the position of
+    the newest handoff, and the id of the oldest one, which stays the same as the run grows.
     """
     lines: list[Entry] = []
     runs: dict[tuple[str, int, str], int] = {}
@@ -119,13 +119,13 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
 
 
 def outcome_of(entry: Entry) -> tuple[str, str, str]:
-    """Return the glyph, word and role of the outcome."""
+    """Return the glyph, the word and the role of an outcome."""
     plain = str(entry.outcome).replace("_", " ")
     return _OUTCOMES.get(entry.outcome, ("·", safe_line(plain, 12), "muted"))
 
 
 def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) -> list[Span]:
-    """Return the line of a handoff; narrow lines leave out values that the details show."""
+    """Return the line of a handoff; narrow lines leave out values that `detail` shows."""
     glyph, word, role = outcome_of(entry)
     age = words.age(words.seconds_since(entry.created, now))
     spans = [
@@ -160,7 +160,6 @@ def _fill(entry: Entry) -> str:
 
 
 def _written(entry: Entry) -> str:
-    """Return the short form of `_writer` for the column."""
     if entry.document is None:
         return "none yet" if entry.outcome is None else "no document"
     return _WRITTEN.get(entry.writer or "", safe_line(entry.writer or "", 12))

@@ -1,4 +1,4 @@
-"""The connections of several hosts: state, since when, why, and the next step."""
+"""The connections to several hosts: state, time of the loss, reason, and the next step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BETWEEN = Span(" · ", "muted")
 
 
 def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
-    """Yield the connection states in shorter and shorter forms; problems are dropped last."""
+    """Yield the states of all connections, each time shorter; lost connections are dropped last."""
     wrong = [part for part in parts if not part.connection.live]
     yield _joined(_one(part, now) for part in parts)
     if not wrong:
@@ -30,7 +30,7 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
 
 
 def lost_reason(model: Model, name: str, now: float) -> list[Span]:
-    """Return why an agent's host is lost, and the next step; empty for a single host."""
+    """Return why the agent's host does not answer, and the next step; empty for a single host."""
     if not model.is_lost(name):
         return []
     part = model.part_of(name)
@@ -50,7 +50,7 @@ def lost_since(connection: Connection, now: float) -> str:
 
 
 def lost_why(part: Part) -> str:
-    """Return why the host is lost, as a sentence."""
+    """Return why the connection to the host was lost, as a sentence."""
     why = safe_line(part.connection.why, 300).rstrip(".")
     return f"{why}." if why else "No answer."
 

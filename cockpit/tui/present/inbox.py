@@ -1,6 +1,7 @@
 """The items of the inbox: what needs the user, since when, and the next step.
 
-Built from the agents' rows, as in `cockpit status`. Blocked agents first, newest first.
+Built from the agents' status, as in `cockpit status`. Blocked agents are first; newer items come
+before older ones.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _STEPS = {
 }
 
 KIND = 14
-"""Cells of the glyph and the word."""
+"""Cells of an item's glyph and kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _step(agent: AgentStatus, needs: Needs) -> str:
 
 
 def _anew(resets: str, since: str | None) -> str:
-    """Return when the limit resets, with the date if it was reached on another day."""
+    """Return when the usage limit resets, with the date if it was reached on another day."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
     except ValueError:
@@ -236,7 +237,7 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
 
 
 def _in_room(counts: Sequence[str], room: int) -> str:
-    """Return the counts that fit, with an ellipsis for the rest."""
+    """Return the counts that fit into `room` cells, with an ellipsis for the others."""
     for shown in range(len(counts), 0, -1):
         said = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])
         if cell_len(said) <= room:
@@ -247,7 +248,7 @@ def _in_room(counts: Sequence[str], room: int) -> str:
 def detail(item: Item | None, width: int, most: int, *, is_shown: bool = False) -> list[list[Span]]:
     """Return an item in full, wrapped to `width`, in at most `most` lines.
 
-    If its line already shows everything (`is_shown`), return only the next step.
+    If the item's line already shows everything (`is_shown`), returns only the next step.
     """
     if item is None:
         return []

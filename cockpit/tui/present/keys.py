@@ -17,7 +17,7 @@ KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next", "snooze", "handoff", "send",
     "open", "start",
 )  # fmt: skip
-"""Actions kept when there is no room for all, most important first: the last part of their ids."""
+"""Ends of the ids of actions that are kept when there is no room for all, in this order."""
 
 
 class KeyHint(NamedTuple):
@@ -46,13 +46,13 @@ def _can_ask(model: Model) -> bool:
 def _is_out_of_reach(model: Model) -> bool:
     """Return whether the pane is on a host that does not answer.
 
-    The pane's action is then allowed, but not suggested.
+    The action that opens the pane is then allowed, but not suggested.
     """
     return model.part.is_remote and not model.part.connection.live
 
 
 def possible_with(model: Model, section: str) -> list[Action]:
-    """Return the same as `possible` for the agent screen, where Enter depends on the section."""
+    """Return the actions for the agent screen's key line, where Enter depends on the section."""
     actions = possible(model, "agent")
     if section == "course":
         return [
@@ -68,9 +68,10 @@ def possible_with(model: Model, section: str) -> list[Action]:
 def key_line(
     actions: Iterable[Action], keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Return keys and titles in `width` cells, and the cells of each; an action is never cut.
+    """Return keys and titles in `width` cells, and the cells of each; no action is cut.
 
-    Help and back or quit are always included, at the end. The actions in `KEPT` are dropped last.
+    Help and back or quit are always included, at the end. Actions in `KEPT_LONGEST` are dropped
+    last.
     """
     everything = list(actions)
     tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]
@@ -96,13 +97,13 @@ def key_line(
 
 
 def _priority(action: Action) -> int:
-    """Return the sort key: position in `KEPT`; the rest keep registry order."""
+    """Return the sort key: the position in `KEPT_LONGEST`; others keep the registry's order."""
     last = action.id.rpartition(".")[2]
     return KEPT_LONGEST.index(last) if last in KEPT_LONGEST else len(KEPT_LONGEST)
 
 
 def shown_key(action: Action, keymap: Mapping[str, str]) -> str:
-    """Return the first key of an action, as printed on a keyboard; a dash for none."""
+    """Return the first key of an action, as printed on a keyboard; a dash without a key."""
     return next(map(spoken, keys_of(action, keymap)), words.DASH)
 
 

@@ -1,6 +1,6 @@
 """The chain of a job as lines: each session's tokens, document, cost and outcome.
 
-Built from the history, and from the agent's row for the live session.
+Built from the history, and for the live session from the agent's status.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOT_REPLACED = {
     "revived": ("reopened", "state-failed"),
     "failed": ("failed", "state-failed"),
 }
-"""The outcome of a handoff that did not end its session."""
+"""Outcomes of handoffs that did not end their session, with the shown word and role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Link:
     session: str
     number: str
     tokens: str
-    """The session's tokens at its end, and the next session's tokens at its start."""
+    """Tokens at the end of the session, and at the start of the next session."""
     writer: str
     cost: str
     lasted: str
@@ -63,7 +63,7 @@ def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list
 
 
 def links(sessions: Sequence[HistorySession], agent: AgentStatus | None) -> list[Link]:
-    """Return one line per session; the live one is updated from the agent's row."""
+    """Return one line per session; the live session's line is updated from the agent's status."""
     return [_link(each, then, agent) for each, then in zip_longest(sessions, sessions[1:])]
 
 
@@ -94,7 +94,7 @@ def _link(session: HistorySession, then: HistorySession | None, agent: AgentStat
 
 
 def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | None:
-    """Return the successor's tokens at its start, from its record or from the confirmed handoff."""
+    """Return the next session's tokens at its start, from its record or the confirmed handoff."""
     if then.tokens_at_start is not None:
         return then.tokens_at_start
     after = [handoff.tokens_after for handoff in session.handoffs]
@@ -102,7 +102,7 @@ def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | Non
 
 
 def _lasted(session: HistorySession) -> str:
-    """Return the session's duration; empty while it runs, so that an idle screen is not redrawn."""
+    """Return the session's duration; empty while the session runs, to keep the screen idle."""
     try:
         began = datetime.fromisoformat(str(session.started_at))
         ended = datetime.fromisoformat(str(session.ended_at))

@@ -11,7 +11,7 @@ LOST = "○"
 
 
 def outage(model: Model) -> list[Span]:
-    """Return the message and the next step while no supervisor is reachable; empty otherwise.
+    """Return the message and the next step while no supervisor is reachable; else empty.
 
     Without a time, so that an idle screen is not redrawn.
     """
@@ -38,7 +38,7 @@ def _no_supervisor(connection: Connection, remote_host: str | None) -> str:
 
 
 def lost(connection: Connection, now: float, remote_host: str | None) -> str:
-    """Return the message with the time of the loss, for screens that redraw every minute."""
+    """Return the message with the time since the loss, for screens that redraw every minute."""
     if connection.lost_at is None:
         return (
             f"connecting to {safe_line(remote_host, 24)}…"

@@ -1,4 +1,4 @@
-"""Plot the context over time, filled in the colour of its band.
+"""Plot the context over time, filled in the colour of the context's band.
 
 One segment per session, in chain order. The x axis counts replies, not time, so that idle hours
 take no room. Replies without a token count leave a gap. Each segment shows its own session's
@@ -27,11 +27,11 @@ ROOM_FOR_LABELS = 56
 SHORTEST = 3
 """Cells of the shortest segment."""
 BELOW = 1
-"""Lines below the plot: which session, and when it began."""
+"""Lines below the plot, which name the session and when it began."""
 
 _BANDS = ("force", "act", "warn", "notice")
 _LABEL_PRIORITY = ("act", "force", "compacts", "warn", "notice")
-"""The names of thresholds by priority: if two are on one line, the first one here is shown."""
+"""Names of thresholds by priority: of two on one line, only the first one here is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
-    """Return the tokens at the upper edge: slightly above everything drawn, at most the window."""
+    """Return the tokens at the upper edge: slightly above every value, at most the window."""
     peak = max(point.tokens for each in stretches for point in each.points)
     last = next(each for each in reversed(stretches) if each.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]

@@ -39,7 +39,10 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
 
 
 def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
-    """Format name, bar, tokens and change of band; `wanted`: None for an agent of another file."""
+    """Format name, bar, tokens and change of band.
+
+    `wanted`: the new thresholds; None for an agent of another file.
+    """
     bar_width = max(8, min(32, width - NAME - NUMBERS - 26))
     context = agent.context if wanted is None else with_marks(agent.context, wanted)
     numbers = f"{words.tokens(context.tokens)}/{words.tokens(context.window)}"
@@ -60,7 +63,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Describe the thresholds that are lowered below the configured value; empty for none."""
+    """List the thresholds that are lowered below their configured value; empty for none."""
     window = wanted.override or DEFAULT_WINDOW
     found = marks(thresholds(wanted), window, None)
     lowered = [
@@ -72,7 +75,7 @@ def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
-    """Return the thresholds for the default window, shown if there are no agents."""
+    """Return the thresholds for the default window, shown while there are no agents."""
     found = marks(thresholds(wanted), DEFAULT_WINDOW, None)
     return [
         [

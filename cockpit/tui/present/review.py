@@ -63,7 +63,7 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:
-    """Return the question, and what approving does."""
+    """Return the review's question, and what approving does."""
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase

@@ -14,14 +14,14 @@ from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs
 
 STALE_AFTER = 120.0
-"""Seconds after which the token count of a working agent is shown as stale."""
+"""Seconds after which a working agent's token count is shown as stale."""
 
 _MARKS = {"notice": "·", "warn": "!", "act": "!!", "force": "!!!"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The contents of a row. Equal rows look the same and are not redrawn."""
+    """The contents of an agent's row. Equal rows look the same and are not redrawn."""
 
     name: str
     look: Look
@@ -79,7 +79,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
 
 
 def _doing(agent: AgentStatus, now: datetime) -> str:
-    """Return what the agent waits for, or its activity after any warning, or its note."""
+    """Return what the agent waits for; else a warning with its activity; else its note."""
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
     if agent.activity:
@@ -126,7 +126,10 @@ def _turns(context: ContextStatus) -> str:
 
 
 def _chain(agent: AgentStatus) -> str:
-    """Return `2/4` for the second of at most four sessions; `2/…` without a limit or beyond it."""
+    """Return `2/4` for the second of at most four sessions.
+
+    Returns `2/…` without a limit, or if the limit is exceeded.
+    """
     if agent.session_number is None:
         return ""
     most = agent.max_handoffs + 1

@@ -1,7 +1,7 @@
 """Sort orders of the agents inside a group.
 
-With `need`, a row moves only when the agent's state changes; with the other orders, also when the
-row's values change.
+With `need`, an agent's row moves only when the agent's state changes; with the other orders, also
+when a value in the row changes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ ORDERS: dict[str, str] = {
 """The sort orders with their descriptions, in the order in which the sort key cycles."""
 
 COLUMN = {"context": "bar", "name": "name", "age": "age", "cost": "cost"}
-"""The column that shows the sort mark."""
+"""The column whose title has the sort mark, for each order."""
 
 
 def next_order(order: str) -> str:
-    """Return the next order, cyclically; the first one for an unknown order."""
+    """Return the order after this one, cyclically; the first one for an unknown order."""
     names = list(ORDERS)
     return names[(names.index(order) + 1) % len(names)] if order in names else names[0]
 

@@ -68,7 +68,7 @@ _PHASES = {
 
 
 def last_known(look: Look) -> Look:
-    """Return the look for an agent whose host does not answer; `~` marks a guess."""
+    """Return the look of an agent whose host does not answer; `~` marks an outdated state."""
     return look._replace(glyph="~", role="muted")
 
 
@@ -77,7 +77,7 @@ def group_of(agent: AgentStatus) -> Group:
 
 
 def look_of(agent: AgentStatus) -> Look:
-    """Return the look of an agent, specific to its need or handoff phase."""
+    """Return the look of an agent, which depends on its state, need and handoff phase."""
     look = _LOOKS[agent.state]
     if agent.state == "needs_you" and agent.needs:
         role = "failed" if agent.needs.kind == "failed" else look.role

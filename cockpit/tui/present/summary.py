@@ -102,7 +102,7 @@ def _held(held: int) -> list[Span]:
 
 
 def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
-    """Return the counts followed by `after`; the least urgent counts are dropped first."""
+    """Return the counts, then `after`, in `room` cells; drops the least urgent counts first."""
     for shown in range(len(GROUPS), 0, -1):
         said = [*_counts(agents, GROUPS[:shown]), *after]
         if _length(said) <= room:

@@ -15,7 +15,7 @@ from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 
 def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
-    """Return a worktree's description, and what blocks removing it, as lines. `now` is UTC."""
+    """Return a worktree's description, and what blocks removing the worktree. `now` is UTC."""
     described = [safe_line(f"{tree.directory}  {_what(tree, now)}", 400)]
     if not tree.made:
         return described
@@ -23,7 +23,7 @@ def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
 
 
 def name_of(tree: WorktreeStatus) -> str:
-    """Return the name used in requests: its path, prefixed with its host if remote."""
+    """Return a worktree's name in requests: its path, after the host's name if it is remote."""
     return far_name(tree.host, tree.directory) if tree.host else tree.directory
 
 
@@ -35,7 +35,7 @@ def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
 
 
 def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | None:
-    """Return why a worktree cannot be removed, and the next step; None if it can."""
+    """Return why a worktree cannot be removed, and the next step; None if it can be removed."""
     standing = against(tree, salvage=salvage)
     if not standing:
         return None
@@ -90,7 +90,7 @@ def drawn(
 ) -> list[list[Span]]:
     """Return a worktree as wrapped lines: its description, and how to remove it.
 
-    `said` is the progress or error of a removal, and replaces the second part.
+    `said` is the progress or the error of a removal, and replaces the second part.
     """
     there = f"{safe_line(tree.host, 32)}:" if tree.host else ""
     parts = [
