@@ -1,6 +1,7 @@
 """Apply changed settings to the running screen: keys, colours, notifications and hosts.
 
-Used when a file changes and when a form has saved one. Unchanged settings are left alone.
+Used when a file changes, and when a form has saved a file. Settings without a change are left
+alone.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class SettingsReloader:
         in_background(self._app, task, group=f"follow {host}", exclusive=True)
 
     def _set_hosts(self, supervisors: Mapping[str, Supervisor]) -> None:
-        """Follow exactly these supervisors; reconnect a host whose client changed."""
+        """Follow exactly these supervisors; connect again to a host whose client changed."""
         _here, *others = supervisors
         unchanged = {host for host in supervisors if self._followed.get(host) is supervisors[host]}
         removed = [host for host in self._followed if host not in supervisors]

@@ -1,5 +1,7 @@
-"""The base of the full screens: footer, key line, and actions or the reason that one is
-unavailable."""
+"""The base of the full screens: footer and key line.
+
+Runs an action, or shows why the action is unavailable.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class BaseScreen(Screen[None]):
         self._answered = model.any_live
 
     def footer(self) -> ComposeResult:
-        """Yield the line for a lost connection, unless the screen has its own, and the keys."""
+        """Yield the key line and, unless the screen has its own, the line for a lost connection."""
         yield self._outage
         yield self._keys
 
@@ -67,7 +69,7 @@ class BaseScreen(Screen[None]):
         """Repeat failed requests. Called when a supervisor is reachable again."""
 
     def handlers(self) -> Handlers:
-        """Return the method for each action of this screen's context."""
+        """Return the method that runs each action of this screen, by the action's id."""
         raise NotImplementedError
 
     def hints(self) -> Iterable[Action]:

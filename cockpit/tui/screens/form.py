@@ -1,7 +1,7 @@
 """The base of every form: keys typed ahead reach the right field, in the order typed.
 
-Textual sends a key to the focused widget, and a form that is still opening has none. Until it has
-one, keys are forwarded to the field that will get the focus.
+Textual sends a key to the focused widget, and a form that is still opening has none. Until a field
+has the focus, keys are forwarded to the field that will get the focus.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Form(ModalScreen[Answer]):
     def __init__(self) -> None:
         super().__init__()
         self.opened_in: Burst | None = None
-        """The burst of the key that opened the form; Enter from the same burst is ignored."""
+        """The burst of keys with which the form was opened; an Enter from that burst is ignored."""
         self._aim: Widget | None = None
         """The field that gets keys while nothing has the focus; None for the first field."""
 
@@ -110,7 +110,7 @@ class Form(ModalScreen[Answer]):
         self.dismiss(None)
 
     def after_what_was_typed(self, call: Callable[[], None]) -> None:
-        """Call once every field has processed the keys sent to it so far."""
+        """Call a function once every field has processed the keys sent to the field so far."""
         for field in self.fields():
             call = _call_after(field, call)
         call()

@@ -31,14 +31,14 @@ LEGEND = (
 
 
 MOST = 6
-"""Maximum number of lines of a sentence."""
+"""Maximum lines of a sentence."""
 
 
 class Sentences(Lines):
-    """Keys or signs with their meanings beside them, wrapped."""
+    """Keys or signs, each with its meaning beside it, wrapped."""
 
     class Chosen(Message):
-        """The sentence at index `place` was clicked."""
+        """The user clicked the sentence at index `place`."""
 
         def __init__(self, place: int) -> None:
             super().__init__()
@@ -48,7 +48,7 @@ class Sentences(Lines):
         super().__init__(id="help-lines")
         self._sentences = sentences
         self._places: list[int] = []
-        """The index of the sentence for each line."""
+        """For each line, the index of the line's sentence."""
 
     def resized(self) -> None:
         width = self.size.width
@@ -66,7 +66,7 @@ class Sentences(Lines):
 
 
 class Explanation(ModalScreen[None]):
-    """Keys or fields, and what each does."""
+    """Keys or fields, each with an explanation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority, so that keys typed after it go to the screen below.

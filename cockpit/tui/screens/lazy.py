@@ -13,7 +13,7 @@ NAMES = (
     "settings.own_keys", "review.screen", "send", "settings.screen", "start.screen",
     "worktrees.screen",
 )  # fmt: skip
-"""Names of modules, relative to this package."""
+"""Names of the screens' modules, relative to this package."""
 
 
 def load() -> None:

@@ -1,4 +1,4 @@
-"""Streams one agent's pane into its view, at most as often as the pace allows."""
+"""Stream one agent's pane into a view, at most as often as the pace allows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def look(
 ) -> None:
     """Show an agent's pane until cancelled; the last capture is always shown.
 
-    `history` is the number of scrolled-off lines to include.
+    `history` is the number of scrollback lines to include.
     """
     if agent is None:
         view.show_message("")
@@ -90,6 +90,6 @@ def _why_no_pane(agent: AgentStatus) -> str:
 
 
 class _Closing(Protocol):
-    """The `aclose` that every client stream has but `AsyncIterator` lacks."""
+    """An async iterator with `aclose`, which client streams have but `AsyncIterator` lacks."""
 
     def aclose(self) -> Awaitable[None]: ...

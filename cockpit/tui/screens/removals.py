@@ -20,15 +20,15 @@ RESULTS_KEPT = 5
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A removed worktree."""
+    """A removed worktree, and where its content is saved."""
 
     tree: WorktreeStatus
     reference: str | None
-    """The git ref with the worktree's contents."""
+    """The git reference under which the worktree's content is saved; None without one."""
 
 
 class Removals:
-    """Runs removals and keeps their results, keyed by `name_of`."""
+    """Runs removals of worktrees and keeps their results, by `name_of`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -65,5 +65,5 @@ class Removals:
             self._listener()
 
     def forget_refusals(self) -> None:
-        """Clear the errors after a reload."""
+        """Forget the errors of failed removals, because the list is loaded again."""
         self.refused.clear()

@@ -17,7 +17,7 @@ from cockpit.tui.terminal.paste_guard import key_in_hand, looked_like_a_paste
 from cockpit.wire.verbs import Done, Verb
 
 ERROR_SECONDS = 10.0
-"""Seconds an error stays on the screen."""
+"""Seconds for which an error stays on the screen."""
 
 
 class Requests:
@@ -58,12 +58,15 @@ def show_message(screen: Screen[Any], message: str) -> None:
 
 
 def show_reason(screen: Screen[Any], reason: str) -> None:
-    """Show why a key does nothing now."""
+    """Show why a key has no effect now."""
     screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
 
 
 def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
-    """Return whether a destructive action is refused because its key looks pasted; show why."""
+    """Return whether a destructive action is refused because its keys look pasted.
+
+    If so, shows the user why.
+    """
     why = looked_like_a_paste(key_in_hand(screen), action.title) if action.is_destructive else None
     if why:
         show_reason(screen, why)
@@ -71,13 +74,13 @@ def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
 
 
 def in_one_line(error: CockpitError) -> str:
-    """Format title, detail and hint as sentences, for one line of a form."""
+    """Format the error's title, detail and hint as sentences, for one line of a form."""
     parts = [part for part in (error.title, error.detail, error.hint) if part]
     return safe_line(" ".join(f"{part.rstrip('.')}." for part in parts), 600)
 
 
 def show_error(screen: Screen[Any], error: Exception) -> None:
-    """Show an error: what, why, and the next step."""
+    """Show an error: what happened, why, and the next step."""
     if isinstance(error, CockpitError):
         parts = [part for part in (error.detail, error.hint) if part]
         title = safe_line(error.title, 200)

@@ -14,7 +14,7 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class SendScreen(Form[str]):
-    """Dismisses with the text; empty if cancelled."""
+    """Returns the text; empty if cancelled."""
 
     EXPLAINED = (
         ("Enter Ctrl-S", "Send it to the agent."),

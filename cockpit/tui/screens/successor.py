@@ -1,4 +1,7 @@
-"""Ask in which CLI a job continues. The answer is a digit, so that a held key cannot answer."""
+"""Ask in which CLI a job continues.
+
+The user answers with a digit, so that a held key cannot answer.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ WORDS = (
 
 
 def others(runtime: str) -> tuple[str, ...]:
-    """Return the CLIs in which an agent of this runtime can continue."""
+    """Return the CLIs in which the job of an agent with this runtime can continue."""
     return tuple(name for name in SUCCESSORS if name != runtime)
 
 

@@ -22,11 +22,11 @@ from cockpit.wire.history import HistorySession
 from cockpit.wire.status import AgentStatus
 
 READ = ("course", "facts", "diff")
-"""The names of all data; the screen's sections that show them have the same names."""
+"""Names of the data that can be read; the sections that show them have the same names."""
 
 
 class Lookups:
-    """The data of one agent. Each item is None until it has been read."""
+    """The data of one agent. A value is None until it has been read."""
 
     def __init__(self, client: Client, name: str, agent: AgentStatus | None) -> None:
         self._client = client
@@ -43,7 +43,7 @@ class Lookups:
         self.facts: dict[str, Any] | None = None
         self.diff: WorktreeDiff | None = None
         self.of_job = False
-        """Whether the diff covers the whole job, not only uncommitted changes."""
+        """Whether the diff covers the whole job; if not, only uncommitted changes."""
         self.outdated: set[str] = set(READ)
         self.troubles: dict[str, str] = {}
         """Why the last attempt to read a section failed, by section."""
@@ -104,8 +104,10 @@ class Lookups:
 
 
 def grown(course: Course | None, agent: AgentStatus) -> Course | None:
-    """Return the context history with the row's token count appended, until it is next read in
-    full."""
+    """Return the context history with the agent's current token count appended.
+
+    The history is read in full again at the next read.
+    """
     tokens = agent.context.tokens
     if course is None or not course.stretches or tokens is None:
         return course

@@ -1,6 +1,6 @@
 """One agent: its live pane, context over time, chain, facts, diff and events.
 
-Read-only: actions that change something are run by the fleet's commands. Makes no requests while
+Read-only: the agents' screen runs the actions that change something. Makes no requests while
 nothing happens.
 """
 
@@ -57,13 +57,13 @@ WIDE = 150
 SHORT = 24
 """Lines below which the pane section shows only the pane."""
 ROOMY = 44
-"""Lines from which the facts are shown below the chain, if a section is beside the pane."""
+"""Lines from which the facts are shown below the chain, while a section is beside the pane."""
 MOST_LIMIT_LINES = 6
-"""Number of lines for the features that the agent's CLI does not support."""
+"""Maximum lines for the features that the agent's CLI does not support."""
 AFTER_WRITING = 2.0
-"""Seconds between two reads of data that the agent changes."""
+"""Minimum seconds between two reads of data that the agent is changing."""
 HISTORY = 1000
-"""Lines of pane history to load once the pane is scrolled to its top."""
+"""Lines of scrollback to load once the pane is scrolled to its top."""
 
 
 class AgentScreen(BaseScreen):
@@ -75,7 +75,7 @@ class AgentScreen(BaseScreen):
     def __init__(
         self, model: Model, client: Client, ui: UIContext, do: Callable[[str], None]
     ) -> None:
-        """`do` runs an action of the fleet for the selected agent, or shows why it cannot."""
+        """`do` runs an action for the selected agent, or shows why the action cannot run."""
         super().__init__(model, client, ui)
         self.name_of_agent = model.selected or ""
         self.section = "pane"
@@ -360,14 +360,14 @@ class AgentScreen(BaseScreen):
         return self.agent.pane if self.agent else None
 
     def _look(self) -> None:
-        """Stream the pane, in place of an earlier stream."""
+        """Show the pane from a new stream; end the earlier stream."""
         self._pane_looked_at = self._pane_now()
         every, lines = self.ui.pace, self._history_lines
         task = partial(look, self.client, self.agent, self.pane, every, history=lines)
         in_background(self, task, group="pane", exclusive=True)
 
     def on_mouse_scroll_up(self) -> None:
-        """Load pane history once the pane is scrolled to its top."""
+        """Load scrollback once the pane is scrolled to its top."""
         if self.section == "pane":
             self._look_further_up()
 
@@ -414,7 +414,7 @@ class AgentScreen(BaseScreen):
             self.feed.show(ours)
 
     def _reasons(self) -> list[Span]:
-        """Return the reason without the state, which the title shows."""
+        """Return why the agent waits, without the state, which the title shows."""
         return reason(self.agent, named=False)
 
     def _draw_chain(self) -> None:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 LOOK = 5.0
-"""Seconds between two requests for the list, while no other screen covers it."""
+"""Seconds between two requests for the list, while no other screen covers this one."""
 BESIDE = 110
 """Columns from which the details are beside the list."""
 BLOCK = 4
-"""Lines of a session in the list, with the empty one below it."""
+"""Lines of one session in the list, including an empty line."""
 SHORT = 20
 """Lines below which only the list is shown until the details are opened."""
 OFF = "Not listed. To list them, set in cockpit.toml: [elsewhere] show = true"

@@ -1,4 +1,4 @@
-"""Run the fleet's actions, or show why one is unavailable.
+"""Run the actions of the agents' screen, or show why one is unavailable.
 
 Other screens are imported where they are opened; `lazy.load` imports them ahead of time.
 """
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Commands:
-    """Runs the actions of the fleet's screen."""
+    """Runs the actions of the agents' screen."""
 
     def __init__(self, screen: FleetScreen) -> None:
         self._screen = screen
@@ -64,7 +64,7 @@ class Commands:
             self.handlers()[action]()
 
     def handlers(self) -> Handlers:
-        """Return the method for each action of the fleet."""
+        """Return the method that runs each action of the agents' screen, by the action's id."""
         return {
             "approve": self._approve,
             "approve-straight": self._approve_straight,
@@ -108,7 +108,7 @@ class Commands:
         }
 
     def jump(self, number: int) -> None:
-        """Select the agent with that number."""
+        """Select the agent that is shown with this number."""
         name = self._screen.fleet.name_at(number)
         if name is None:
             show_reason(self._screen, f"No agent {number}.")
@@ -209,7 +209,7 @@ class Commands:
         screen.app.push_screen(form, started)
 
     def _resume(self) -> None:
-        """Resume all agents: on this machine in one request, on others one request each."""
+        """Reopen all interrupted agents: on this machine in one request, on others in one each."""
         for part in self._model.parts.values():
             mine = [
                 agent

@@ -1,4 +1,4 @@
-"""Divide the fleet screen between the list and the pane."""
+"""Divide the agents' screen between the list and the pane."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ if TYPE_CHECKING:
     from cockpit.tui.screens.fleet.screen import FleetScreen
 
 WIDE = 180
-"""Columns from which the pane goes beside the list by default."""
+"""Columns from which the pane is beside the list by default."""
 BESIDE = 110
-"""Columns below which the pane never goes beside the list: both would be too narrow."""
+"""Minimum columns for the pane beside the list: with fewer, both would be too narrow."""
 LOW = 14
-"""Lines below which only the list is shown. A terminal of 15 lines has 14 for both."""
+"""Lines below which only the list is shown, without the pane. A terminal of 15 lines has 14 for the
+list and the pane."""
 PACKED = 20
-"""Lines below which the list has priority over the pane."""
+"""Lines below which the list gets its lines before the pane."""
 PANE_LEAST = 5
 """Minimum lines of a pane."""
 USUAL = View()
 AROUND_PANE = 3
-"""Lines of the rule above the pane and of the reason why the agent waits."""
+"""Lines for the name above the pane and for the reason why the agent waits."""
 STEP = 5
 LEAST, MOST = 15, 85
-"""Limits of the list's share of the screen, in per cent."""
+"""Minimum and maximum share of the list on the screen, in per cent."""
 
 
 class PaneSplit:
-    """Sizes the list and the pane. Above the pane, the list gets the lines it needs, up to its
-    share."""
+    """Sizes the list and the pane.
+
+    If the pane is below, the list gets the lines it needs, up to the list's share of the screen.
+    """
 
     def __init__(self, screen: FleetScreen, memory: ViewMemory) -> None:
         self._screen = screen
@@ -68,7 +71,7 @@ class PaneSplit:
         return self._screen.fleet.least + AROUND_PANE + PANE_LEAST > height - 2
 
     def _lines_of_list(self, height: int) -> int:
-        """Return the most lines the list may have if the pane is below it."""
+        """Return the maximum lines of the list if the pane is below it."""
         if self._screen.has_class("-cramped"):
             return height
         if self._screen.has_class("-packed"):
@@ -76,7 +79,7 @@ class PaneSplit:
         return max(4, height * self._memory.view.list_height // 100)
 
     def turn(self) -> str | None:
-        """Move the pane beside or below the list; return why if that is impossible."""
+        """Move the pane beside or below the list; if that is impossible, return why."""
         width = self._screen.app.size.width
         if not self.is_beside and width < BESIDE:
             return f"The pane needs {BESIDE} columns beside the list; the terminal has {width}."
@@ -85,7 +88,7 @@ class PaneSplit:
         return None
 
     def give_pane(self, steps: int) -> str | None:
-        """Make the pane larger, or smaller with negative steps; return why if impossible."""
+        """Make the pane larger, or with negative steps smaller; if impossible, return why."""
         if self._screen.has_class("-cramped"):
             return "The terminal is too short for a pane."
         view = self._memory.view

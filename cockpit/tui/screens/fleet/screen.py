@@ -1,4 +1,4 @@
-"""The home screen: the fleet, and the pane of the selected agent."""
+"""The home screen: the agents, and the pane of the selected agent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 
 MINUTE = 15.0
-"""Seconds between updates of the ages, which are shown in minutes."""
+"""Seconds between two updates of the ages, which are shown in minutes."""
 
 
 class FleetScreen(Screen[None]):
@@ -228,18 +228,21 @@ class FleetScreen(Screen[None]):
 
     @property
     def reason_lines(self) -> int:
-        """The number of lines of the reason why the selected agent waits."""
+        """Number of lines for the reason why the selected agent waits."""
         return self._reason.lines
 
     def _reasons(self) -> list[Any]:
-        """Return why the selected agent waits, or why its host is lost."""
+        """Return why the selected agent waits, or why the agent's host does not answer."""
         agent = self.model.agent
         lost = lost_reason(self.model, agent.name, monotonic()) if agent else []
         return lost or reason(agent)
 
     def _welcome_if_empty(self) -> None:
-        """Replace the pane: without agents by instructions to start one, or by the description of
-        the group of sessions elsewhere while it is selected."""
+        """Show a text in place of the pane, if there is no pane to show.
+
+        Without agents, the text says how to start one. While the group of sessions elsewhere is
+        selected, the text describes the group.
+        """
         empty = self.model.any_live and not self.model.agents
         at_elsewhere = self.fleet.at_elsewhere and not empty
         if (empty or at_elsewhere) != self.welcome.display:

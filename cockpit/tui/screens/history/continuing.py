@@ -22,7 +22,7 @@ from cockpit.wire.verbs import Continue
 
 
 class ContinueScreen(Form[Continue]):
-    """Dismisses with the request, or None."""
+    """Returns the request to the supervisor; None if cancelled."""
 
     def __init__(
         self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
@@ -79,7 +79,7 @@ class ContinueScreen(Form[Continue]):
 
     @property
     def _called(self) -> str:
-        """The agent's name on this machine, with its host."""
+        """The new agent's name on this machine, with its host."""
         return far_name(self._host, self.named.value) if self._host else self.named.value
 
     def _place(self) -> str | None:

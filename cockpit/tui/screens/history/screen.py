@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 MINUTE = 15.0
-"""Seconds between updates of the ages, which are shown in minutes."""
+"""Seconds between two updates of the ages, which are shown in minutes."""
 TYPED = 0.2
-"""Seconds to wait after the last letter before searching."""
+"""Seconds after the last typed letter, after which the search starts."""
 PAGE = 100
 """Handoffs per request."""
 NEAR_END = 20
-"""Lines from the end of the loaded list at which older handoffs are requested."""
+"""Number of lines before the end of the list at which older handoffs are requested."""
 EVERYTHING = 2**31
 EMPTY = "No handoffs yet. They are listed here with their documents."
 LOST = "The supervisor is not responding. Run: cockpit up"
@@ -59,7 +59,7 @@ def _now() -> datetime:
 
 
 class HistoryScreen(BaseScreen):
-    """One line per handoff, newest first; details of the selected one below."""
+    """One line per handoff, newest first; details of the selected handoff below."""
 
     CONTEXT: ClassVar[Context] = "history"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
@@ -76,14 +76,14 @@ class HistoryScreen(BaseScreen):
         super().__init__(model, client, ui)
         self._now = now
         self.of_agent: str | None = None
-        """Show only this agent's handoffs; None shows all."""
+        """The agent whose handoffs are shown; None for all agents."""
         self._chains: list[HistoryChain] = []
         """The loaded chains, newest first."""
         self._older: str | None = None
         """Cursor of the next page; None if all pages are loaded."""
         self._total = 0
         self._loaded_of: str | None = None
-        """The agent whose history is loaded; None for all."""
+        """The agent whose history is loaded; None for all agents."""
         self._wanted = PAGE
         """The number of handoffs to load."""
         self._loads = 0
@@ -224,7 +224,7 @@ class HistoryScreen(BaseScreen):
             self._go_on(entry)
 
     def _go_on(self, entry: Entry) -> None:
-        """Ask for a name, and start an agent from a document."""
+        """Ask for a name, and start an agent from the selected handoff's document."""
         place = entry.document
         if place is None:
             show_reason(self, "There is no document to continue from.")
@@ -286,7 +286,7 @@ class HistoryScreen(BaseScreen):
         self.list.move(steps)
 
     def _back(self) -> None:
-        """Clear the search first, then leave the screen."""
+        """Clear the search if there is one; otherwise leave the screen."""
         if self._searched:
             self.search.value = ""
             self.search.display = False
@@ -313,13 +313,13 @@ class HistoryScreen(BaseScreen):
             self._ask()
 
     def _ask(self) -> None:
-        """Reload the list, with the current search."""
+        """Load the list again, with the current search."""
         words = self.search.value.strip()
         fetch = partial(self._fetch, words, self.of_agent)
         in_background(self, fetch, group="fetch", exclusive=True)
 
     async def _fetch(self, searched: str, agent: str | None) -> None:
-        """Reload as many handoffs as were loaded before."""
+        """Load the list again, with as many handoffs as before."""
         try:
             if searched:
                 page = HistoryPage(chains=await self.client.history(agent, searched))
@@ -346,13 +346,13 @@ class HistoryScreen(BaseScreen):
         self._loaded()
 
     def _load_near_end(self) -> None:
-        """Load older handoffs if the selection is near the end of the loaded ones."""
+        """Load older handoffs if the selection is near the end of the list."""
         keys = self.list.keys
         if len(keys) < self.list.size.height or self.list.selected in keys[-NEAR_END:]:
             self._load(_handoffs(self._chains) + PAGE)
 
     def _scrolled(self) -> None:
-        """Load older handoffs if the end of the loaded ones is in view."""
+        """Load older handoffs if the end of the list is in view."""
         if self.list.scroll_offset.y + self.list.size.height + NEAR_END > len(self.list.keys):
             self._load(_handoffs(self._chains) + PAGE)
 
@@ -363,7 +363,7 @@ class HistoryScreen(BaseScreen):
         in_background(self, self._follow, group="older", exclusive=True)
 
     async def _follow(self) -> None:
-        """Load older pages; stop if the list is reloaded before they arrive."""
+        """Load older pages; stop if the list is loaded again before the pages arrive."""
         begun, chains, older = self._loads, self._chains, self._older
         agent, total, added = self._loaded_of, self._total, True
         try:

@@ -1,4 +1,4 @@
-"""The inbox: everything that needs the user, with one key to answer.
+"""The inbox: everything that needs the user, and one key to answer the selected item.
 
 Permissions are answered in the agent's pane, documents on the review screen.
 """
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 MINUTE = 15.0
-"""Seconds between updates of the ages, which are shown in minutes."""
+"""Seconds between two updates of the ages, which are shown in minutes."""
 LOW = 20
-"""Lines of the terminal below which no pane is shown."""
+"""Minimum lines of the terminal for showing a pane."""
 EMPTY = "Nothing needs you. New items appear here automatically."
 
 
@@ -48,7 +48,7 @@ def _now() -> datetime:
 
 
 class InboxScreen(BaseScreen):
-    """The list of items above, the selected one in full below."""
+    """The list of items above, the selected item in full below."""
 
     CONTEXT: ClassVar[Context] = "inbox"
     BINDINGS: ClassVar[list[BindingType]] = bindings("inbox")
@@ -159,7 +159,7 @@ class InboxScreen(BaseScreen):
         self.list.move(10_000)
 
     async def _look_at_held(self) -> None:
-        """Read the untrusted settings, whose changes are not streamed."""
+        """Read the untrusted settings, because the supervisor does not stream their changes."""
         try:
             status = await self.client.status()
         except CockpitError:

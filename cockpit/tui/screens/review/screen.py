@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 MOST = 262_144
-"""Characters of a document to render at most; validation keeps documents far below."""
+"""Maximum characters of a document that are rendered; handoff documents are far smaller."""
 
 MOST_REASONS = 8
-"""Lines of an error at most."""
+"""Maximum lines of an error."""
 
 
 def plain_parser() -> MarkdownIt:
@@ -66,7 +66,7 @@ def plain_parser() -> MarkdownIt:
 
 
 class ReviewScreen(TextScreen):
-    """The review of one agent's handoff. Closes once its question is no longer open."""
+    """The review of one agent's handoff. Closes once the handoff's question is answered."""
 
     CONTEXT: ClassVar[Context] = "review"
     BINDINGS: ClassVar[list[BindingType]] = bindings("review")
@@ -119,8 +119,7 @@ class ReviewScreen(TextScreen):
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
-        """Check again, because the question may have been answered while another screen was
-        shown."""
+        """Check again whether the question is still open, after another screen was shown."""
         if self.is_mounted:
             self._show()
 
@@ -153,7 +152,7 @@ class ReviewScreen(TextScreen):
         self._approve_shown(straight=True)
 
     def _approve_shown(self, *, straight: bool) -> None:
-        """Approve what is shown; refuse while a newer document is loading."""
+        """Approve the document on the screen, unless a newer document is being loaded."""
         if self._is_read or self._shown[0] != "review":
             self._answer(self._approval(straight=straight))
             return
@@ -212,7 +211,7 @@ class ReviewScreen(TextScreen):
         self._go_to(-1)
 
     def _go_to(self, step: int) -> None:
-        """Switch to another waiting question."""
+        """Switch to the next or previous handoff that is waiting for an answer."""
         waiting = waiting_reviews(self.model)
         if self.name_of_agent in waiting:
             place = (waiting.index(self.name_of_agent) + step) % len(waiting)
@@ -229,9 +228,9 @@ class ReviewScreen(TextScreen):
         self._requests.send(verb, answered, self._show_refusal)
 
     def _show_refusal(self, error: CockpitError) -> None:
-        """Show a document's faults above it, and other errors as a toast.
+        """Show the faults of a refused document above the document, and other errors as a toast.
 
-        Reloads the document, which may have changed.
+        Loads the document again, because it may have changed.
         """
         if isinstance(error, BadUsage):
             self._refused = error
@@ -257,7 +256,7 @@ class ReviewScreen(TextScreen):
         self._refusal.set_spans(refusal_spans(self._refused, edit, refuse))
 
     def _reload(self) -> None:
-        """Reload the document; approving is blocked until it is shown."""
+        """Load the document again; approving is blocked until the document is shown."""
         self._is_read, self._unread = False, None
         self._ask()
         in_background(self, self._load, group="load", exclusive=True)
@@ -310,17 +309,17 @@ class ReviewScreen(TextScreen):
         self._ask()
 
     async def _load_continuation(self) -> str:
-        """Return the continuation for the new session; empty before there is a document."""
+        """Return the new session's first prompt; empty before there is a document."""
         try:
             return await self.client.continuation(self.name_of_agent)
         except CockpitError:
             return ""
 
     def _draw(self, text: str, continuation: str = "") -> None:
-        """Show the document if it differs from the one shown.
+        """Show the document if it differs from the document on the screen.
 
-        Does not await the update: cancelling a task that awaits the removal of widgets cancels
-        the widgets themselves, and Textual then exits silently.
+        Does not await the update: cancelling a task that awaits the removal of widgets cancels the
+        widgets themselves, and Textual then exits silently.
         """
         if (text, continuation) == (self._drawn, self._drawn_continuation) or not self.is_attached:
             return

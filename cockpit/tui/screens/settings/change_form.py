@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 PAUSE = 0.1
-"""Seconds to wait after the last letter before validating."""
+"""Seconds after the last typed letter, after which the form is validated."""
 
 
 class ChangeForm(Form[bool]):
-    """Dismisses with True if something was saved."""
+    """Returns True if something was saved."""
 
     def __init__(self, client: Client, read_files: Callable[[], Files], home: str) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class ChangeForm(Form[bool]):
         return ""
 
     def show(self, loaded: Loaded) -> None:
-        """Draw the resulting settings; called at start and after every change."""
+        """Draw the settings that would result; called at the start and after every change."""
 
     def written(self, loaded: Loaded) -> None:
         """Apply the saved settings to this screen."""
@@ -74,7 +74,7 @@ class ChangeForm(Form[bool]):
         self.judge()
 
     async def _read_again(self, why: str) -> None:
-        """Reload files that changed on disk; keep the user's input."""
+        """Read files again that changed on disk; keep the user's input."""
         try:
             self._files = await asyncio.to_thread(self._read_files)
         except CockpitError as error:
@@ -146,7 +146,7 @@ class ChangeForm(Form[bool]):
         self.dismiss(True)
 
     async def _reload(self, files: Files) -> str:
-        """Ask the supervisor to reload the files; return a message, empty on success."""
+        """Ask the supervisor to read the files; return a message, empty on success."""
         config = str(files.project_path) if files.project_path else None
         try:
             await self._client.ask(Load(config=config, named=files.named))

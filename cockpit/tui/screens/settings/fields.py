@@ -54,18 +54,18 @@ CHOICES: dict[tuple[str, ...], tuple[Option, ...]] = {
         Option("off", "off"),
     ),
 }
-"""The options of each choice; a setting's label is the last part of its path."""
+"""The options of each choice. A setting's label is the last part of the setting's path."""
 
 
 class Setting:
-    """One setting and the field that changes it."""
+    """One setting, with the form's field for it."""
 
     def __init__(self, path: tuple[str, ...], field: Field | Choice) -> None:
         self.path = path
         self.field = field
         self.word = path[-1]
         self.is_reset = False
-        """Whether the user wants a reset, which removes the setting from its file."""
+        """Whether the user wants to reset the setting, which removes it from its file."""
         self._held = field.value
 
     @property
@@ -81,7 +81,7 @@ class Setting:
         return None if self.is_reset else self.field.value.strip()
 
     def show_value(self, loaded: Loaded) -> None:
-        """Show the value that the files set now."""
+        """Show the value that the configuration files set."""
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
             if not self.is_changed:
@@ -92,7 +92,7 @@ class Setting:
             self.field.placeholder = value
 
     def show_default(self, loaded: Loaded) -> None:
-        """Show the value that would apply after a reset."""
+        """Show the value that the setting would have after a reset."""
         if not self.is_reset:
             return
         value = value_at(loaded, self.path)

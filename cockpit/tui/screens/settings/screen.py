@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cockpit.config.schema import ContextSettings
 
 LOW = 20
-"""Rows below which a form takes the whole screen."""
+"""Rows of the terminal below which a form takes the whole screen."""
 ROWS_WITHOUT_PREVIEW = 21
 """Rows of the form without the preview, including the border."""
 ELSEWHERE = {
@@ -76,7 +76,7 @@ class SettingsScreen(ChangeForm):
         self._theme_before = ""
         self._loaded: Loaded | None = None
         self._note = ""
-        """Why a setting was not reset."""
+        """Why a setting was not reset; empty if none was refused."""
         self._reset_requested: Setting | None = None
         """The setting to reset once the files are read."""
         self.settings = settings()
@@ -207,7 +207,7 @@ class SettingsScreen(ChangeForm):
             self._open_keys()
 
     def action_reset(self) -> None:
-        """Reset the focused setting to its default, or undo the reset."""
+        """Reset the focused setting to its default, or cancel the reset."""
         self.after_what_was_typed(self._reset)
 
     def _reset(self) -> None:
@@ -229,7 +229,7 @@ class SettingsScreen(ChangeForm):
         self.judge()
 
     def _request_reset(self, setting: Setting, files: Files) -> None:
-        """Discard unsaved text, then reset the setting if a file sets it."""
+        """Discard unsaved text, then reset the setting if a file contains it."""
         setting.is_reset = files.why_not_out(setting.path) is None
         if isinstance(setting.field, Field):
             with setting.field.prevent(Input.Changed):
@@ -251,7 +251,7 @@ class SettingsScreen(ChangeForm):
         self._fit(len(shown))
 
     def _fit(self, lines: int) -> None:
-        """Fit the height to the preview; use the whole of a low screen."""
+        """Fit the form's height to the preview; on a low screen, use all lines."""
         low = self.app.size.height < LOW
         self.query_one(".dialog").styles.max_height = (
             "100%" if low else ROWS_WITHOUT_PREVIEW + max(3, lines)

@@ -1,6 +1,6 @@
 """Turn the filled-in start form into a request or a configuration table.
 
-For a configured agent only the changed fields are sent, so that its file still applies.
+For a configured agent only the changed fields are sent, so that the agent's file still applies.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def order(filled: Filled) -> Start:
 
 
 def kept_settings(filled: Filled) -> AgentSettings:
-    """Return the agent's table for the file, without default values, so that defaults apply."""
+    """Return the agent's table for the file, with only the values that differ from defaults."""
     said: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
     if filled.prompt:
         said["prompt"] = filled.prompt

@@ -1,6 +1,6 @@
-"""The form for starting a stopped or new agent. Shows the outcome while typing.
+"""The form for starting a stopped or new agent. Shows the result while the user types.
 
-The supervisor computes the outcome (`Plan`): directory, branch, or why the agent cannot start.
+The supervisor computes the result (`Plan`): directory, branch, or why the agent cannot start.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OWN_WORKTREE = Option("git_worktree", "yes", "its own checkout and branch")
 ONCE = Option("", "no", "only this time")
 KEPT = Option("yes", "yes", "to the file shown below")
 PAUSE = 0.1
-"""Seconds to wait after the last letter before asking the supervisor."""
+"""Seconds after the last typed letter, after which the supervisor is asked."""
 
 
 class StartScreen(Form[Start]):
@@ -92,7 +92,7 @@ class StartScreen(Form[Start]):
         self._touched: set[str] = set()
         """The choices that the user changed."""
         self._saved_in: Path | None = None
-        """The file this agent has already been saved to."""
+        """The file in which this agent is saved already; None if not saved."""
         self._busy = False
         stopped = [agent.name for agent in agents if has_ended(agent)]
         first = selected if selected in stopped else ""
@@ -151,7 +151,7 @@ class StartScreen(Form[Start]):
         self.action_submit()
 
     async def _learn_defaults(self, read: Callable[[], Files]) -> None:
-        """Preset the fields with the configured defaults."""
+        """Fill the fields with the configured defaults."""
         try:
             self._files = await asyncio.to_thread(read)
         except CockpitError:
@@ -166,7 +166,7 @@ class StartScreen(Form[Start]):
                 field.value = value
 
     def _judge(self) -> None:
-        """Show an invalid name at once; ask the supervisor about the rest."""
+        """Show an invalid name at once; let the supervisor check the other fields."""
         known = self._agents.get(self.named.value)
         self._show_what_is_known(known)
         if (wrong := self._wrong_name()) is not None:
@@ -187,7 +187,7 @@ class StartScreen(Form[Start]):
 
     @property
     def _host(self) -> str | None:
-        """The remote host in the name; None for this machine."""
+        """The remote host in the agent's name; None for this machine."""
         return host_and_name(self.named.value)[0]
 
     @property
@@ -205,9 +205,9 @@ class StartScreen(Form[Start]):
         return bool(self.keep.value) and self._host is None
 
     def _show_what_is_known(self, known: AgentStatus | None) -> None:
-        """Preset the unchanged choices with the values of the agent with this name.
+        """Fill unchanged choices with the values of the agent with this name.
 
-        Never changes text fields: that would race with the user's typing.
+        Never changes text fields, because the user may be typing in them.
         """
         place = (known.configured_directory or known.directory) if known else str(self._base)
         if known:
@@ -299,7 +299,7 @@ class StartScreen(Form[Start]):
         self.dismiss(asked)
 
     def _save(self, filled: Filled, files: Files) -> Start:
-        """Save the agent to the file, once; return the request to start it from there."""
+        """Save the agent to the file, unless already saved; return the request that starts it."""
         if self._saved_in is None:
             filled = replace(filled, directory=_normalized(filled.directory))
             file = files.agents_file(filled.directory)

@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 BEAT = 1.0
-"""Seconds between updates of the elapsed time of a removal."""
+"""Seconds between two updates of the elapsed time of a removal."""
 LONG = 30.0
-"""Seconds a toast about a removal stays: the user may want to note the git ref."""
+"""Seconds for which a message about a removal stays: the user may want to note the git
+reference."""
 
 
 class WorktreesScreen(BaseScreen):
-    """The list of worktrees; loaded when opened, on request and after a removal."""
+    """The list of worktrees; loaded when the screen opens, on request and after a removal."""
 
     CONTEXT: ClassVar[Context] = "worktrees"
     BINDINGS: ClassVar[list[BindingType]] = bindings("worktrees")
@@ -214,7 +215,7 @@ class WorktreesScreen(BaseScreen):
                 for at, line in enumerate(lines) if line]  # fmt: skip
 
     def _say_after(self, width: int) -> list[list[Span]]:
-        """Return the lines below the list: removed worktrees, how to restore them, lost hosts."""
+        """Return the lines below the list: removed worktrees with their commands, and lost hosts."""
         said: list[Span] = []
         if self._trees is None:
             said.append(Span("  loading…", "muted"))
