@@ -16,11 +16,11 @@ def in_background(
     group: str = "default",
     exclusive: bool = False,
 ) -> None:
-    """Run a task while `node` lives; `exclusive` cancels the group's earlier task.
+    """Run a task while `node` exists; `exclusive` cancels the group's earlier task.
 
     Takes a function, not a coroutine: a coroutine cancelled before its start would be reported as
-    never awaited. An unhandled error ends the application. A task may be cancelled, so it must
-    not await Textual: the cancellation would reach its widgets.
+    never awaited. An unhandled error ends the application. A task may be cancelled, so it must not
+    await Textual: the cancellation would reach Textual's widgets.
     """
     _worker: Worker[None] = node.run_worker(
         cast("Callable[[], Coroutine[None, None, None]]", task), group=group, exclusive=exclusive

@@ -1,4 +1,4 @@
-"""The context that every screen gets: the user's environment and the functions to act on it."""
+"""What every screen gets: the user's environment, and functions to act on it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class UIContext:
     """Whether the screen owns its terminal, so that attaching suspends the application."""
     pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))
     keys: dict[str, str] = field(default_factory=dict)
-    """The user's own keys by action; changed in place when the settings change."""
+    """The user's own keys, by action; the dictionary is changed when the settings change."""
     host: str = "local"
     """The user's name for the main host."""
     home: str = ""
     """The user's home directory on the main host, shown as `~`."""
     directory: Path = Path("/")
-    """The directory cockpit was started in; the default for new agents."""
+    """The directory in which cockpit was started; the default for new agents."""
     files: Callable[[], Files] | None = None
     """Reads the configuration from disk; None if the screen cannot change the configuration."""
     reload: ReloadDependencies | None = None

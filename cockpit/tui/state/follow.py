@@ -1,7 +1,7 @@
-"""Keep one supervisor's part of the model current from its stream.
+"""Keep one supervisor's part of the model current, from the supervisor's stream.
 
-A lost supervisor is not an error: the last state stays, and the connection is retried with
-backoff.
+A lost supervisor is not an error: the last state stays, and the connection is retried at growing
+intervals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
 """Maximum seconds between retries. Short, because connecting to a local socket is cheap."""
 LAST_REMOTE_RETRY = 30.0
-"""Maximum seconds between retries on a remote host, where each costs a login and a log entry."""
+"""Maximum seconds between retries on a remote host, where each retry costs a login and a log
+entry."""
 BEGINNING = 3.0
 AT_THE_BEGINNING = 0.05
 """Seconds between retries during the first `BEGINNING` seconds: a supervisor that was started
@@ -60,7 +61,7 @@ async def follow(client: Supervisor, part: Part) -> None:
 
 
 def _why(error: CockpitError, *, is_remote: bool) -> str:
-    """Return the error in one line; for a remote host, with its title."""
+    """Return the error in one line; for a remote host, with the error's title."""
     words = (
         [error.title, *error.detail.splitlines()[:1]]
         if is_remote
@@ -77,7 +78,7 @@ async def _follow_once(client: Supervisor, part: Part) -> None:
 
 
 async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
-    """Return the next line; None at the end. Raises `NotUnderstood` if it cannot be parsed."""
+    """Return the next line; None at the end. Raises `NotUnderstood` for an invalid line."""
     try:
         return await anext(lines)
     except StopAsyncIteration:
@@ -100,6 +101,6 @@ async def _take(client: Supervisor, part: Part, line: WatchLine) -> None:
 
 
 class _Closing(Protocol):
-    """The `aclose` that every client stream has but `AsyncIterator` lacks."""
+    """An async iterator with `aclose`, which client streams have but `AsyncIterator` lacks."""
 
     def aclose(self) -> Awaitable[None]: ...

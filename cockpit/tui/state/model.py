@@ -1,7 +1,7 @@
-"""The screens' model: the last known fleet, the selected agent and the connections.
+"""The screens' model: the last known agents, the selected agent and the connections.
 
-A fleet has one supervisor, or one on each of several hosts; a `Part` is the state of one.
-Plain values and callbacks: no Textual, no waiting, no requests.
+The agents belong to one supervisor, or to one on each of several hosts; a `Part` is the state of
+one supervisor. Plain values and callbacks: no Textual, no waiting, no requests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Change(StrEnum):
     """The kind of change that a listener is called with."""
 
     FLEET = "fleet"
-    """Agents were added or removed, or the whole fleet was replaced."""
+    """Agents were added or removed, or all agents were replaced."""
     AGENT = "agent"
     """One agent changed; the listener gets its name."""
     SELECTION = "selection"
@@ -57,7 +57,7 @@ Listener = Callable[[Change, str | None], None]
 
 
 class Part:
-    """The state of one supervisor. Only `follow` writes it."""
+    """The state of one supervisor. Only `follow` changes it."""
 
     def __init__(self, model: Model, host: str) -> None:
         self._model = model
@@ -67,7 +67,7 @@ class Part:
         """The version that the supervisor reports."""
         self.connection = Connection()
         self.held: list[HeldSetting] = []
-        """Settings ignored because their file is untrusted, as last read."""
+        """Settings that are ignored because their file is not trusted, as last read."""
         self.elsewhere = 0
         """The number of sessions that no cockpit started, as last reported."""
         self.last_event = 0
@@ -97,7 +97,7 @@ class Part:
                     self._model.happened(fresh[0])
 
     def remember(self, events: list[Event]) -> None:
-        """Add those events that are newer than the newest known one."""
+        """Add the events that are newer than the newest known event."""
         if fresh := self._fresh(events):
             self._model.remember(fresh)
 
@@ -110,7 +110,7 @@ class Part:
         self._connect(Connection(live=True))
 
     def lost(self, now: float, why: str, *, incompatible: bool = False) -> None:
-        """Record that the supervisor does not answer; retries keep the time of the first loss."""
+        """Record that the supervisor does not answer; keeps the time of the first failure."""
         since = self.connection.lost_at
         if self.connection.live or since is None:
             since = now
@@ -141,13 +141,13 @@ class Model:
         """`host` is the main host, `others` are the hosts shown with it."""
         self.main = Part(self, host)
         self.parts = {host: self.main, **{other: Part(self, other) for other in others}}
-        """Parts by the user's name for the host, in display order."""
+        """Parts in display order, by the user's name for the host."""
         self.agents: dict[str, AgentStatus] = {}
         """Agents by name, in each supervisor's order."""
         self.received_at: dict[str, float] = {}
-        """When each agent's row last arrived. The age in a row is relative to this time."""
+        """When each agent's status last arrived. The age in a status is relative to this time."""
         self.selected = selected
-        """The selected name; kept while that agent is missing."""
+        """The name of the selected agent; kept while that agent is missing."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
         """Events, oldest first."""
         self._listeners: list[Listener] = []
@@ -169,12 +169,12 @@ class Model:
 
     @property
     def part(self) -> Part:
-        """The part of the selected agent; the main one if none is selected."""
+        """The part of the selected agent; without a selected agent, the main part."""
         return self.part_of(self.selected)
 
     @property
     def held(self) -> list[HeldSetting]:
-        """Settings ignored because their file is untrusted, on all hosts."""
+        """Settings of all hosts that are ignored because their file is not trusted."""
         return [one for part in self.parts.values() for one in part.held]
 
     @property
@@ -192,7 +192,10 @@ class Model:
 
     @property
     def lost(self) -> list[Part]:
-        """The parts that do not answer, without those not tried yet; empty for a single host."""
+        """The parts that do not answer, without those that were not tried yet.
+
+        Empty for a single host.
+        """
         parts = self.parts.values() if self.is_joined else ()
         return [part for part in parts if part.connection.lost_at is not None]
 
@@ -278,13 +281,13 @@ class Model:
         self.notify(Change.FLEET)
 
     def happened(self, event: Event) -> None:
-        """Append a new event, in order of arrival: the clocks of hosts differ."""
+        """Append a new event, in the order of arrival: the clocks of hosts differ."""
         self.events.append(event)
         self.notify(Change.EVENT)
         self.notify(Change.HAPPENED)
 
     def remember(self, events: list[Event]) -> None:
-        """Add past events, sorted by time among those of other hosts."""
+        """Add past events, sorted by time with those of other hosts."""
         self.events.extend(events)
         if self.is_joined:
             self.events = deque(sorted(self.events, key=lambda event: event.at), KEPT_EVENTS)

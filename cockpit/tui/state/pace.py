@@ -33,7 +33,10 @@ def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:
 
 
 class Throttled:
-    """A throttled call: the first one runs at once, later ones after the interval."""
+    """A limit on how often a function is called.
+
+    The first call runs at once, later calls after the interval.
+    """
 
     def __init__(
         self, pump: MessagePump, every: Callable[[], float], call: Callable[[], object]
@@ -45,7 +48,7 @@ class Throttled:
         self._waiting = False
 
     def want(self) -> None:
-        """Request the call, now or when the interval is over. Idempotent."""
+        """Call the function now, or when the interval is over. Idempotent."""
         if self._waiting:
             return
         wait = self._last + self._every() - monotonic()

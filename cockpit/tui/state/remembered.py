@@ -16,7 +16,7 @@ MOST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The saved state of the fleet screen."""
+    """The saved sort order, layout and selection of the agents' screen."""
 
     selected: str | None = None
     sort: str = "need"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cockpit.config.schema import CockpitSettings, Settings
 
 PAUSE = 0.2
-"""Seconds to wait after a file change before reading it: editors write in several steps."""
+"""Seconds to wait after a file change before the file is read: editors write in several steps."""
 
 
 class SettingsRead(Message):
@@ -39,9 +39,10 @@ class ReloadDependencies:
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     """The clients to follow, by host; an unchanged host keeps its client object."""
     watch: Callable[[Callable[[], None]], Callable[[], None]]
-    """Call a function when a file may have changed; returns a function that stops the watch."""
+    """Watches the files; calls the given function when a file may have changed. Returns a function
+    that stops the watch."""
     let_through: Callable[[], None] = lambda: None
-    """Make our tmux pass through desktop notifications."""
+    """Lets our tmux pass desktop notifications to the terminal."""
 
 
 def drawn_as(

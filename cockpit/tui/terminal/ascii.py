@@ -50,7 +50,7 @@ def ascii_only(text: str) -> str:
 
 
 def _shown(joined: str, cells: int) -> str:
-    """Convert one grapheme; its first character selects the replacement."""
+    """Convert one grapheme to ASCII, by the grapheme's first character."""
     return _drawn(joined[0]).ljust(cells, UNKNOWN)[:cells]
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from textual.app import App
 
 Attach = Callable[[str], Awaitable[None]]
-"""Attach to the pane of the agent with that name; may return before the user detaches."""
+"""Attaches to the pane of the agent with that name; may return before the user detaches."""
 
 Edit = Callable[[Path], Awaitable[None]]
-"""Open a file in the user's editor; returns when the editor exits."""
+"""Opens a file in the user's editor; returns when the editor exits."""
 
 
 async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) -> None:

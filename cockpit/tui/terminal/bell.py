@@ -21,9 +21,9 @@ from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
 
 SOON = 0.5
-"""Seconds to collect further events after the first."""
+"""Seconds in which further events join the first one in a message."""
 LONGEST = 240
-"""Characters of a message at most."""
+"""Maximum characters of a message."""
 BELL = "\a"
 
 
@@ -45,7 +45,6 @@ class Bell:
         self._last = float("-inf")
 
     def use_settings(self, settings: Notifications) -> None:
-        """Replace the settings."""
         self._settings = settings
 
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
@@ -88,5 +87,5 @@ def sequence(how: InTerminal, title: str, body: str, *, behind_tmux: bool) -> st
 
 
 def wrapped(plain: str) -> str:
-    """Wrap a sequence so that tmux passes it to its terminal, if allowed."""
+    """Wrap a sequence so that tmux passes it to tmux's own terminal, if tmux allows this."""
     return "\x1bPtmux;" + plain.replace("\x1b", "\x1b\x1b") + "\x1b\\"

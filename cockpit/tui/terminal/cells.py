@@ -13,8 +13,8 @@ from functools import lru_cache
 from rich.cells import cell_len
 
 Cell = tuple[str, str]
-"""The text and style of a cell. A run of wide characters is in its first cell; the other cells of
-the run have no text."""
+"""The text and style of a cell. A run of wide characters is in the run's first cell; the run's
+other cells have no text."""
 
 _TOKEN = re.compile(
     r"\x1b\[(?P<row>\d+);(?P<column>\d+)H"
@@ -113,7 +113,7 @@ class ScreenDiff:
 def _stretches(changed: list[int], cells: list[Cell]) -> list[tuple[int, int]]:
     """Return the first and last cell of each changed run; small gaps in one style are included.
 
-    A run of wide characters is one cell followed by empty ones, and is written as a whole.
+    A run of wide characters is written as a whole: its text is in its first cell.
     """
     found: list[tuple[int, int]] = []
     for i in changed:
@@ -180,7 +180,7 @@ def _ground(style: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _turned(old: str, new: str) -> str:
-    """Return the shortest sequence from one style to another."""
+    """Return the shortest SGR sequence that changes one style into another."""
     old_attributes, old_foreground, old_background = _parts(old)
     attributes, foreground, background = _parts(new)
     if old_attributes != attributes:

@@ -18,9 +18,9 @@ def ratio(one: Color, other: Color) -> float:
 
 
 def legible(colour: Color, grounds: Iterable[Color], least: float = TEXT) -> Color:
-    """Return the colour, made lighter or darker until it is readable on all backgrounds.
+    """Return the colour, made lighter or darker until it can be read on all backgrounds.
 
-    If that is impossible, the better of black and white.
+    If no such colour exists, returns the better of black and white.
     """
     over = list(grounds)
     ends = (Color(255, 255, 255), Color(0, 0, 0))

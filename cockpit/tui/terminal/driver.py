@@ -17,7 +17,7 @@ from cockpit.tui.terminal.paste_guard import PasteGuard
 READ = 4096
 """Bytes per read: the size of a terminal's line buffer."""
 LOOK = 0.1
-"""Seconds after which a lone Esc is read as the key; also the interval of checks for exit."""
+"""Seconds after which a lone Esc is read as the Esc key; also the interval of checks for exit."""
 _TITLE = "\x1b]2;{}\x07"
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 

@@ -1,8 +1,8 @@
 """Line filters for sixteen colours, and for none.
 
 Textual uses greys for NO_COLOR and the nearest match for sixteen colours, which makes backgrounds
-or text invisible. These filters drop backgrounds close to the page colour, draw others in reverse,
-and give text a readable colour.
+or text invisible. The filters drop backgrounds close to the page colour, draw others in reverse,
+and give text a colour that can be read.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from textual.filter import LineFilter
 from cockpit.tui.terminal.contrast import TEXT, ratio
 
 STANDS_OUT = 2.0
-"""The contrast from which a background stands out."""
+"""Minimum contrast of a background that stands out from the page."""
 SAME_HUE = 1 / 9
 COLOURED = 28
-"""The minimum difference of the RGB parts, of 255; a colour with less is treated as grey."""
+"""Minimum difference of the red, green and blue parts (0 to 255); below it, a colour is grey."""
 
 _SIXTEEN = {
     number: Color.parse(f"rgb({red},{green},{blue})")
@@ -78,7 +78,7 @@ def _sixteen(style: Style | None, page: Color, written: bool) -> Style:
 
 
 def _stands_out(style: Style | None, page: Color, written: bool) -> bool:
-    """Return whether the background is more visible than the text on it."""
+    """Return whether the background stands out more than the text on it."""
     if style is None or style.bgcolor is None or style.bgcolor.is_default:
         return False
     seen = ratio(_known(style.bgcolor, page), page)
@@ -94,7 +94,7 @@ def _known(colour: RichColor | None, otherwise: Color) -> Color:
 
 @lru_cache(maxsize=1024)
 def _nearest(colour: Color, ground: int) -> int:
-    """Return the readable ANSI colour with the nearest hue; otherwise a grey, black or white."""
+    """Return the readable ANSI colour with the nearest hue; without one, a grey, black or white."""
     readable = [number for number in _SIXTEEN if ratio(_SIXTEEN[number], _SIXTEEN[ground]) >= TEXT]
     hues = {number: _turn(colour, _SIXTEEN[number]) for number in readable}
     alike = [number for number, turn in hues.items() if turn <= SAME_HUE]

@@ -1,9 +1,10 @@
 """Detect keys that arrive in one burst, such as an unbracketed paste.
 
 Most terminals mark pastes. A Linux console, an old `screen` or a program that writes into the
-terminal do not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive
-together and look the same. So the keys of a burst still run in order. Only destructive actions are
-refused from a large burst, and a confirmation is ignored if it arrives together with another key.
+terminal does not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive
+together, and cannot be told from a paste. So the keys of a burst still run in order. Only
+destructive actions are refused from a large burst, and a confirmation is ignored if it arrives
+together with another key.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
 TOGETHER = 0.02
-"""Seconds between keys of one burst, at most. Typing takes 40 ms per key."""
+"""Maximum seconds between two keys of one burst. Typing takes 40 ms per key."""
 PASTE = 4
-"""Number of distinct characters from which a burst looks pasted; a held key is only one."""
+"""Minimum number of distinct characters in a burst that looks pasted; a held key has only one."""
 _MARK = "cockpit_burst"
 
 
@@ -74,9 +75,9 @@ def key_in_hand(pump: MessagePump) -> Burst | None:
 
 
 def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:
-    """Return why a destructive action is refused; None if it is allowed.
+    """Return why a destructive action is refused; None if the action is allowed.
 
-    Each burst gets the reason only once; after that it is empty.
+    Each burst gets the reason only once; after that, the returned text is empty.
     """
     if burst is None or not burst.is_paste:
         return None

@@ -1,7 +1,7 @@
-"""Theme files: a palette, and our own variables that the screens use.
+"""Theme files: a palette, and cockpit's own variables for the screens.
 
-A theme is named after its file; later folders override earlier ones. An invalid file is skipped
-and reported.
+A theme has the name of its file; a theme in a later folder replaces one of the same name. An
+invalid file is skipped and reported.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def load(folders: Iterable[Path]) -> Themes:
 
 
 def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
-    """Return the theme to use, and a message for the user if it is not the requested one."""
+    """Return the theme to use, and a message if it is not the theme that the user chose."""
     broken = themes.troubles.get(name)
     if name in themes.themes or name in BUILTIN_THEMES:
         return (
@@ -63,9 +63,9 @@ def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
 
 
 def defaults(colours: Mapping[str, str]) -> dict[str, str]:
-    """Derive our variables from the colours of a theme that does not set them.
+    """Derive cockpit's variables from the colours of a theme that does not set them.
 
-    This makes any Textual theme usable.
+    So every Textual theme can be used.
     """
     quiet = _readable(_mixed(colours, "background", "foreground", 0.55), colours)
     return {

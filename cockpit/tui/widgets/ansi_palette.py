@@ -20,10 +20,10 @@ from cockpit.core.sgr import Style as AnsiStyle
 from cockpit.tui.terminal.contrast import legible, ratio
 
 SEEN = 2.0
-"""The contrast below which text is adjusted. Intentionally dimmed text has more contrast."""
+"""The contrast below which text is adjusted. Text that is dim on purpose has more contrast."""
 
 KEPT = 2000
-"""Cached styles; a full cache is cleared."""
+"""Maximum number of cached styles; a full cache is cleared."""
 
 
 class AnsiPalette:
@@ -78,7 +78,7 @@ def _colour(colour: Chosen) -> Color | None:
 
 
 def _parsed(value: str) -> Blend | None:
-    """Return the colour; None if invalid, as in a theme that leaves it to the terminal."""
+    """Return the colour; None if the value is invalid, as in a theme without that colour."""
     try:
         found = Blend.parse(value)
     except ColorParseError:

@@ -13,14 +13,14 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans, under
 
 Say = Callable[[int, int], Sequence[Spans]]
-"""Renders the item at an index for a width."""
+"""Renders the item with this index in this width."""
 
 
 class Blocks(Lines, can_focus=True, inherit_bindings=False):
     """`say` renders an item; `after` renders the lines below all items."""
 
     class Moved(Message):
-        """The selection changed."""
+        """Another item was selected."""
 
     def __init__(self, say: Say, after: Callable[[int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)

@@ -18,7 +18,7 @@ class Option(NamedTuple):
     value: str
     word: str
     meaning: str = ""
-    """An explanation; left out if there is no room."""
+    """An explanation of the option; left out if there is no room."""
 
 
 class Choice(OneLine, can_focus=True):
@@ -53,13 +53,13 @@ class Choice(OneLine, can_focus=True):
 
     @value.setter
     def value(self, value: str) -> None:
-        """Select without a message; an unknown value selects the first option."""
+        """Select an option without a message; an unknown value selects the first option."""
         values = [option.value for option in self._options]
         self._at = values.index(value) if value in values else 0
         self.show()
 
     def offer(self, options: Sequence[Option]) -> None:
-        """Replace the options; keeps the value if it is among them."""
+        """Replace the options; keeps the value if it is among the new options."""
         value = self.value
         self._options = list(options)
         self.value = value

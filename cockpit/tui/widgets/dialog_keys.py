@@ -19,7 +19,7 @@ _HINT = re.compile(r"(\S+)(?: \S+)*")
 
 
 class DialogKeys(Static):
-    """`KEY word` pairs separated by two or more spaces; clicking one presses its key."""
+    """Hints in the form `KEY word`, separated by two or more spaces; a click presses the key."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, classes="dialog--keys", markup=False)

@@ -15,11 +15,11 @@ from cockpit.wire.stream import Event
 
 SHOWN = 200
 WIDEST = 24
-"""Cells of a name at most."""
+"""Maximum cells of a name."""
 
 
 class Feed(Lines, can_focus=False):
-    """Shows the last events, and stays at the end unless scrolled up."""
+    """Shows the last events. Stays at the end unless the user scrolls up."""
 
     DEFAULT_CSS = """
     Feed { height: 8; display: none; }
@@ -27,7 +27,7 @@ class Feed(Lines, can_focus=False):
     """
 
     def __init__(self, *, of_one: bool = False) -> None:
-        """`of_one`: all events are of one agent, so its name is left out."""
+        """`of_one`: all events are of one agent, so the agent's name is left out."""
         super().__init__(id="feed")
         self._of_one = of_one
 

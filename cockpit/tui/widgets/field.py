@@ -17,7 +17,7 @@ from cockpit.tui.terminal.paste_guard import burst_of, looked_like_a_paste
 
 
 async def run_in_order(widget: Widget, event: Key) -> None:
-    """Run the widget's own binding for a key at once, and stop the event."""
+    """Run the widget's own binding for a key at once, and stop the key's event."""
     if _is_pasted_end(widget, event):
         return
     for binding in widget._bindings.key_to_bindings.get(event.key, ()):
@@ -28,8 +28,10 @@ async def run_in_order(widget: Widget, event: Key) -> None:
 
 
 def _is_pasted_end(widget: Widget, event: Key) -> bool:
-    """Return whether this Enter was pasted: it came in one burst with the key that opened the form.
-    Show a warning if so."""
+    """Return whether this Enter was pasted: it arrived in the burst of keys that opened the form.
+
+    If so, shows a warning.
+    """
     opened_in = getattr(widget.screen, "opened_in", None)
     if event.key != "enter" or opened_in is None or burst_of(event) is not opened_in:
         return False

@@ -1,4 +1,4 @@
-"""The line for the fleet's filter, with the key that clears it."""
+"""The line for the filter of the agents, with the key that clears the filter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.tui.widgets.line import OneLine
 
 
 class FilterLine(Horizontal):
-    """Shown while a filter is set or typed."""
+    """Shown while a filter is set or is being typed."""
 
     DEFAULT_CSS = """
     FilterLine { height: 1; }

@@ -45,10 +45,10 @@ class FleetList(Lines, can_focus=True):
     """
 
     class Picked(Message):
-        """The selected row was clicked."""
+        """The user clicked the selected row."""
 
     class Headed(Message):
-        """A group heading was clicked."""
+        """The user clicked the heading of a group."""
 
     class Grew(Message):
         """The number of lines changed, so the screen may need a new layout."""
@@ -64,7 +64,7 @@ class FleetList(Lines, can_focus=True):
         now: Callable[[], datetime] = _now,
         open_key: Callable[[], str] = lambda: "Enter",
     ) -> None:
-        """`open_key` returns the key that opens the selected row."""
+        """`open_key` returns the key that opens the selected row, as printed on a keyboard."""
         super().__init__(id="fleet")
         self._model = model
         self._now = now
@@ -115,9 +115,9 @@ class FleetList(Lines, can_focus=True):
         self._outdated.add(name)
 
     def show(self, *, afresh: bool = False) -> int:
-        """Redraw the lines that changed; return their number.
+        """Redraw the lines that changed; return the number of these lines.
 
-        Rows are cached until their agent is `outdated`; `afresh` rebuilds all.
+        Rows are cached until their agent is `outdated`; `afresh` rebuilds all rows.
         """
         agents = self._model.agents
         now, heard = self._now(), monotonic()
@@ -243,7 +243,7 @@ class FleetList(Lines, can_focus=True):
         return None
 
     def _bring_into_view(self) -> None:
-        """Scroll to the selected row, with its group's heading if it is the first row."""
+        """Scroll to the selected row; for a group's first row, show the group's heading too."""
         line = self._line_of(self._model.selected)
         if line is not None:
             top = line - 1 if line and isinstance(self._places[line - 1], Heading) else line

@@ -1,4 +1,4 @@
-"""Widgets of one line or a few: summary, rule, reason and key line."""
+"""Widgets of one or a few lines: summary, rule, reason and key line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cockpit.tui.widgets.lines import Lines, Spans
 
 
 class OneLine(Lines):
-    """A line rendered by a function of the width; redrawn only if it changed."""
+    """A line rendered by a function of its width; redrawn only if the text changed."""
 
     DEFAULT_CSS = """
     OneLine { height: 1; overflow-y: hidden; }
@@ -81,7 +81,7 @@ class Divider(OneLine):
 
 
 class Wrapped(Lines):
-    """Wrapped text of up to `most` lines; no height if empty."""
+    """Wrapped text of up to `most` lines. Without text, the widget has no height."""
 
     DEFAULT_CSS = """
     Wrapped { height: 0; overflow-y: hidden; }
@@ -94,7 +94,7 @@ class Wrapped(Lines):
 
     @property
     def lines(self) -> int:
-        """The number of lines shown now."""
+        """The number of lines that are shown."""
         return len(self._lines)
 
     def set_spans(self, spans: Sequence[Span]) -> None:
@@ -114,8 +114,10 @@ class Wrapped(Lines):
 
 
 def wrapped(spans: Sequence[Span], width: int, most: int) -> list[list[Span]]:
-    """Wrap spans between words, or inside words longer than a line; the last line is cut if there
-    are more than `most`."""
+    """Wrap spans between words, or inside words longer than a line.
+
+    If there are more than `most` lines, the last line is cut.
+    """
     if not spans or width <= 0:
         return []
     indent = cell_len(spans[0].text) if len(spans) > 1 else 1
@@ -140,10 +142,10 @@ def wrapped(spans: Sequence[Span], width: int, most: int) -> list[list[Span]]:
 
 
 class KeyLine(OneLine):
-    """The available keys; clicking one runs its action."""
+    """The available keys; a click on a key runs its action."""
 
     class Chosen(Message):
-        """An action was clicked."""
+        """The user clicked an action."""
 
         def __init__(self, action: str) -> None:
             super().__init__()

@@ -94,7 +94,7 @@ class Lines(ScrollView):
         self.resized()
 
     def resized(self) -> None:
-        """Update lines that depend on the size. Called when the size changed; does nothing here."""
+        """Update the lines after a change of the size. Does nothing in this base class."""
 
     def _theme_changed(self, _theme: object) -> None:
         self._palette = None

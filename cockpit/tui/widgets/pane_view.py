@@ -20,7 +20,7 @@ from cockpit.tui.widgets.ansi_palette import AnsiPalette
 from cockpit.wire.stream import ScreenShot
 
 KEPT = 2000
-"""Cached parsed lines; a full cache is cleared."""
+"""Maximum number of cached lines; a full cache is cleared."""
 
 
 class PaneView(ScrollView, can_focus=False):
@@ -50,7 +50,7 @@ class PaneView(ScrollView, can_focus=False):
         return self._ansi_palette
 
     def show_message(self, words: str) -> None:
-        """Show a message in place of a capture."""
+        """Show a message in place of the pane."""
         self.whose = ""
         if words != self._words or self._lines:
             self._words, self._lines = words, []
@@ -80,7 +80,7 @@ class PaneView(ScrollView, can_focus=False):
         return len(changed)
 
     def page(self, direction: int) -> None:
-        """Scroll by most of what is visible: -1 up, 1 down."""
+        """Scroll by most of the visible lines: -1 up, 1 down."""
         self.scroll_relative(y=direction * max(1, self.size.height - 2), animate=False, force=True)
 
     def render_lines(self, crop: Region) -> list[Strip]:

@@ -1,4 +1,4 @@
-"""A list with a selected line; each line has a key.
+"""A list with a selected line; each line has an identifying key.
 
 The selection stays on the same key when lines are added or removed.
 """
@@ -16,7 +16,7 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans, under
 
 Say = Callable[[str, int], Spans]
-"""Renders the line of a key for a width."""
+"""Renders the line with this key in this width."""
 
 MARGIN = 3
 """Cells beside each line: two for the cursor, one for the scroll bar."""
@@ -33,10 +33,10 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
     """
 
     class Moved(Message):
-        """The selection changed; it may be empty."""
+        """Another line was selected, or none if the list is empty."""
 
     class Picked(Message):
-        """The selected line was clicked."""
+        """The user clicked the selected line."""
 
     def __init__(self, say: Say, *, empty: str, id: str) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)
@@ -49,7 +49,8 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
     def show(self, keys: Sequence[str], *, empty: str | None = None) -> None:
         """Set the lines and render them again.
 
-        Keeps the selection; if its key was removed, selects the line now in its place.
+        Keeps the selected key; if that key was removed, selects the line that is now at its
+        position.
         """
         place = self._place()
         self._known.clear()

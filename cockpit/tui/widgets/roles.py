@@ -1,6 +1,6 @@
 """Map the roles of spans to styles of the current theme.
 
-Names no colours, only theme variables: Textual's and ours (`bar-…`).
+Names no colours, only variables of the theme: Textual's and cockpit's (`bar-…`).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
 
 
 class Palette:
-    """The style of every role for one set of theme variables."""
+    """The style of every role, for one set of theme variables."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
@@ -110,7 +110,7 @@ class Palette:
         return found
 
     def colour(self, variable: str) -> RichColor | None:
-        """Return a variable's colour; with ` as text` after its name, adjusted to be readable."""
+        """Return a variable's colour; with ` as text` after the name, adjusted to be readable."""
         name, _, as_text = variable.partition(" ")
         grounds = tuple(self._variables.get(ground, "") for ground in GROUNDS) if as_text else ()
         return _parsed(self._variables.get(name, ""), grounds)

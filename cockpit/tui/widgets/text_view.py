@@ -8,7 +8,7 @@ from cockpit.tui.widgets.lines import Lines, Spans
 
 
 class TextView(Lines):
-    """Lines rendered by a function for a width and height; the function fits them."""
+    """Lines rendered by a function that fits them into a width and a height."""
 
     def __init__(self, render: Callable[[int, int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)

@@ -215,7 +215,7 @@ class WorktreesScreen(BaseScreen):
                 for at, line in enumerate(lines) if line]  # fmt: skip
 
     def _say_after(self, width: int) -> list[list[Span]]:
-        """Return the lines below the list: removed worktrees with their commands, and lost hosts."""
+        """Return the lines below the list: removed worktrees, and hosts that do not answer."""
         said: list[Span] = []
         if self._trees is None:
             said.append(Span("  loading…", "muted"))
