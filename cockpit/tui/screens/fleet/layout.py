@@ -117,7 +117,8 @@ class PaneSplit:
 
     def _set(self, name: str, share: int) -> str | None:
         if not LEAST <= share <= MOST:
-            return "That is the limit."
+            size = "larger" if share < LEAST else "smaller"
+            return f"The pane cannot be made {size}."
         self._memory.keep(**{name: share})
         self.arrange()
         return None

@@ -65,12 +65,12 @@ class StartScreen(Form[Start]):
 
     EXPLAINED = (
         ("name", "The agent's name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
-        ("directory", "Its working directory; relative to the one where you started cockpit."),
-        ("prompt", "Its first prompt. Enter starts, Ctrl-J adds a line."),
-        ("runtime", "The program to run. Unsupported ones say so."),
+        ("directory", "The working directory; a relative path starts where you started cockpit."),
+        ("prompt", "The first prompt. Enter starts the agent, Ctrl-J adds a line."),
+        ("runtime", "The program to run. Unsupported programs are marked."),
         ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
-        ("worktree", "Give it its own checkout and branch; their names are shown below."),
-        ("save", "Add it to a cockpit.toml; which one is shown below."),
+        ("worktree", "Give the agent its own checkout and branch, which are shown below."),
+        ("save", "Save the agent in the cockpit.toml that is shown below."),
     )
 
     def __init__(
