@@ -134,7 +134,7 @@ class Fleet:
         self.read_last = (config, named)
         self._add_addresses(loaded.settings.notifications.urls)
         if named and not again and config is not None:
-            # Specifying a file trusts its present content, but not later changes.
+            # Specifying a file trusts its current content, but not later changes.
             trust(self._dependencies.places, config)
         return loaded
 

@@ -63,7 +63,7 @@ class Attention:
             return
         wanted = need(agent, self._dependencies.clock.monotonic())
         if wanted is None and state(agent, None) == "unknown":
-            return  # after a restart: keep the latches until the state is known
+            return  # after a restart: keep the flags until the state is known
         latch = _latch(agent, wanted)
         current = (agent.session.id, latch)
         if self._latched.get(agent.name) == current:

@@ -204,7 +204,7 @@ class ElsewhereWatch:
             return
         if process not in self._watched:
             return  # the user stopped it meanwhile
-        # Another session and another compaction are told again.
+        # The user is notified again about another session, and after another compaction.
         crossing = f"crossed.{session.id}.{reading.compacted}"
         with parts.store.transaction():
             if parts.store.latch(_key(process), crossing, self._now()):
