@@ -69,11 +69,11 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
 
 
 def show_in_home_window(config: Path | None) -> int:
-    """Run the screen in the home window, for every terminal attached to it.
+    """Run the screen in the home window, for every terminal attached to this window.
 
     When the user leaves the screen, the terminal is detached and a new screen starts, so that the
     next `cockpit` opens at once. If the screen ends in any other way, its last output stays visible
-    until the user restarts it with Return.
+    until the user restarts the screen with Return.
     """
     places = our_places()
     code = _show(places, config, in_home_window=True)
@@ -180,10 +180,10 @@ def _run_screen(
 
 
 async def _lend_terminal(argv: list[str], trouble: str) -> None:
-    """Run a tmux client in this terminal until it detaches, then erase its exit message.
+    """Run a tmux client in this terminal until the client detaches, then erase its exit message.
 
-    The client may run on another machine. If it fails, its error output stays visible; raises
-    `Failed` with `trouble` as the title.
+    The client may run on another machine. If the client fails, its error output stays visible;
+    raises `Failed` with `trouble` as the title.
     """
     process = await asyncio.create_subprocess_exec(*argv, env=client_terminal(os.environ))
     if code := await process.wait():

@@ -40,10 +40,11 @@ def show(
     host: str | None = None,
     elsewhere: bool = False,
 ) -> int:
-    """Print the current state. Raises `NoSuchAgent` for a name that the supervisor does not know.
+    """Print the current state. Raises `NoSuchAgent` for an unknown name.
 
-    `address` is the supervisor's address; None: the local one. `host` is our name for its machine,
-    which calls itself local. With `elsewhere`, also prints the sessions that cockpit did not start.
+    `address` is the supervisor's address; None: the local supervisor. `host` is our name for the
+    supervisor's machine, which calls itself local. With `elsewhere`, also prints the sessions that
+    cockpit did not start.
     """
     status = _status(address or our_places().socket, elsewhere=elsewhere)
     if host is not None:

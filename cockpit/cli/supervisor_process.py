@@ -1,7 +1,7 @@
 """Start the supervisor as a separate process, and wait until it answers or has ended.
 
-The process is detached: it has its own session, no terminal and none of our pipes. Until it opens
-its log, its output goes to `logs/up.log`, from which a failed start is reported.
+The process is detached: it has its own session, no terminal and none of our pipes. Until the
+process opens its log, its output goes to `logs/up.log`, from which a failed start is reported.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ class Restarted:
 def restart_supervisor(config: Path | None) -> Restarted:
     """Replace the running supervisor with one of this version; agents keep running.
 
-    The new supervisor reads `config`, or else the file that the old one read last. The old file is
-    only trusted if it has not changed since. Raises `BadConfig` for an invalid file, before the old
-    supervisor is ended. Works with any older version.
+    The new supervisor reads `config`, or else the file that the old supervisor read last. That file
+    is only trusted if it has not changed since. Raises `BadConfig` for an invalid file, before the
+    old supervisor is ended. Works with any older version.
     """
     refuse_inside_agent("restart the supervisor")
     from cockpit.cli.config_file import file_to_read

@@ -110,7 +110,7 @@ class HostClient:
         return [self._tree(tree) for tree in await self._client.worktrees(directory)]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions, with the host's name before each id, so that requests reach it."""
+        """Return the sessions, with the host's name before each id, to route requests."""
         sessions = await self._client.elsewhere()
         if sessions is None:
             return None

@@ -1,7 +1,7 @@
-"""The jobs of the demo's agents, and the steps of the simulated model.
+"""The jobs of the demo's agents, and the steps of the simulated model. Data only.
 
-Data only. The text of every step is unique, because the script uses it to find its position. An
-edit must work even on a file that another session wrote.
+The text of every step is unique, because the script finds its position by this text. An edit must
+work even on a file that another session wrote.
 """
 
 from __future__ import annotations

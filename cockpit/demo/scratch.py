@@ -103,7 +103,7 @@ def make_scratch(
     standin: bool = False,
     clis: Mapping[str, str] | None = None,
 ) -> Scratch:
-    """Create the folder for these agents; their model's URL is `model_url`.
+    """Create the folder for these agents; `model_url` is the URL of their model.
 
     With `standin`, the stand-in is used even if the real CLI is available. `clis` contains the
     runtimes of agents with other CLIs. Raises `ProgramMissing` if git, tmux or such a CLI is not

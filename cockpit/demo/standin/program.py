@@ -41,8 +41,8 @@ class Ended(Exception):
 def install(folder: Path) -> Path:
     """Write an executable `claude` into a folder; return its path.
 
-    The script runs this package with this interpreter, isolated from the current directory. It
-    answers `--version` itself, because cockpit asks for it often.
+    The script runs this package with this interpreter, isolated from the current directory. The
+    script answers `--version` itself, because cockpit asks for it often.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "claude"

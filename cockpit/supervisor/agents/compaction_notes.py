@@ -20,7 +20,8 @@ class CompactionNotes:
     by_itself_at: int | None = None
     """Token count, not yet stored, at which the CLI compacted automatically; else None."""
     unexplained_at: int | None = None
-    """Tokens at the last compaction, while it is unknown whether it was automatic."""
+    """Token count at the last compaction, while it is unknown if the CLI compacted
+    automatically."""
     last_trigger: str = "auto"
     """The trigger of the last compaction: `auto`, or `manual` by the user; empty if unknown."""
     held: bool = False

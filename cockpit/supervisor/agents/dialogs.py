@@ -15,7 +15,8 @@ from cockpit.core.moments import DialogOpened
 from cockpit.supervisor.agents.agent import Agent
 
 Kept = tuple[str, DialogOpened, float]
-"""The session's id, the open dialog, and when the CLI reported it, in seconds of `Clock.steady`."""
+"""The session's id, the open dialog, and when the CLI reported the dialog, in seconds of
+`Clock.steady`."""
 
 
 class Dialogs:

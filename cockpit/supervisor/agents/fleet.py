@@ -31,7 +31,7 @@ from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 
 USER = AgentName("pilot")
-"""Name of the database record with the notification URLs; "pilot" is a name of earlier versions."""
+"""Name of the database record with the notification URLs. Earlier versions chose "pilot"."""
 MOST_ADDRESSES = 50
 NAME_LENGTH = 32
 READ_PATIENCE = 30.0

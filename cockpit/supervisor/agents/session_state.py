@@ -100,7 +100,8 @@ class SessionState:
     before: Facts | None = None
     """Facts of the session before `/clear`, until the current session has received them."""
     catching_up: bool = True
-    """Whether lines from before the start are being read: they count, but cause no alarm."""
+    """Whether lines that the transcript had when it was opened are being read. These lines are
+    counted, but cause no alarm."""
 
     def see_mode(self, mode: str | None) -> None:
         """Note the permission mode that the transcript or a hook reports."""
@@ -146,7 +147,7 @@ class SessionState:
 
     @property
     def behind(self) -> bool:
-        """Whether lines from before the transcript was opened are still unread."""
+        """Whether lines that the transcript had when it was opened are still unread."""
         tail = self.reading.tail
         return self.catching_up and tail is not None and tail.behind > 0
 

@@ -22,7 +22,7 @@ class TranscriptReading:
     collector: Collector = field(default_factory=Collector)
     running: RunningTools = field(default_factory=RunningTools)
     unreadable: str | None = None
-    """Why the transcript cannot be read, as a clause after the path; None if it can."""
+    """Why the transcript cannot be read, as a clause after the path; None if it can be read."""
     read_to: float = 0.0
     """Time of the last line that was read."""
     reply_at: float | None = None

@@ -141,8 +141,8 @@ class Callers:
     def admit(self, caller: Caller, asked: Verb) -> Verb:
         """Return the request without fields that this caller may not set. Raises `NotAllowed`.
 
-        A configuration file in an agent's request is removed: an agent can start others only from
-        the configuration that the user has loaded.
+        A configuration file in an agent's request is removed: an agent can start other agents only
+        from the configuration that the user has loaded.
         """
         if isinstance(asked, Plan):
             name, target = "start", None
@@ -187,7 +187,8 @@ class Callers:
     def check_look(self, caller: Caller, name: str | None) -> None:
         """Raise `NotAllowed` if an agent would read data of another agent.
 
-        Raises it too if the caller's process has ended: it may have belonged to another agent.
+        Also raises `NotAllowed` if the caller's process has ended: the process may have belonged to
+        another agent.
         """
         refuse_if_ended(caller, "read this")
         if caller.kind is CallerKind.AGENT:

@@ -72,7 +72,7 @@ class Connections:
         return self._open.total()
 
     def add(self, pid: int) -> None:
-        """Count a connection of this process. Raises `NotNow` if it exceeds a limit."""
+        """Count a connection of this process. Raises `NotNow` if the connection exceeds a limit."""
         if len(self) >= LOOKED_AT_FROM:
             self._check(pid)
         self._open[pid] += 1

@@ -1,8 +1,8 @@
 """The supervisor's listening socket. It pauses when the process has no file descriptors left.
 
 asyncio calls `accept` up to 2,048 times in a row, and continues after an error: with no descriptor
-left, that logs thousands of tracebacks a second. `Listener` logs only the first error and then ends
-the series of calls, so that asyncio tries again a second later.
+left, asyncio would log thousands of tracebacks a second. `Listener` logs only the first error and
+then ends the series of calls, so that asyncio tries again a second later.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Serve the HTTP API on the supervisor's unix socket. `wire.verbs` and `wire.views` define it.
+"""Serve the HTTP API on the supervisor's unix socket.
 
-Only the user and root can connect: the socket is 0600 in a private folder, and the peer's user is
-checked with the kernel before anything is read. An error is sent as a problem document with a
-matching HTTP status (`core.problems`).
+`wire.verbs` and `wire.views` define the API. Only the user and root can connect: the socket is 0600
+in a private folder, and the peer's user is checked with the kernel before anything is read. An
+error is sent as a problem document with a matching HTTP status (`core.problems`).
 """
 
 from __future__ import annotations

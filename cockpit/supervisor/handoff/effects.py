@@ -58,7 +58,7 @@ BACK_OFF = (1.0, 4.0)
 """Seconds before the second and the third start, in case the error is temporary."""
 
 BETWEEN_ESCAPES = 0.5
-"""Seconds between two Escape keys; a CLI treats two that it reads together as another key."""
+"""Seconds between two Escape keys; a CLI treats two Escape keys in one read as another key."""
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 """Temporary errors of the machine or tmux, after which the command is repeated."""
 
@@ -117,7 +117,7 @@ class Effects:
         return None
 
     async def _request(self, agent: Agent) -> None:
-        """Give a working agent the request with its next hook; paste it for an idle agent."""
+        """Give a working agent the request with its next hook; paste it to an idle agent."""
         path = str(draft_path(agent))
         used, filling, tools = usage_text(agent), is_for_context(agent), agent.runtime.tools
         running = [task_text(task) for task in agent.session_state.background]
@@ -291,7 +291,7 @@ class Effects:
         )
 
     def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
-        """Return the mode that the user last chose in the old session, unless it permits too much.
+        """Return the mode that the user last chose in the old session, unless it allows too much.
 
         See `Targets.mode`.
         """

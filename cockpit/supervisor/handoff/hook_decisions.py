@@ -49,7 +49,7 @@ class HookDecisions:
         self._hooks = hooks
 
     def begin(self, agent: Agent, spawn: Callable[[Coroutine[Any, Any, None]], None]) -> None:
-        """Run the agent's hooks in a task of their own, if it has any and none are running."""
+        """Run the agent's hooks, if any, in a separate task, unless they are running already."""
         if agent.settings.hooks.on_context_threshold and not agent.progress.deciding:
             agent.progress.deciding = True
             spawn(self._ask(agent))

@@ -27,7 +27,8 @@ from cockpit.supervisor.dependencies import Dependencies
 async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
     """Return the text of the approved document; if the document differs, restore it first.
 
-    After an interrupted update, cockpit's copy is the newer version. Raises the errors of a read.
+    After an interrupted update, cockpit's copy is the newer version. Raises the errors of
+    `read_document`.
     """
     path, documents = Path(sealed.path), dependencies.documents
     is_intact = partial(documents.is_intact, path, sealed.sha256)

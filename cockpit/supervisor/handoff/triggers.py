@@ -189,7 +189,7 @@ class Triggers:
         return None
 
     def _by_usage(self, agent: Agent) -> Due | None:
-        """Return a due handoff if a usage limit ended the turn and the next CLI is another one.
+        """Return a due handoff if a usage limit ended the turn and the next CLI differs.
 
         Only with `on_limit = "hand_over"`.
         """
@@ -215,7 +215,7 @@ class Triggers:
     def _by_loop(self, agent: Agent) -> Due | None:
         """Return a due handoff if a loop's session ended without the completion marker.
 
-        It has ended if its turn is over, or its process.
+        A loop's session has ended if its turn or its process has ended.
         """
         assert agent.session is not None
         loop, session_state = agent.settings.loop, agent.session_state

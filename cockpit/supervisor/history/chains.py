@@ -220,8 +220,8 @@ class History:
         """Return a handoff's document: from the worktree, from a copy, or its draft of facts.
 
         `named`: the id, a unique prefix of the id, or the document's path. `only`: see `agent_of`.
-        For an agent, links in the worktree are not followed: it could have created them. Raises
-        `NoSuchAgent`, `BadUsage`.
+        For an agent, links in the worktree are not followed: the agent could have created them.
+        Raises `NoSuchAgent`, `BadUsage`.
         """
         record = self._named(named, only)
         parts = self._dependencies
@@ -312,7 +312,7 @@ class History:
     def _read_facts(
         self, session: SessionRecord, runtime: Runtime, environment: Mapping[str, str]
     ) -> dict[str, Any]:
-        """Read a whole transcript, unless it is the same as the last time. Blocks."""
+        """Read a whole transcript, unless the file has not changed since the last read. Blocks."""
         record = self._records.path(session)
         if record is None:
             raise NoSuchAgent(f"The transcript of session {session.number} was removed")

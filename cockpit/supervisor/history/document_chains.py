@@ -195,7 +195,7 @@ def _add_sessions_without_documents(
 
 
 def _next_transcript(front: FrontMatter) -> str | None:
-    """Return the path of the next session's transcript, in the same folder as this one's."""
+    """Return the path of the next session's transcript, in the folder of this session's."""
     if front.transcript is None or front.new_session_id is None:
         return None
     transcript = Path(front.transcript)

@@ -1,9 +1,9 @@
-"""Handle compactions by the CLI: save facts before each compaction, and record it.
+"""Handle compactions by the CLI: save facts before each compaction, and record the compaction.
 
 The hook that announces a compaction waits until the facts are saved. The hook never blocks the
-compaction: without it the next request may not fit the window, and Claude Code 2.1.330 then ends
-the turn. A handoff that the compaction makes unnecessary is cancelled. `supplements` gives the
-facts to the session afterwards.
+compaction: without a compaction the next request may not fit the window, and Claude Code 2.1.330
+then ends the turn. A handoff that the compaction makes unnecessary is cancelled. `supplements`
+gives the facts to the session afterwards.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Compactions:
         """Save facts of the session before an announced compaction, then let the CLI compact.
 
         An event reports an error. The CLI may compact even then, because the session cannot
-        continue without it.
+        continue without a compaction.
         """
         session, session_state = agent.session, agent.session_state
         if session is None or not session_state.compaction.held:

@@ -1,9 +1,9 @@
 """Give facts to a session whose conversation was compacted or cleared.
 
 When the CLI announces a compaction, the facts are prepared for a hook, and updated until the
-compaction happens. The transcript shows whether the session received the facts. If it has not by
-the end of its next turn, the facts are prepared once more, for the agent's next step. For a CLI
-that does not announce compactions, they are prepared afterwards.
+compaction happens. The transcript shows whether the session received the facts. If the session has
+not received them by the end of its next turn, the facts are prepared once more, for the agent's
+next step. For a CLI that does not announce compactions, the facts are prepared afterwards.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ def build_happening(
 ) -> Happening:
     """Build one hook event of this agent, with known secrets removed from all free text.
 
-    `cause`: the supervisor's event that triggers it. `opening`: the session that is being started,
-    with its prompt.
+    `cause`: the supervisor's event that triggers the hook event. `opening`: the session that is
+    being started, with its prompt.
     """
     redactor = redactor_of(environment, agent)
     session = opening[0] if opening else agent.session

@@ -1,6 +1,7 @@
 """Send messages to the user, as configured under `[notifications]`.
 
-Events within ten seconds become one message; quiet hours delay it. The outbox sends the messages.
+Events within ten seconds become one message; quiet hours delay the message. The outbox sends the
+messages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Adopt a session that cockpit did not start: end its process, and reopen it as a new agent.
 
-All possible checks come before the process is asked to end. It gets only SIGTERM, on which the CLI
-saves its session; it is never killed. `adopt.py` adopts processes that cockpit started.
+All possible checks come before the process is asked to end. The process gets only SIGTERM, on which
+the CLI saves its session; cockpit never kills the process. `adopt.py` adopts processes that cockpit
+started.
 """
 
 from __future__ import annotations

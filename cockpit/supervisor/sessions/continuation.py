@@ -50,8 +50,8 @@ class Continuation:
     async def continue_from(self, asked: Continue) -> Agent:
         """Start an agent that continues from the document.
 
-        Raises `BadUsage` if it is not a handoff document or has no usable directory, and `NotNow`
-        if an agent works there. If it raises, nothing is changed.
+        Raises `BadUsage` for a file that is not a handoff document or has no usable directory, and
+        `NotNow` if an agent works in the directory. After an error, nothing is changed.
         """
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))

@@ -57,7 +57,7 @@ def ended_with_server(end: Exit) -> bool:
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
     """Store which agents ended just before this supervisor, in case the machine shuts down.
 
-    Only the next supervisor knows whether it did, because the boot id has then changed.
+    Only the next supervisor knows whether the machine did, because the boot id has then changed.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
     for agent in agents:

@@ -77,9 +77,10 @@ class Sessions:
         return job
 
     def next_number(self, job: JobId, plan: Plan | None = None) -> int:
-        """Return the number of the next session in a job's chain. Undone sessions keep theirs.
+        """Return the number of the next session in a job's chain.
 
-        All attempts of one plan to start a session share a number, because only one can succeed.
+        Undone sessions keep their number. All attempts of one plan to start a session share a
+        number, because only one can succeed.
         """
         tried = {successor.session for successor in plan.successors} if plan else set()
         numbers = (

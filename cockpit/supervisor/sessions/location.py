@@ -41,7 +41,7 @@ class Place:
 async def find_place(
     worktrees: Worktrees, settings: AgentSettings, job: str | None
 ) -> Place | None:
-    """Return the worktree of this agent's next job; None if it works in the directory itself.
+    """Return the worktree of this agent's next job; None if the agent works without one.
 
     Raises `BadUsage` outside a repository.
     """

@@ -72,8 +72,9 @@ class Reopening:
     def reopened(self, agent: Agent, before: SessionRecord) -> SessionRecord:
         """Return the session's record for reopening, with a new marker.
 
-        Its permission mode is the narrowest of three: the mode with which the session was started,
-        the mode last chosen in it, and the mode of the session that is running now.
+        The record's permission mode is the narrowest of three: the mode with which the session was
+        started, the mode last chosen in that session, and the mode of the session that is running
+        now.
         """
         _, run = self._sessions.mint(agent)
         runtimes = self._dependencies.runtimes

@@ -69,7 +69,7 @@ class TranscriptEnd:
             self._compacted = str(at or self._meter.compactions)
 
     def _first_prompt(self) -> str | None:
-        """Return the first prompt; None if it is not near the start."""
+        """Return the first prompt; None if no prompt is near the start of the transcript."""
         try:
             beginning = read_file(self._path, BEGINNING_BYTES, cut=True)
         except OSError:
@@ -116,10 +116,10 @@ class TranscriptEnd:
 
 
 def last_permission_mode(path: Path, runtime: Runtime) -> str | None:
-    """Return the last permission mode that a transcript names; None if it names none.
+    """Return the last permission mode in a transcript; None if there is no permission mode.
 
-    Reads from its end to its beginning, as far as needed. Blocks, perhaps for seconds. Raises
-    `OSError`.
+    Reads from the transcript's end to its beginning, as far as needed. Blocks, perhaps for seconds.
+    Raises `OSError`.
     """
     with opened(path) as stream:
         end, rest = stream.seek(0, os.SEEK_END), b""

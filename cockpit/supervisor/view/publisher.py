@@ -88,10 +88,10 @@ class RowPublisher:
             listener.send(AgentForgotten(name=name))
 
     def listen(self) -> Listener:
-        """Add a listener. The caller must send it all current rows before anything else happens.
+        """Add a listener. The caller must send the listener all current rows before anything else.
 
         Earlier listeners first receive all pending changes, so that all listeners have the same
-        rows: a later change is compared with these.
+        rows: a later change is compared with these rows.
         """
         for agent in self._agents():
             self._publish(agent)

@@ -37,7 +37,7 @@ class SendHandler:
         self._consider = consider
 
     async def __call__(self, asked: Send) -> Done:
-        """Paste a prompt into the composer, submit it, and wait until it is accepted."""
+        """Paste a prompt into the agent's prompt box, and wait until the agent accepts it."""
         if not asked.text.strip():
             raise BadUsage("Nothing to send", hint="Give the prompt as an argument.")
         async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):
@@ -120,7 +120,7 @@ class SendHandler:
 
 
 def _refuse_dialog(agent: Agent) -> None:
-    """Raise `NotNow` while a dialog is open: the text would answer it."""
+    """Raise `NotNow` while a dialog is open: the text would answer the dialog."""
     if agent.session_state.conduct.turn is Turn.DIALOG or agent.troubles.dialog:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
