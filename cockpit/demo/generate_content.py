@@ -113,7 +113,7 @@ class GenerateContentFormat:
 
 
 def failure(error: ApiError) -> dict[str, Any]:
-    """Return an error in the API's format."""
+    """Return an error in the format of the Gemini API."""
     status = _STATUS.get(error.status, "UNKNOWN")
     return {"error": {"code": error.status, "message": error.message, "status": status}}
 

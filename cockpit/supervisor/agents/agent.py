@@ -116,8 +116,7 @@ class Agent:
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
     clock_offset: float = 0.0
-    """`Clock.steady` minus the wall clock at the last check, in seconds. Converts times for
-    users."""
+    """`Clock.steady` minus the wall clock at the last check, in seconds. Converts shown times."""
     handoffs: int = 0
     """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False

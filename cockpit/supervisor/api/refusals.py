@@ -27,7 +27,7 @@ def refusal(error: CockpitError, **more: str | int) -> Response:
 
 
 class Bug(Failed):
-    """A bug in cockpit, logged under its `instance`."""
+    """A bug in cockpit. The log has it under the id `instance`."""
 
     def __init__(self, what: str, logs: object, error: BaseException) -> None:
         name = secrets.token_hex(4)

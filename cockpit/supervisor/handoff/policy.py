@@ -62,7 +62,7 @@ class Guards:
         return None
 
     def _usage(self, agent: Agent, due: Due) -> str | None:
-        """Return why to wait for a usage limit, which stops a new session of the same CLI too."""
+        """Return why the handoff must wait for a usage limit, which stops a new session too."""
         limit = usage_limited(agent)
         if limit is None or due.starter == "usage":
             return None
@@ -73,7 +73,7 @@ class Guards:
         return None
 
     def _interrupted(self, agent: Agent, due: Due) -> str | None:
-        """Return why to wait after Esc: the user wants to send a prompt to this session."""
+        """Return why the handoff must wait after Esc: the user wants to prompt this session."""
         if due.starter != "loop" or not agent.session_state.conduct.cut_short:
             return None
         return (
@@ -110,7 +110,7 @@ class Guards:
         )
 
     def _reading(self, agent: Agent, due: Due) -> str | None:
-        """Return why to wait, for handoffs that depend on the token count."""
+        """Return why a handoff that depends on the token count must wait; None if it need not."""
         if due.starter not in ("band", "compactions", "hook"):
             return None
         if self._latched(agent, BORN_FULL):

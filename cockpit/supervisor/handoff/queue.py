@@ -29,7 +29,7 @@ def is_under_way(agent: Agent) -> bool:
 
 
 def is_ahead(other: Agent, agent: Agent) -> bool:
-    """Return whether the other handoff began earlier and only waits for the queue."""
+    """Return whether the other agent's handoff began earlier, and waits only in the queue."""
     theirs, mine = other.handoff_record, agent.handoff_record
     if other.handoff is None or theirs is None or mine is None:
         return False

@@ -92,7 +92,7 @@ class Watch:
     # Reports of hooks and status lines
 
     def reported(self) -> None:
-        """Wake `hear`: the spool has reports."""
+        """Wake `hear`, because hook reports have arrived."""
         self._reports.set()
 
     async def hear(self) -> None:

@@ -442,7 +442,7 @@ class Starter:
 
 
 def resolve_dots(path: Path) -> Path:
-    """Resolve a path that contains `..`, because of links; other paths are unchanged."""
+    """Return a path without `..`, with links followed; other paths are unchanged."""
     return path.resolve() if ".." in path.parts else path
 
 

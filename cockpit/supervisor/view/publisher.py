@@ -67,7 +67,7 @@ class RowPublisher:
         return text
 
     def state_of(self, agent: Agent) -> State:
-        """Return the agent's state, as on its row."""
+        """Return the agent's state, as in the agent's row."""
         try:
             return state(agent, need(agent, self._clock.monotonic()))
         except Exception as bug:  # noqa: BLE001  the others are shown

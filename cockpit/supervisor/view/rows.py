@@ -40,7 +40,7 @@ from cockpit.wire.status import (
 )
 
 LONGEST_GOAL = 200
-"""Maximum characters of a goal on a row."""
+"""Maximum characters of a goal in a row."""
 LONGEST_ASKED = 2000
 """Maximum characters of a prompt from which the goal is read."""
 
@@ -102,7 +102,7 @@ def shown_goal(asked: str) -> str:
 
 
 def state(agent: Agent, needs: Needs | None) -> State:
-    """Return the state for the row; `needs` is the result of `need` for the agent."""
+    """Return the agent's state; `needs` is the result of `need` for the agent."""
     if needs is not None:
         return "needs_you"
     # While the user has postponed a question, the agent has its normal state.
@@ -161,7 +161,7 @@ def context(agent: Agent, now: float) -> ContextStatus:
 
 
 def background(agent: Agent) -> list[BackgroundStatus]:
-    """Return the background tasks for the row, at most 20."""
+    """Return the background tasks for the agent's row, at most 20."""
     if not agent.alive:
         return []
     return [
@@ -177,7 +177,7 @@ def background(agent: Agent) -> list[BackgroundStatus]:
 
 
 def marks_status(marks: Marks | None) -> MarksStatus:
-    """Return the thresholds of the bands for the row."""
+    """Return the thresholds of the bands for the agent's row."""
     if marks is None:
         return MarksStatus()
     return MarksStatus(

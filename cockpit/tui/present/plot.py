@@ -120,7 +120,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """Return the column of a point; a compaction comes after the reply reported with it."""
+    """Return the column of a point. A compaction comes after the reply that reported it."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 

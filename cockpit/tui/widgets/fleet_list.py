@@ -98,7 +98,7 @@ class FleetList(Lines, can_focus=True):
 
     @property
     def least(self) -> int:
-        """The lines needed without empty lines between groups."""
+        """Number of lines needed without empty lines between groups."""
         return max(1, sum(not isinstance(line, Gap) for line in self._places))
 
     def give(self, lines: int) -> None:

@@ -77,7 +77,7 @@ class Answers:
         return Done(message=f"{agent.name}: the old session was reopened", name=agent.name)
 
     async def snooze(self, asked: Snooze) -> Done:
-        """Ask again later."""
+        """Ask about the handoff again later."""
         agent = self._questioned(asked.name, asked.handoff)
         if asked.percent is not None:
             tokens = _later_by(agent, asked.percent)
