@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 0.9
-"""Maximum seconds for reading the files: the user is waiting for the session."""
+"""Maximum seconds for reading the files, because the user is waiting for the session."""
 _FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 _DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
 """Only names of this form are repeated to a session: other names could contain any sentence."""

@@ -1,4 +1,4 @@
-"""The clients for one screen: of this machine and of the configured hosts."""
+"""The clients of one screen: one for this machine, and one for each configured host."""
 
 from __future__ import annotations
 

@@ -32,14 +32,15 @@ from cockpit.wire.worktrees import WorktreeStatus
 Parsed = TypeVar("Parsed")
 
 STATE_SECONDS = 10.0
-"""Time limit for responses about the current state; in seconds, like the limits below."""
+"""Time limit in seconds for responses about the current state."""
 TRANSCRIPT_SECONDS = 60.0
-"""Time limit for reading whole transcripts, or a large repository."""
+"""Time limit in seconds for reading whole transcripts, or a large repository."""
 VERB_SECONDS = 90.0
-"""Time limit for a verb; ending an agent may need TERM, a wait, KILL and another wait."""
+"""Time limit in seconds for a verb: to end an agent may need SIGTERM, a wait, SIGKILL and another
+wait."""
 REMOVAL_SECONDS = 1800.0
-"""Time limit for requests that read or copy a worktree of many gigabytes, or that wait for a
-session's copy to write a document."""
+"""Time limit in seconds for requests that read or copy a worktree of many gigabytes, or that wait
+for a session's copy to write a document."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3

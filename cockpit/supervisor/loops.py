@@ -25,7 +25,7 @@ class Loops:
 
     @property
     def trouble(self) -> str | None:
-        """Which tasks failed and have not run for a minute since, for the user; None for none."""
+        """A message about the tasks that failed and have not run for a minute since; else None."""
         return "; ".join(self._failed.values()) or None
 
     async def run(self, name: str, loop: Callable[[], Awaitable[None]]) -> None:

@@ -19,7 +19,7 @@ from cockpit.supervisor.sessions.interruptions import ended_with_server, note_in
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 LAST_LOOK_SECONDS = 5.0
-"""Seconds for reading the rest of the transcript after an agent's process ended."""
+"""Time limit in seconds for reading the rest of the transcript after an agent's end."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from cockpit.supervisor.sessions.reattach import find_process
 from cockpit.supervisor.sessions.setup import WorktreeSetup
 
 RESTORE_SECONDS = 10.0
-"""Seconds for reading transcripts at the start; the rest is read while requests are served."""
+"""Time limit in seconds for reading transcripts at the start; the rest is read later."""
 ASKS, ASK_AGAIN = 4, 0.5
 """Attempts to list tmux's panes at the start, and seconds between two attempts."""
 

@@ -15,7 +15,8 @@ from cockpit.supervisor.dependencies import Dependencies
 T = TypeVar("T")
 
 PATIENCE = 5.0
-"""Time limit in seconds. A busy disk needs tenths of a second for the largest document."""
+"""Time limit in seconds for reading a document. The largest document on a busy disk needs tenths of
+a second."""
 
 
 async def read_document(dependencies: Dependencies, path: Path, read: Callable[[], T]) -> T:

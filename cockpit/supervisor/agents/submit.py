@@ -9,8 +9,8 @@ from cockpit.supervisor.dependencies import Dependencies
 PASTE_SETTLES = 0.3
 """Seconds between a paste and its Enter. A CLI treats an Enter within a paste as text."""
 PASTE_SHOWN = 10.0
-"""Maximum seconds until a busy CLI shows a paste. If a CLI reads Enter together with the paste,
-it treats Enter as text, however much later the key was pressed."""
+"""Maximum seconds until a busy CLI shows a paste. If a CLI reads Enter together with the paste, the
+CLI treats Enter as text, however much later the key was pressed."""
 PASTE_LOOK = 0.1
 """Seconds between two checks whether the paste is displayed."""
 ENTER_SETTLES = 0.7

@@ -32,7 +32,7 @@ from cockpit.supervisor.api.server import accept_on, bind
 from cockpit.supervisor.events import EventLog
 
 LOOK = 5.0
-"""Seconds between two checks of the path."""
+"""Seconds between two checks of the socket's path."""
 _NO_LISTENER = {errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ELOOP}
 _log = logging.getLogger(__name__)
 

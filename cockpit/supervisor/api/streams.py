@@ -14,7 +14,7 @@ from cockpit.wire.views import Form
 
 SERVER_SENT = "text/event-stream"
 BEAT = 15
-"""Seconds of silence after which server-sent events show that the connection is open."""
+"""Seconds without an event, after which a line shows that the connection is open."""
 
 
 class Line(NamedTuple):

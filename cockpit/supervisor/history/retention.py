@@ -34,7 +34,8 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.observe.compaction import compaction_folder
 
 LOOK = 3600.0
-"""Seconds between two runs; the first is at the start. CLIs keep transcripts for 30 days."""
+"""Seconds between two runs of the retention; the first run is at the start. CLIs keep transcripts
+for 30 days."""
 KEEP_SECONDS = 120.0
 """Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0

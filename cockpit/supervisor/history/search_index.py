@@ -19,7 +19,7 @@ from cockpit.core.markdown import plain
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 60.0
-"""Seconds between two updates. A search updates the index itself."""
+"""Seconds between two updates of the index. A search updates the index itself."""
 
 
 class SearchIndex:

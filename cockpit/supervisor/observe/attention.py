@@ -24,7 +24,7 @@ from cockpit.wire.status import NeedKind, Needs
 _log = logging.getLogger(__name__)
 
 LOOK = 0.5
-"""Seconds between two checks."""
+"""Seconds between two checks of all agents."""
 NEEDS = "told.needs."
 
 

@@ -20,7 +20,8 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 5.0
-"""Seconds between two checks; each is one `statvfs` and one `access` per folder."""
+"""Seconds between two checks of all folders; each check is one `statvfs` and one `access` per
+folder."""
 
 
 class DiskMonitor:
@@ -43,7 +44,7 @@ class DiskMonitor:
             await asyncio.sleep(LOOK)
 
     def set_unreachable(self, why: str | None) -> None:
-        """Set why commands do not reach the supervisor; shown after the next check."""
+        """Set the reason why commands do not reach the supervisor. Shown after the next check."""
         self._unreachable = why
 
     async def look(self) -> None:

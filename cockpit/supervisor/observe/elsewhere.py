@@ -36,7 +36,7 @@ WATCHED = "elsewhere.watched"
 GAP = 1.0
 """Minimum seconds between two reads of a transcript: a working CLI writes many times a second."""
 RETRY = 5.0
-"""Seconds until the next read after an error."""
+"""Seconds after an error until the transcript is read again."""
 PATIENCE = 5.0
 """Time limit in seconds for one step of reading a transcript."""
 SHORT_ID = 8
@@ -176,7 +176,10 @@ class ElsewhereWatch:
             watched.path, watched.reading = path, None
 
     def _follow(self, paths: Iterable[Path]) -> None:
-        """Watch exactly these files; with none, the status files are not watched either."""
+        """Watch exactly these transcripts.
+
+        Without a watched session, stops watching the status files too.
+        """
         files = tuple(sorted(set(paths)))
         if files != self._files:
             self._stop_files()

@@ -35,7 +35,7 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 HOT = 0.04
 """Seconds between two checks of the transcripts while any agent is working or starting."""
 CALM = 0.5
-"""Seconds between two checks while no agent is working."""
+"""Seconds between two checks of the transcripts while no agent is working."""
 NOTES = 1.0
 """Seconds between two checks of the CLIs' status files."""
 SILENT_TURN = 5.0

@@ -14,7 +14,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 3.0
-"""Seconds between two checks; each is one `stat` per worktree."""
+"""Seconds between two checks of all worktrees; each check is one `stat` per worktree."""
 
 
 class WorktreeMonitor:

@@ -36,7 +36,7 @@ AT_ONCE = 4
 LONGEST_WAIT = 60.0
 """Maximum seconds between two checks for due messages, in case the clock is set."""
 ERROR_WAIT = 20.0
-"""Seconds to wait after a local error, such as a full disk."""
+"""Seconds until the next attempt after a local error, such as a full disk."""
 
 NOT_CONFIGURED = Answer(problem="the address is no longer configured", hopeless=True)
 

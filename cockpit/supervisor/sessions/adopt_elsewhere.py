@@ -35,7 +35,8 @@ from cockpit.supervisor.sessions.transcript_end import last_permission_mode
 from cockpit.wire.verbs import Adopt, Start
 
 END_SECONDS = 15.0
-"""Seconds that the process has to end after SIGTERM; CLIs usually need half a second."""
+"""Time limit in seconds for the end of the process after SIGTERM; CLIs usually need half a
+second."""
 READ_SECONDS = 5.0
 MODE_SECONDS = 60.0
 """Maximum seconds to find the permission mode in a transcript, which can have some hundred MB."""

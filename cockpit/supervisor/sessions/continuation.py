@@ -154,7 +154,7 @@ class Continuation:
         return place
 
     def _name(self, wanted: str | None, left: Document) -> AgentName:
-        """Return the requested name; else the document's agent name, with a number if taken."""
+        """Return the requested name; else the document's agent's name, with a number if taken."""
         if wanted is not None:
             return agent_name(wanted)
         stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")

@@ -27,11 +27,12 @@ from cockpit.supervisor.view.rows import LONGEST_ASKED, marks_status, shown_goal
 from cockpit.wire.status import ContextStatus, ElsewhereSession
 
 COUNT_SECONDS = 5.0
-"""Minimum seconds between two counts. CLIs rewrite status files several times a minute."""
+"""Minimum seconds between two counts of the sessions. CLIs rewrite status files several times a
+minute."""
 READ_SECONDS = 2.0
 """Seconds between two checks of the transcripts while a client follows the sessions."""
 KEPT_SECONDS = 15.0
-"""Seconds for which readings are cached after a response."""
+"""Seconds for which transcript readings are cached after a response."""
 SETTING_SECONDS = 30.0
 """Maximum seconds until a changed setting is detected."""
 PATIENCE = 2.0

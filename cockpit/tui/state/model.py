@@ -78,7 +78,7 @@ class Part:
         return self.host != LOCAL
 
     def take(self, line: WatchLine, now: float) -> None:
-        """Process one line of `watch`; `now` is monotonic."""
+        """Process one line of `watch`. `now` is in monotonic seconds."""
         match line:
             case Snapshot():
                 self.host = line.status.host

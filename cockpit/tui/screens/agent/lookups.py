@@ -68,7 +68,7 @@ class Lookups:
         self.outdated.add("diff")
 
     def links(self) -> list[Link]:
-        """Return the chain, updated from the current row."""
+        """Return the chain of the agent's job, updated from the agent's current status."""
         return links(self._sessions, self._agent)
 
     def document_of(self, link: Link) -> Entry | None:
