@@ -1,5 +1,4 @@
-"""Describe a tool call in one line for a row: `Edit src/auth.py`, `Bash git commit -m "Add
-login"`."""
+"""Describe a tool call in one line for the screen's row: `Edit src/auth.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 LENGTH = 100
-"""Characters at most; a cut line ends in an ellipsis."""
+"""Maximum characters of a tool call's description; a cut description ends in an ellipsis."""
 
 _MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "Agent": ("description", "prompt"),
@@ -26,7 +25,7 @@ _MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "WebSearch": ("query",),
 }
 _COMMON_ARGUMENTS = ("file_path", "path", "description", "query", "command")
-"""For a tool that is not in the table: the first of these arguments that is set is shown."""
+"""Arguments of all other tools; the first of these that is set is shown."""
 
 
 def activity(tool: ToolUse, cwd: str | None = None) -> str:

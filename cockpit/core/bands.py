@@ -1,7 +1,7 @@
-"""Bands of one agent's context: thresholds as the user writes them, thresholds in tokens, bands.
+"""Compute the band of an agent's context from the user's thresholds.
 
-A `Threshold` is relative to a window; a `Mark` is the same threshold in tokens of one window. Pure
-arithmetic.
+A `Threshold` is as the user writes it, relative to a window; a `Mark` is the same threshold in
+tokens of one window. Pure arithmetic.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.reading import DEFAULT_WINDOW
 
 LARGE_FROM = 500_000
-"""The absolute caps apply to windows of this many tokens or more."""
+"""Minimum tokens of a window to which the absolute caps of thresholds apply."""
 RESERVE = 20_000
 """Tokens between a threshold and the CLI's compaction point, so that a handoff ends before it."""
 FORCE_RESERVE = 5_000
-"""Like `RESERVE`, for the force threshold, which only has to be reached before the compaction."""
+"""Tokens between the force threshold and the CLI's compaction point."""
 
 
 class Band(StrEnum):
@@ -35,7 +35,10 @@ class Band(StrEnum):
 
     @property
     def severity(self) -> int:
-        """0 for calm to 4 for force, -1 for unknown. For comparisons only."""
+        """The order of the bands: 0 for calm to 4 for force, -1 for unknown.
+
+        For comparisons only.
+        """
         return _SEVERITY[self]
 
 
@@ -50,7 +53,7 @@ _SEVERITY = {
 
 MarkName = Literal["notice", "warn", "act", "force"]
 MARK_NAMES: tuple[MarkName, ...] = ("notice", "warn", "act", "force")
-"""From the lowest to the highest."""
+"""The names of the thresholds, from the lowest to the highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,12 @@ class Threshold:
     """A threshold as the user writes it, for a window of any size."""
 
     text: str
-    """As written; shown when this rule applies."""
+    """The threshold as the user wrote it, for messages."""
     amount: float
-    """Tokens, or a share from 0 to 1 if `share` is set."""
+    """Number of tokens; a share of the window from 0 to 1 if `share` is set."""
     share: bool = False
     left: bool = False
-    """Counted from the end of the window: `30% left`."""
+    """Whether `amount` is counted from the end of the window: `30% left`."""
 
     def tokens(self, window_tokens: int) -> int:
         """Return the tokens used at this threshold; can be negative or larger than the window."""
@@ -133,9 +136,9 @@ class Mark:
 
     tokens: int
     why: str
-    """The rule that applies, for the user: `70% of 200k`, `cap 300k`, …"""
+    """The rule that gives this number, as text for the user: `70% of 200k`, `cap 300k`, …"""
     lowered: bool = False
-    """The threshold was above the next one, so it was lowered to the same value."""
+    """Whether the threshold was above the next threshold, and was therefore lowered to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +182,12 @@ def _refuse_if_out_of_order(
 
 
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
-    """Compute the thresholds in tokens for a window. The rule with the lowest number applies.
+    """Compute the thresholds in tokens for a window.
 
-    `compacts_at` is the token count at which the CLI compacts automatically; None if it does not.
-    Each threshold is at least `RESERVE` below `compacts_at`, and the force threshold at least
-    `FORCE_RESERVE`. Never fails: in a window that is too small for the rules, thresholds are at
-    least 1 token, in order.
+    Each is the lowest of the user's threshold, its cap, and a reserve before the CLI's automatic
+    compaction at `compacts_at` tokens (None: the CLI does not compact). The reserve is
+    `FORCE_RESERVE` for the force threshold, else `RESERVE`. Never fails: in a window that is too
+    small, thresholds are at least 1 token, in order.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES

@@ -34,14 +34,14 @@ class Caller:
 
     kind: CallerKind
     name: str = ""
-    """The agent, or the agent of the hook; empty if unknown."""
+    """Name of the agent that sent the request, or whose hook sent the request; empty if unknown."""
     pid: int = 0
     hook: str = ""
-    """The event that the hook runs for."""
+    """Name of the event for which the calling hook runs; empty if the caller is not a hook."""
     terminal: str = ""
     """The user's terminal, such as `pts/3`."""
     far: str = ""
-    """The user's IP address, if connected by SSH."""
+    """The user's IP address, if the user is connected by SSH."""
     screen: bool = False
     """The request comes from cockpit's screen."""
     web: str = ""

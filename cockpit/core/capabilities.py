@@ -62,7 +62,8 @@ class Capabilities:
 
     session_ids: SessionIds
     readings: Answer
-    """The number of tokens in context is known. Otherwise cockpit reads no records of the CLI."""
+    """The number of tokens in context is known. If not, cockpit does not read the CLI's
+    transcripts."""
     window: Answer
     """The CLI reports its window size; otherwise cockpit looks it up in a table."""
     activity: tuple[Source, ...]

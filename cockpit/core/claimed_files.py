@@ -38,9 +38,9 @@ _FILE = re.compile(
 
 
 def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the paths in sections about the present, as written, each once; at most `MOST_FILES`.
+    """Return the paths in sections about finished work and the current state, each once.
 
-    `sections` are pairs of title and body.
+    Paths are as written; at most `MOST_FILES`. `sections` are pairs of title and body.
     """
     found: dict[str, None] = {}
     for title, body in sections:

@@ -32,12 +32,12 @@ FILES_KEPT = 2_000
 COMMITS_KEPT = 500
 SUBAGENTS_KEPT = 200
 TASKS_KEPT = 200
-"""Background tasks."""
+"""Maximum background tasks that are kept for one session."""
 TODOS_KEPT = 500
 PENDING_KEPT = 500
 COMMAND_KEPT = 1_000
 REPLY_KEPT = 20_000
-"""Characters of the last reply."""
+"""Maximum characters of the session's last reply that are kept."""
 
 _PATH_OF = {
     "Edit": "file_path",
@@ -55,7 +55,7 @@ _TASK_MADE = re.compile(r"Task #(\S+) created")
 
 
 class Collector:
-    """Facts of one session, up to the last event that was fed."""
+    """Collects the facts of one session from the events that are passed to `feed`."""
 
     __slots__ = (
         "_background",
@@ -127,7 +127,7 @@ class Collector:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt of the user; if it names prompt files, their content."""
+        """The user's first prompt; if the prompt names prompt files, the content of these files."""
         return self._goal
 
     def facts(self) -> Facts:
@@ -284,7 +284,7 @@ def _shortened(tool: ToolUse) -> ToolUse:
 
 
 def _remember(kept: dict[str, Any], key: str, value: object, limit: int = PENDING_KEPT) -> None:
-    """Add an entry, and remove the oldest ones above the limit."""
+    """Add an entry; remove the oldest entries above the limit."""
     kept[key] = value
     while len(kept) > limit:
         del kept[next(iter(kept))]

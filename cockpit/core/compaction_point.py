@@ -1,8 +1,8 @@
-"""The token count at which a CLI compacts automatically: its formula, corrected by observations.
+"""The token count at which a CLI compacts automatically: a formula, corrected by observations.
 
-The formula is the CLI's own. With some accounts and gateways, Claude Code 2.1.330 exceeds it and
-compacts only when the API refuses the request. The latest observation wins. Token counts are those
-of the model's last reply.
+The formula is the CLI's own. With some accounts and gateways, Claude Code 2.1.330 compacts only
+when the API refuses the request, at a higher count. The latest observation wins. Token counts are
+those of the model's last reply.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PointSource = Literal["formula", "seen"]
 
 @dataclass(frozen=True, slots=True)
 class SeenPoint:
-    """Observations of one model, CLI version and window, from all sessions."""
+    """Token counts at which one CLI version did and did not compact, for one model and window."""
 
     passed: int | None = None
     """The most tokens at which the CLI sent another request without compacting."""
@@ -23,12 +23,12 @@ class SeenPoint:
     """The fewest tokens at which the CLI compacted automatically."""
 
     def after_pass(self, tokens: int) -> SeenPoint:
-        """Add a request that was sent at this number of tokens."""
+        """Return the observations with one more request that was sent at this number of tokens."""
         compacted = self.compacted if self.compacted is None or tokens < self.compacted else None
         return SeenPoint(max(tokens, self.passed or 0), compacted)
 
     def after_compaction(self, tokens: int) -> SeenPoint:
-        """Add a compaction at this number of tokens."""
+        """Return the observations with one more compaction at this number of tokens."""
         least = tokens if self.compacted is None else min(tokens, self.compacted)
         passed = self.passed if self.passed is None or self.passed < least else None
         return replace(self, passed=passed, compacted=least)

@@ -54,7 +54,7 @@ class Links:
     """Files that the successor may want to open; absolute paths."""
 
     transcript: str | None = None
-    """The transcript of the session that leaves the document."""
+    """The transcript of the session that is handed off."""
     copy: str | None = None
     """cockpit's own copy of the document."""
     before_compaction: str | None = None

@@ -47,9 +47,9 @@ class Conduct:
     closed: str | None = None
     """The CLI's reason for ending the session; None until it ends."""
     prompts: int = 0
-    """Prompts accepted."""
+    """Number of prompts that the CLI accepted."""
     turns: int = 0
-    """Turns that ended."""
+    """Number of turns that ended."""
     dialog: DialogOpened | None = None
     asked_at: float = 0.0
     """When the dialog's question was reported; 0 if only the status file mentions the dialog."""
@@ -59,24 +59,24 @@ class Conduct:
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)
     background: tuple[BackgroundTask, ...] = ()
-    """Tasks that ran in the background when the last turn ended, without those that have ended."""
+    """Background tasks that were running when the last turn ended and have not ended since."""
     background_known: bool = False
     """The CLI reported its background tasks: at the end of a turn, or that no shell runs."""
     last_words: str = ""
     """The agent's last reply when a turn ended; empty after a new prompt."""
     words_at: float = 0.0
     cut_at: float = -1.0
-    """When a turn was last interrupted; -1 if none was."""
+    """Time of the last interrupt of a turn; -1 if there was none."""
     tools: int = 0
-    """Tool calls that returned."""
+    """Number of tool calls that returned."""
     compactions_announced: int = 0
-    """Times the CLI announced a compaction."""
+    """Number of times that the CLI announced a compaction."""
     compactions: int = 0
-    """Times the CLI reported a finished compaction."""
+    """Number of times that the CLI reported a finished compaction."""
     begun_anew: int = 0
-    """Times the CLI reported that the session continues after a compaction."""
+    """Number of times that the CLI reported that the session continues after a compaction."""
     activity: str | None = None
-    """The last tool call, in one line."""
+    """Description of the last tool call, in one line."""
     last_moment: float = 0.0
 
     def hear(self, moment: Moment, at: float) -> None:
@@ -206,7 +206,7 @@ class Conduct:
             self._rest(at)
 
     def _ask(self, moment: DialogOpened, at: float) -> None:
-        """Note an open dialog; ignore a second report of the same dialog with less detail.
+        """Record an open dialog; ignore a second report of the same dialog with less detail.
 
         The CLI's notification comes after the hook, and reports even a question as a permission.
         """

@@ -13,10 +13,10 @@ from cockpit.core.markdown import code, fenced, one_line, plain, shortened
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames, change_of_cli
 
 LONGEST_GOAL = 2_000
-"""Characters; the document has the whole goal."""
+"""Maximum characters of the goal in a continuation; the document has the whole goal."""
 LONGEST_STEP = 400
 _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
-"""A command such as `/compact`, and not a path, which has a second slash."""
+"""Matches a CLI command such as `/compact`, but not a path, which has a second slash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class Succession:
     """The values for a continuation, which is the first prompt of a successor."""
 
     document: str
-    """Absolute path."""
+    """Absolute path of the handoff document."""
     goal: str | None = None
-    """The original request."""
+    """The job's original request."""
     first_step: str | None = None
     """The value of `Document.first_step`."""
     number: int | None = None

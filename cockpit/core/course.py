@@ -1,6 +1,6 @@
-"""The context history of a session: its token counts in order, thinned out, and a trend for a row.
+"""The context history of a session: its token counts in order, and a trend for the screen's row.
 
-Each point has the number of its reply, which shows where points were left out.
+Points may be left out. Each point has the number of its reply, which shows where.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Point(NamedTuple):
     kind: Literal["reply", "compacted"]
     """For `compacted`, `tokens` is the count before the compaction."""
     call: int = 0
-    """Number of the reply in the main chain, from 1."""
+    """Number of the main agent's reply, from 1."""
 
 
 def thinned(points: Sequence[Point], most: int) -> list[Point]:
@@ -58,7 +58,7 @@ class Trend:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """Tokens, oldest first."""
+        """The token counts of the trend, oldest first."""
         return tuple(self._values)
 
     def take(self, tokens: int, *, again: bool = False) -> None:

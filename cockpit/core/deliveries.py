@@ -10,9 +10,9 @@ from dataclasses import dataclass
 FIRST_WAIT = 5.0
 LONGEST_WAIT = 3600.0
 LONGEST_LIFE = 86_400.0
-"""Seconds after which a message is given up."""
+"""Maximum age of a message in seconds; an older message is given up."""
 RETRIED_STATUSES = frozenset({408, 425, 429})
-"""HTTP statuses below 500 that are retried. Every other one from 300 to 499 is final."""
+"""HTTP statuses below 500 after which a message is retried; others from 300 to 499 are final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Answer:
     status: int | None = None
     """The HTTP status; None if there was no response."""
     retry_after: float | None = None
-    """Seconds."""
+    """Seconds to wait, as the response's `Retry-After` header says."""
     problem: str = ""
     """A short description without the URL; empty on success."""
     hopeless: bool = False
@@ -57,8 +57,9 @@ class GivenUp:
 def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered | Again | GivenUp:
     """Decide from the response to an attempt. `attempt` begins at 1; `age` is in seconds.
 
-    The maximum wait doubles with each attempt. The wait is a random part of it (`chance`, 0 to 1),
-    so that many supervisors do not retry at the same time. `retry_after` is added.
+    The maximum wait doubles with each attempt. The actual wait is a random part of the maximum
+    (`chance`, 0 to 1), so that many supervisors do not retry at the same time. `retry_after` is
+    added.
     """
     status = answer.status
     if status is not None and 200 <= status < 300:

@@ -94,7 +94,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that was read."""
+    """A parsed handoff document."""
 
     sections: Mapping[str, str] = field(default_factory=dict)
     """Title to body, in the order of `SECTIONS`; missing sections are left out."""

@@ -46,7 +46,7 @@ class Failed(CockpitError):
 
 
 class Hindered(Failed):
-    """A problem of the machine, such as a full disk or process limit. The same may work later."""
+    """A problem of the machine, such as a full disk or process limit. Retrying may succeed."""
 
 
 class BadUsage(CockpitError):
@@ -80,7 +80,7 @@ class Unreachable(NoSupervisor):
 
 
 class NotNow(CockpitError):
-    """Not possible in the present state; the detail says why."""
+    """Not possible in the current state; the detail says why."""
 
     exit_code = 5
 

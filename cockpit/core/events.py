@@ -148,7 +148,8 @@ class BandCrossed:
     tokens: int | None
     window: int | None
     confidence: str | None
-    """All three are None if the band comes from the number of tool calls."""
+    """`tokens`, `window` and `confidence` are None if the band comes from the number of tool calls.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ class ElsewhereCrossed:
     pid: int
     directory: str
     band: str
-    """act, or force if it was passed at once."""
+    """`act`, or `force` if the context passed both thresholds at once."""
     tokens: int
     window: int
     confidence: str

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 DEEPEST = 100
-"""Levels of lists and objects; what people and models write has few."""
+"""Maximum depth of nested lists and objects."""
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_HIGH}{_LOW}|({_HIGH}|{_LOW})|\\.", re.DOTALL)
 """A pair, half of a pair, or another escape: `\\\\ud800` is a backslash, not a surrogate."""
@@ -38,7 +38,7 @@ def loads(text: bytes | str) -> Any:
 def without_depths(value: Any) -> Any:
     """Empty every list and object that is nested deeper than `DEEPEST`, and return the value.
 
-    What is nested a thousand deep can be read, but writing it as JSON raises `RecursionError`.
+    Python can read deeper JSON, but raises `RecursionError` when it writes such a value.
     """
     level = [value]
     for _ in range(DEEPEST):

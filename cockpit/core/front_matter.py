@@ -25,7 +25,7 @@ class FrontMatter:
     id: str = ""
     """Id of the handoff. In a preview, which has no id yet, it is empty and not written."""
     number: int = 1
-    """Position of the session that leaves the document in its chain, from 1."""
+    """Position in the chain of the session that is handed off, from 1."""
     previous_document: str | None = None
     """Absolute path of the document with which the old session began."""
     agent: str = ""
@@ -34,7 +34,7 @@ class FrontMatter:
     """The agent's directory, absolute."""
     branch: str | None = None
     head_commit: str | None = None
-    """Full hash."""
+    """Full hash of the commit that is checked out."""
     old_session_id: str | None = None
     new_session_id: str | None = None
     tokens: int | None = None
@@ -43,19 +43,19 @@ class FrontMatter:
     """Percentage of the window that is used; can exceed 100."""
     confidence: str = "unknown"
     trigger: str = "manual"
-    """threshold, manual, agent, compaction or loop."""
+    """Why the handoff began: threshold, manual, agent, compaction or loop."""
     writer: str = "facts"
     """The writer of the sections that cockpit did not verify: agent, sdk or facts."""
     created: str = ""
-    """UTC, RFC 3339."""
+    """When the document was written; UTC, RFC 3339."""
     started: str = ""
-    """When the session that leaves the document began; UTC, RFC 3339."""
+    """When the session that is handed off began; UTC, RFC 3339."""
     transcript: str | None = None
-    """The transcript of that session, absolute."""
+    """Absolute path of the transcript of the session that is handed off."""
     cost_usd: float | None = None
-    """Cost of that session."""
+    """Cost of the session that is handed off, in US dollars."""
     redactions: int = 0
-    """Secrets that were removed from the text."""
+    """Number of secrets that were removed from the text."""
     writers_failed: str = ""
     """Writers that were tried before `writer`, and why each failed. Not written if empty."""
 

@@ -1,7 +1,7 @@
 """Combine the two sources of a session's token count: the status line and the transcript.
 
-The newer count is used. The window comes from the best source, even if the tokens came from the
-other one. After a compaction the count is unknown until a source reports a later reply.
+The newer count is used. The window size comes from the most reliable source that has one. After a
+compaction the count is unknown until a source reports a later reply.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_wi
 
 @dataclass(slots=True)
 class Gauge:
-    """One session's token count and window. All times are seconds on the same clock."""
+    """The token count and window of one session. All times are seconds on the same clock."""
 
     override: int | None = None
-    """The window that the user configured."""
+    """The window in tokens, if the user configured one."""
     tokens: int | None = None
     source: Source | None = None
     at: float | None = None
-    """When the tokens were counted; their age starts here."""
+    """When the tokens were counted."""
     peak: int = 0
     """The largest token count of this session."""
     compacted_at: float | None = None

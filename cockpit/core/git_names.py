@@ -12,7 +12,7 @@ _SHORT_NAME = re.compile(r"git~[0-9]+")
 def is_git_name(name: str) -> bool:
     """Return whether a part of a path is `.git`, or means the same on some file system.
 
-    File systems may ignore case, characters without width or final dots, and may have short names.
+    File systems may ignore case, zero-width characters or final dots, and may have short names.
     """
     visible = "".join(char for char in name if unicodedata.category(char) != "Cf")
     plain = visible.casefold().partition(":")[0].rstrip(". ")
@@ -20,5 +20,5 @@ def is_git_name(name: str) -> bool:
 
 
 def names_git_folder(parts: Iterable[str]) -> bool:
-    """Return whether a part of the path is a name of git's folder; links are not followed."""
+    """Return whether a part of the path is `.git` or equivalent. Does not follow links."""
     return any(is_git_name(part) for part in parts)

@@ -1,6 +1,6 @@
 """Decide when a due handoff may begin: cooldown, growth, age, limits and queue.
 
-Each reason is also shown to the user, so it is a clause for a row.
+Each reason is a clause that is shown on the agent's row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Left:
     """The context was in the force band."""
     turns: int = 0
     elapsed: float | None = None
-    """Seconds since then; None if the machine was restarted since."""
+    """Seconds since that handoff ended; None if the machine was restarted since."""
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
@@ -38,9 +38,9 @@ def too_soon(left: Left, cooldown: float) -> str | None:
 
 
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
-    """Return why the user is not asked again yet; None if they may be asked.
+    """Return why the user is not asked again yet; None if the user may be asked.
 
-    They may be asked when the context has grown enough, or has reached the force band.
+    The user may be asked when the context has grown enough, or has reached the force band.
     """
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None
@@ -76,10 +76,10 @@ def _duration(seconds: float) -> str:
 
 
 def queued(busy: Iterable[str], ahead: Iterable[str], most: int) -> str | None:
-    """Return why a handoff must wait for others; None if it may begin.
+    """Return why a handoff must wait for other handoffs; None if the handoff may begin.
 
-    `busy` are the running handoffs, `ahead` those before it in the queue, and `most` is the maximum
-    number of running handoffs.
+    `busy` are the agents with a running handoff, `ahead` the agents before this one in the queue,
+    and `most` is the maximum number of running handoffs.
     """
     before = sorted({*busy, *ahead})
     return f"queued behind {', '.join(before)}" if len(before) >= most else None

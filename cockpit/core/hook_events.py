@@ -26,8 +26,8 @@ EVENTS: dict[str, str] = {
     "after_run": "a job is over: completed, failed or stopped",
     "error": "an agent or its handoff failed",
 }
-"""When each hook event happens, by its name in payloads. In the configuration, the name begins
-with `on_`."""
+"""When each hook event happens, by the event's name. In the configuration, the name begins with
+`on_`."""
 
 OUTCOMES = ("completed", "failed", "stopped")
 """How a run ends. `on_events` may contain these instead of the event."""
@@ -137,10 +137,10 @@ class HookResult:
 
     name: str
     kind: str
-    """shell, webhook, slack, discord or notify."""
+    """Type of the hook: shell, webhook, slack, discord or notify."""
     success: bool
     seconds: float = 0.0
     error: str = ""
-    """Why it failed, in a few words; empty on success."""
+    """Why the hook failed, in a few words; empty on success."""
     output: str = ""
     exit_code: int | None = None

@@ -13,7 +13,7 @@ from cockpit.core.hook_events import EVENTS, OUTCOMES, PAYLOAD_VERSION
 from cockpit.core.safetext import cut_at_word
 
 LONGEST_PROMPT = 100_000
-"""Characters of a prompt in a payload; the rest is cut."""
+"""Maximum characters of a prompt in a payload; a longer prompt is cut."""
 MARGIN = 4_000
 """Characters after the cut that are searched too, because the cut could split a secret."""
 
@@ -34,7 +34,7 @@ class ContextFields:
 def context_fields(
     tokens: int | None, window: int | None, model: str | None, band: str, confidence: str
 ) -> ContextFields:
-    """Return the context use with percentages, to a tenth; `remaining_percent` can be negative."""
+    """Return the context use. Percentages have one decimal; `remaining_percent` can be negative."""
     percent = round(100 * tokens / window, 1) if tokens is not None and window else None
     left = round(100 - percent, 1) if percent is not None else None
     return ContextFields(tokens, window, percent, left, model, band, confidence)

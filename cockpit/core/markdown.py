@@ -1,6 +1,6 @@
-"""The Markdown that handoff documents need: fences, headings, and quoting of foreign text.
+"""The Markdown that handoff documents need: fences, headings, and quoting of untrusted text.
 
-Foreign text (a prompt, an agent's text, a file name) in a document cannot open a section, close a
+Untrusted text (a prompt, an agent's text, a file name) in a document cannot open a section, close a
 fence or hide the text after it, and contains no control bytes.
 """
 
@@ -118,7 +118,7 @@ def heading(line: str) -> tuple[int, str] | None:
 
 
 def contained(body: str) -> str:
-    """Make foreign text safe inside one `##` section. Idempotent.
+    """Make untrusted text safe inside one `##` section. Idempotent.
 
     Headings of the first two levels become `###`, even underlined ones. An open fence is closed.
     The start of raw HTML, which could hide the rest of the document, is escaped.

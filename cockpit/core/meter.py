@@ -58,18 +58,18 @@ class Meter:
         """Tokens in context; None before the first reply, and after a compaction or a skipped reply
         until the next one."""
         self.api_calls = 0
-        """Replies of the main chain, each counted once."""
+        """Number of the main agent's replies, each counted once."""
         self.compactions = 0
         self.tool_calls = 0
-        """Tool calls of the main chain."""
+        """Number of the main agent's tool calls."""
         self.turns = 0
-        """Turns that the CLI recorded as ended."""
+        """Number of turns that the CLI recorded as ended."""
         self.cost_usd: float | None = None
-        """The CLI's running total; None until it reports one."""
+        """Cost in US dollars so far, as the CLI reports it; None until the CLI reports a cost."""
         self.peak = 0
         """The largest token count of the session, including before compactions."""
         self.skipped = 0
-        """Lines that are not records."""
+        """Number of lines that are not records."""
         self._model: str | None = None
         self._identity: str | None = None
         self._just_compacted = False
@@ -101,7 +101,10 @@ class Meter:
 
     @property
     def totals(self) -> Usage:
-        """Usage of all API messages, each counted once by its largest row; includes subagents."""
+        """Usage of all API messages, including subagents.
+
+        Of several records of one message, the largest is counted.
+        """
         return Usage(self._input, self._cached_new, self._cached, self._output)
 
     @property
@@ -131,7 +134,8 @@ class Meter:
         return round(median(growths[-GROWTHS_KEPT:])) if growths else None
 
     def turns_left(self, target: int | None) -> int | None:
-        """Return the API calls until `target` tokens: 0 at or above it, None if unknown."""
+        """Return the number of API calls until `target` tokens: 0 at or above `target`, None if
+        unknown."""
         if target is None or self.tokens is None:
             return None
         if self.tokens >= target:

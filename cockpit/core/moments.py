@@ -41,7 +41,7 @@ class ToolUsed:
     """A tool call returned; the turn continues."""
 
     words: str
-    """The call in one line, for the row."""
+    """The tool call in one line, for the agent's row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from cockpit.core.safetext import safe_line
 TOGETHER = 10.0
 """Seconds during which events are collected into one message."""
 SHOWN = 20
-"""Maximum events in one message; the last line has the number of the others."""
+"""Maximum events in one message; for more events, the last line has the number of the others."""
 
 _QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY = 24 * 60
@@ -28,7 +28,10 @@ def digest(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def quiet_hours(text: str) -> tuple[int, int] | None:
-    """Parse `22:00-07:00` to minutes of the day; None for empty text. Raises `ValueError`."""
+    """Parse `22:00-07:00` to its two times, in minutes after midnight; None for empty text.
+
+    Raises `ValueError`.
+    """
     if not text:
         return None
     found = _QUIET.fullmatch(text)
@@ -39,7 +42,10 @@ def quiet_hours(text: str) -> tuple[int, int] | None:
 
 
 def minutes_of_quiet(quiet: tuple[int, int] | None, minute: int) -> int:
-    """Return the minutes until the quiet hours end, at this minute of the day; 0 outside them."""
+    """Return the minutes until the quiet hours end; 0 outside the quiet hours.
+
+    `minute` is the current time, in minutes after midnight.
+    """
     if quiet is None:
         return 0
     begins, ends = quiet

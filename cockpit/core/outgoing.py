@@ -1,6 +1,6 @@
 """Convert events to messages: webhooks (signed JSON), Slack, Discord. Sends nothing.
 
-Foreign text is escaped, so a mention in it notifies no one.
+Untrusted text is escaped, so a mention in it notifies no one.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ def discord(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thread_name(payload: Mapping[str, Any]) -> str:
-    """Return the name of a job's thread: agent and task, in the 100 characters of Discord."""
+    """Return the name of a job's thread: agent and task, cut to Discord's maximum of 100
+    characters."""
     task = safe_line(str(payload.get("original_prompt") or ""), 300).strip()
     name = safe_line(str(payload["session"]["agent_name"]), 60)
     return f"{name}: {task}"[:100] if task else name

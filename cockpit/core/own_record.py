@@ -34,10 +34,10 @@ from cockpit.core.session import (
 from cockpit.core.timestamps import moment, unix_time
 
 MARK = "cockpit/1"
-"""Value of `record` in the first line of every such file."""
+"""Value of the key `record` in the first line of every record in this format."""
 FIRST_LINE = json.dumps({"record": MARK})
 RESULT_KEPT = 2_000
-"""Characters kept of a tool's output."""
+"""Maximum characters kept of a tool's output."""
 _FAILURE_KEPT = 500
 _LARGEST = 2**53
 _MARKED = re.compile(rb'\s*\{\s*"record"\s*:\s*"cockpit/1"\s*[,}]')
@@ -47,7 +47,7 @@ Line = Mapping[str, Any]
 
 
 class _Fault(Exception):
-    """A value of a wrong type."""
+    """A line contains a value of a wrong type."""
 
 
 def is_own_record(beginning: bytes) -> bool:
@@ -157,7 +157,8 @@ def _usage(line: Line) -> Usage | None:
 
 
 def _tool(line: Line, ident: str) -> tuple[ToolUse | None, bool]:
-    """Return the tool call, and whether it has returned: a call without an id has no result."""
+    """Return the tool call in a line, and whether the call has returned: a call without an id has
+    no result."""
     written = line.get("tool")
     if isinstance(written, str):
         return ToolUse(ident, written), True
@@ -242,7 +243,7 @@ def _table(line: Line, key: str, name: str = "", *, also: str = "") -> Line | No
 
 
 def _count(line: Line, key: str, name: str) -> int:
-    """Return a number of tokens; 0 for a missing one."""
+    """Return a number of tokens; 0 if the line has no such key."""
     value = line.get(key, 0)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
         raise _Fault(f"{name}: expected a whole number, 0 or more")
@@ -250,7 +251,7 @@ def _count(line: Line, key: str, name: str) -> int:
 
 
 def _size(line: Line, key: str, name: str = "") -> int | None:
-    """Return a number of tokens above 0; None for a missing one."""
+    """Return a number of tokens above 0; None if the line has no such key."""
     if key not in line:
         return None
     if not (size := _count(line, key, name or key)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 WISHES = ("COCKPIT_THEME", "COCKPIT_REFRESH", "COCKPIT_GLYPHS", "COCKPIT_COLOURS")
 NONE = "-"
 LONGEST = 64
-"""Characters of a value that are compared; every valid value is shorter."""
+"""Maximum characters of a value that are compared; every valid value is shorter."""
 
 
 def wishes(environment: Mapping[str, str]) -> str:
@@ -17,9 +17,7 @@ def wishes(environment: Mapping[str, str]) -> str:
 
 
 def asks_for_another(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Return whether this environment needs another screen than the one drawn for `drawn_for`.
-
-    False if none of the variables is set.
-    """
+    """Return whether this environment needs another screen than the one drawn for `drawn_for`, a
+    result of `wishes`. False if none of the variables is set."""
     own = wishes(environment)
     return own not in (NONE, drawn_for)

@@ -71,7 +71,7 @@ class Redacted:
 
     text: str
     count: int
-    """Number of places replaced now; earlier markers are not counted."""
+    """Number of secrets that this call replaced; secrets replaced earlier are not counted."""
 
 
 class Redactor:

@@ -20,7 +20,7 @@ from cockpit.core.session import (
 
 
 class RunningTools:
-    """The open tool calls, up to the last event that was fed."""
+    """Collects the tool calls that have not returned, from the events that are passed to `feed`."""
 
     __slots__ = ("_message", "_open")
 
@@ -29,7 +29,10 @@ class RunningTools:
         self._open: dict[str, str] = {}
 
     def feed(self, event: SessionEvent | Skipped) -> None:
-        """Process the next event of the transcript; the end of a turn ends its calls."""
+        """Process the next event of the transcript.
+
+        At the end of a turn, no call is open any more.
+        """
         match event:
             case AssistantReplied(sidechain=False, tools=tools, message_id=message):
                 if message != self._message:
@@ -47,7 +50,7 @@ class RunningTools:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A line for each open call, oldest first."""
+        """The open tool calls as text, one line each, oldest first."""
         return tuple(self._open.values())
 
     def __bool__(self) -> bool:

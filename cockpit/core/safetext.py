@@ -1,8 +1,8 @@
-"""Make foreign text safe to show in a terminal.
+"""Make untrusted text safe to show in a terminal.
 
-Names, branches, pane contents, documents and transcripts pass through here before they are shown
-or stored. Removes whole escape sequences, and characters that move the cursor, change the direction
-of writing or are invisible. A lone surrogate becomes U+FFFD. Limits the length. Does not escape
+Names, branches, pane contents, documents and transcripts pass through here before they are shown or
+stored. Removes whole escape sequences, and characters that move the cursor, change the direction of
+writing or are invisible. A lone surrogate becomes U+FFFD. Limits the length. Does not escape
 markup.
 """
 
@@ -53,7 +53,8 @@ def safe_line(text: str, limit: int = 200) -> str:
 
 
 def quoted(text: str, limit: int = 200) -> str:
-    """Put a foreign word in quotes, for a message about it; escape it if it is not safe to show."""
+    """Put an untrusted word in quotes, for a message about the word; escape it if it is not safe to
+    show."""
     shown = _shortened(text, limit)
     return repr(shown) if safe_line(shown, limit) == shown else ascii(shown)
 

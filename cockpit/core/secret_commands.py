@@ -27,7 +27,7 @@ class Program:
     options: tuple[str, ...] = ()
     """Options whose value is a secret."""
     glued: tuple[str, ...] = ()
-    """Options that are directly followed by a secret: `-pVALUE`."""
+    """Options that are directly followed by a secret, without a space: `-pVALUE`."""
     divided: tuple[tuple[str, str], ...] = ()
     """(option, mark): the secret follows the first mark in the option's value."""
     after: tuple[tuple[str, int], ...] = ()

@@ -28,13 +28,13 @@ _SPACE = r"(?:[ \t\r\n]|\\{1,4}[nrt])(?:[ \t\r\n+>│|]|\\{1,4}[nrt]|[0-9]{1,6}[
 _TEXT = r"[^\s\"'`\\│]"
 _VALUE = rf"(?P<s>{_TEXT}{{4,200}})"
 _OPTION = r"[^\n|;]{0,300}?[ ]"
-"""From a command to one of its options."""
+"""Matches the text between a command and one of its options."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
     word: str
-    """In lower case; the expression is matched after this word."""
+    """The word, in lower case, after which the expression is matched."""
     expression: re.Pattern[str]
     judge: Literal["password", "random", "drawn", "sure"] = "password"
     kind: str = "command"
@@ -198,7 +198,8 @@ _CERTIFICATE = "LS0tLS1CRUdJTiBDRVJU"
 """The beginning of a certificate in base64."""
 LONGEST_OBJECT = 20_000
 LONGEST_BEFORE = 4_000
-"""Characters before an object's kind that are searched, because tools may sort the fields."""
+"""Maximum characters before an object's kind that are searched, because tools may sort the fields.
+"""
 
 
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:

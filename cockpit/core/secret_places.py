@@ -23,7 +23,8 @@ Span = tuple[int, int, str]
 LONGEST_NAME = 80
 LONGEST_VALUE = 400
 LONGEST_RUN = 64
-"""A longer bare value that is not a secret is skipped as a whole; in characters."""
+"""Maximum characters of a bare value that is searched for a secret; a longer one is skipped as a
+whole if it is not a secret itself."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_.-]{0,60}")
 _NAME_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,80}")
@@ -79,7 +80,7 @@ _AUTHORIZATION = re.compile(r"\\{0,3}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`
 _COOKIES = re.compile(r"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
 _COOKIES_END = re.compile(r"[\n\"']")
 LONGEST_COOKIES = 2000
-"""Characters after the word `cookie` that are searched for cookies."""
+"""Maximum characters after the word `cookie` that are searched for cookies."""
 _FIRST_COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,80}=(?P<s>[^;\s\\,]{12,800})")
 _COOKIE = re.compile(rf"(?:[;,] ?|\s){_FIRST_COOKIE.pattern}")
 _COMMANDS = (

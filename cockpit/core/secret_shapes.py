@@ -25,7 +25,8 @@ from cockpit.core.token_runs import placed_runs, token_runs
 
 Span = tuple[int, int, str]
 LONGEST_SAMPLE = 40
-"""Characters after a shape's shortest length that are searched for a sample's words (`EXAMPLE`)."""
+"""Maximum characters after a shape's shortest length that are searched for a sample's words
+(`EXAMPLE`)."""
 
 
 def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:

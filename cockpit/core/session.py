@@ -91,7 +91,8 @@ class Compacted:
     """The CLI compacted the conversation; the token count is unknown until the next reply."""
 
     trigger: str = "auto"
-    """`auto` or `manual`; empty if this line does not say it (the next line may)."""
+    """`auto` or `manual`; empty if unknown, because the transcript may report it in the next line.
+    """
     pre_tokens: int | None = None
     at: datetime | None = None
 
@@ -161,7 +162,7 @@ class PromptFileTaken:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Facts about the session itself, such as its directory and model."""
+    """The session's own data, such as its directory and model."""
 
     session_id: str | None = None
     cwd: str | None = None

@@ -1,7 +1,7 @@
 """Build the facts that a session gets after the CLI compacted it, or the user cleared it.
 
-Only exact facts that a summary may lose: the task, the todos, commits, uncommitted changes, files,
-and the request word for word. The text fits into a hook's response.
+Contains only exact facts that a summary may lose: the task, the todos, commits, uncommitted
+changes, files, and the request word for word. The text fits into a hook's response.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Form = Literal["structured", "narrative"]
 Occasion = Literal["compact", "clear"]
 
 LONGEST = 9_500
-"""Maximum characters; a hook's response may have 10,000."""
+"""Maximum characters of the text; a hook's response may have 10,000."""
 LONGEST_GOAL = 2_500
 MOST_FILES = 40
 MOST_TODOS = 40

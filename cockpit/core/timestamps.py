@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 LATEST = 1e10
-"""Unix seconds; in the year 2286."""
+"""The latest valid time, in Unix seconds (year 2286)."""
 
 
 def unix_time(value: object) -> float | None:
@@ -43,7 +43,10 @@ def rfc3339(seconds: float) -> str:
 
 
 def clock_time(seconds: float) -> str:
-    """Format unix seconds as a date and time in UTC, to the minute; invalid times as `rfc3339`."""
+    """Format unix seconds as a date and time in UTC, to the minute.
+
+    An invalid time becomes the nearest valid one.
+    """
     return _utc(seconds).strftime("%d %b %Y %H:%M UTC")
 
 

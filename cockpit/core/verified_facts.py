@@ -48,29 +48,28 @@ class GitView:
 
     is_repository: bool = False
     branch: str | None = None
-    """None if HEAD is detached, or without a repository."""
+    """The current branch; None if HEAD is detached, or without a repository."""
     head: str | None = None
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`."""
     status_known: bool = True
     busy: str | None = None
-    """A git operation in progress."""
+    """The git operation in progress; None if there is none."""
     commits: tuple[CommitMade, ...] = ()
     """Commits of this session, newest first."""
     root: str | None = None
-    """The top of the worktree, absolute."""
+    """Absolute path of the top folder of the worktree."""
     committed: tuple[str, ...] = ()
-    """Files that the session's commits changed, relative to the top of the worktree."""
+    """Files that the session's commits changed; paths are relative to the top folder of the
+    worktree."""
     known: frozenset[str] | None = None
     """The commits of `claimed_commits` and of the transcript that the repository has.
 
     None if git was not asked; then nothing is marked.
     """
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
-    """The result of the check for each path that the document claims, as written there.
-
-    A file that could not be checked is left out.
-    """
+    """The result of the check for each path in the document, by the path as written. A file that
+    could not be checked is left out."""
 
     def knows(self, commit: str) -> bool | None:
         """Return whether the repository has a commit; None if git was not asked."""
@@ -80,7 +79,7 @@ class GitView:
         return None if self.known is None else commit in self.known
 
     def place(self, path: str) -> str:
-        """Return a path relative to the top of the worktree, if the path is below the top."""
+        """Return a path relative to the top folder of the worktree, if the path is inside it."""
         return path.removeprefix(f"{self.root}/") if self.root else path
 
     def trace(self, places: Iterable[str], *, is_there: bool) -> Trace | None:

@@ -19,7 +19,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Withdraw a request that has not arrived."""
+    """Withdraw a request for the document that has not reached the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True)
 class EndPredecessor:
-    """End the old process and every process with its marker. An event reports the result."""
+    """End the old process and every process of the session. An event reports the result."""
 
 
 @dataclass(frozen=True, slots=True)

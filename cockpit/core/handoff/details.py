@@ -23,12 +23,12 @@ class Leaving:
     """The session's state when a handoff ended without a new session."""
 
     tokens: int | None = None
-    """In context."""
+    """Tokens in context."""
     forced: bool = False
     """The context was in the force band."""
     turns: int = 0
     at: float | None = None
-    """Monotonic seconds, in the boot that is stored in the handoff's row."""
+    """When the handoff ended, in monotonic seconds of the boot that the handoff's record names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class HandoffDetails:
     draft: str | None = None
     """The path of the draft that the agent was asked to write."""
     began: float | None = None
-    """Steady seconds."""
+    """When the handoff began, in seconds of `Clock.steady`."""
     phase_since: str | None = None
-    """RFC 3339."""
+    """When the current phase began; RFC 3339."""
     filling: bool = True
     """The handoff is due because the context is filling up; the request to the agent says so."""
     due: str = ""
@@ -54,7 +54,7 @@ class HandoffDetails:
     sealed_calls: int | None = None
     """Model calls of the session when the document was sealed."""
     permission_mode: str | None = None
-    """The predecessor's mode when it was ended."""
+    """The old session's permission mode when the session was ended."""
     has_git: bool = True
     """The worktree was a git repository when the document was sealed."""
     edited: bool = False
@@ -69,7 +69,7 @@ class HandoffDetails:
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
     closed: float | None = None
-    """Steady seconds when the outcome was written."""
+    """When the handoff ended, in seconds of `Clock.steady`."""
     rebuilt: bool = False
     """Restored from its document after the database was lost."""
 
@@ -79,7 +79,7 @@ _STORED: dict[str, str] = {}
 
 
 def details_to_record(details: HandoffDetails) -> dict[str, Any]:
-    """Convert to JSON data; values equal to their default are left out."""
+    """Convert details to JSON data; values equal to their default are left out."""
     empty = HandoffDetails()
     return {
         _STORED.get(name, name): value

@@ -56,7 +56,7 @@ class Observation:
     user_prompted: bool = False
     """The user gave the agent a new prompt after the handoff began."""
     moved: bool = False
-    """The agent did something after the document was sealed."""
+    """The agent worked after the document was sealed."""
     predecessor_alive: bool = True
     draft: Draft = Draft.ABSENT
     problems: tuple[str, ...] = ()
@@ -106,7 +106,8 @@ class Snoozed:
 
 @dataclass(frozen=True, slots=True)
 class CalledOff:
-    """The handoff was cancelled, for example by a compaction or a stop by the user."""
+    """The handoff was cancelled, for example because the context was compacted or the user stopped
+    the agent."""
 
     why: str
     compacted: bool = False
@@ -138,7 +139,7 @@ class DocumentFailed:
 
 @dataclass(frozen=True, slots=True)
 class PredecessorGone:
-    """The old process and every process with its marker have ended."""
+    """The old process and every other process of the session have ended."""
 
 
 @dataclass(frozen=True, slots=True)

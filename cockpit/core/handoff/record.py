@@ -1,7 +1,7 @@
 """Convert a handoff to JSON data and back, so that each state is saved before its commands run.
 
-Reading is strict: unknown data raises `ValueError`, and the caller moves the row aside instead of
-guessing the state.
+Reading is strict: unknown data raises `ValueError`, and the caller keeps the record apart instead
+of guessing the state.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TAG_OF = {kind: tag for tag, kind in TAGS.items()}
 
 
 def to_record(handoff: Handoff) -> dict[str, Any]:
-    """Convert to JSON data; `from_record` returns the same handoff."""
+    """Convert a handoff to JSON data; `from_record` returns the same handoff."""
     return {
         "plan": _plain(handoff.plan),
         "state": {"is": _TAG_OF[type(handoff.state)], **_plain(handoff.state)},
@@ -82,7 +82,6 @@ def _state(kind: type, stored: dict[str, Any]) -> State:
 
 
 def _attributes(kind: type, stored: dict[str, Any]) -> dict[str, Any]:
-    """Return stored values under the current names of their attributes."""
     names = {STORED.get((kind, field.name), field.name): field.name for field in fields(kind)}
     return {names.get(name, name): value for name, value in stored.items()}
 

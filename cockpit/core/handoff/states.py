@@ -22,7 +22,7 @@ class Successor:
 
     session: SessionId
     run: str
-    """The marker in the environment of its processes."""
+    """Value of `COCKPIT_RUN` in the environment of the session's processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,13 @@ class Plan:
     review: bool
     """Show the user the document before the old process is ended."""
     successors: tuple[Successor, ...]
-    """One for each allowed attempt, because a CLI refuses an id that it has seen before."""
+    """The sessions to start, one for each allowed attempt: a CLI refuses an id that it has seen
+    before."""
     now: bool = False
-    """Do not wait for the end of the turn or for subagents."""
+    """Whether to interrupt the turn and subagents instead of waiting for their end."""
     writers: tuple[Writer, ...] = ("agent", "sdk", "facts")
-    """Tried in this order. `agent` is first or left out; `facts` is always tried last."""
+    """The writers to try, in this order. `agent` is first or left out; `facts` is always tried
+    last."""
     given: str | None = None
     """The absolute path of an existing document to use."""
     deadline: float = 180.0
@@ -47,13 +49,14 @@ class Plan:
     grace: float = 600.0
     """Seconds that a tool may continue in the force band before the turn is interrupted."""
     confirm_within: float = 180.0
-    """Seconds for a successor's first reply."""
+    """Maximum seconds until the first reply of the new session."""
     runtime: str = ""
     """The CLI of the new session; empty for the CLI of the old session."""
     model: str = ""
     """The model of the new session; empty for its CLI's default."""
     re_asks: int = 2
-    """Times the agent is asked to correct its document before the next writer is tried."""
+    """Maximum times that the agent is asked to correct its document before the next writer is
+    tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ class Settling:
     since: float
     why: str = ""
     refreshing: bool = False
-    """The agent worked after the document was sealed, so the facts are being renewed."""
+    """Whether the facts are being renewed, because the agent worked after the document was sealed.
+    """
     interrupted_at: float | None = None
     asked_to_end: bool = False
     """The agent was asked to end its turn."""

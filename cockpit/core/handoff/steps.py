@@ -37,7 +37,7 @@ Step = tuple[Handoff, tuple[Command, ...]]
 """The next handoff, and its commands."""
 
 HURRY = 10.0
-"""Seconds that `--now` waits after its one interrupt."""
+"""Seconds that a handoff with `--now` waits after it has interrupted the turn."""
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:
@@ -107,7 +107,7 @@ def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Comm
 
 
 def wakes(state: Asked | Reviewing, seen: Observation) -> bool:
-    """Return whether a snooze is over and the user is asked again."""
+    """Return whether a snooze is over, so that the user is asked again."""
     until, tokens = state.snoozed_until, state.snoozed_tokens
     grown = seen.tokens is not None and tokens is not None and seen.tokens >= tokens
     return (
@@ -132,7 +132,10 @@ def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
 
 
 def not_now(seen: Observation, *, boundary: bool) -> str | None:
-    """Return why the agent cannot be asked now (or ended, with `boundary`); None if it can."""
+    """Return why the agent cannot be asked for the document now; None if it can.
+
+    With `boundary`, return why the agent's process cannot be ended now.
+    """
     if seen.git_busy:
         return f"a git operation is in progress: {seen.git_busy}"
     if seen.turn is Turn.DIALOG:

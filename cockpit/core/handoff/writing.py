@@ -230,5 +230,4 @@ def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> St
 
 
 def _first_problem(seen: Observation) -> str:
-    """Return the first problem of the draft in brackets; empty if there is none."""
     return f" ({seen.problems[0].rstrip('.')})" if seen.problems else ""
