@@ -137,8 +137,8 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("working_directory.root", "directory"),
     OldName("working_directory.default_branch", "worktree.base"),
 )
-"""If two aliases set the same setting, the first in this order wins. Of two thresholds, the lower
-one wins."""
+"""All aliases. If two aliases set the same setting, the first in this order wins; of two
+thresholds, the lower one wins."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
 """Other tables in which an alias is accepted: the agent's table, and some of its current
@@ -344,7 +344,7 @@ def _set(table: Any, path: KeyPath, value: Any) -> None:
 
 
 def _put(table: Any, path: KeyPath, value: Any) -> bool:
-    """Set a key that is not set; False if it is, or if a parent is not a table."""
+    """Set a key that has no value; return False if it has one, or if a parent is not a table."""
     *tables, last = path
     for part in tables:
         if not isinstance(table, dict):

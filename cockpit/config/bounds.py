@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 MOST_ENTRIES = 10_000
-"""Keys, list values and tables."""
+"""Maximum number of keys, list values and tables."""
 MOST_AGENTS = 100
-"""Limit for an untrusted file, because each agent becomes a row and is saved."""
+"""Maximum agents in an untrusted file, because each agent becomes a row and is saved."""
 DEEPEST = 32
-"""Nested lists and tables, or parts of a dotted key."""
+"""Maximum depth of nested lists and tables, and maximum parts of a dotted key."""
 LONGEST_NUMBER = 100
-"""Characters."""
+"""Maximum characters of a number."""
 
 _TOKENS = re.compile(
     r"#[^\n]*"
@@ -31,7 +31,8 @@ _TOKENS = re.compile(
 
 
 def excess(text: str) -> tuple[int, str] | None:
-    """Return the line and kind of the first limit exceeded; None for most texts."""
+    """Return the first place above a limit, as the line and what exceeds the limit; None if there
+    is none."""
     depth = parts = entries = 0
     for token in _TOKENS.finditer(text):
         if (number := token["number"]) is not None and len(number) > LONGEST_NUMBER:

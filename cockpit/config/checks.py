@@ -22,7 +22,7 @@ from cockpit.core.safetext import quoted
 from cockpit.core.slack_bot import METHOD
 
 _CHANNEL = re.compile(r"[CDGU][A-Z0-9]{2,30}")
-"""A Slack channel's ID; U is a user's, to whom the bot sends direct messages."""
+"""Matches the id of a Slack channel, or of a Slack user (U), who gets direct messages."""
 
 Runtimes = Mapping[str, OwnRuntime]
 
@@ -31,7 +31,7 @@ Origin = tuple[ConfigFile, KeyPath]
 
 
 def check_file(file: ConfigFile, said: Settings) -> None:
-    """Check the rules within one file. Raises `BadConfig`."""
+    """Check the rules between the settings of one file. Raises `BadConfig`."""
     _check_names(file, ("agents",), [agent.name for agent in said.agents], "agents")
     _check_names(file, ("hosts",), [host.name for host in said.hosts], "hosts")
     _check_hooks(file, ("defaults",), said.defaults)
@@ -88,7 +88,8 @@ def _check_runtimes_of(
 def check_runtime_name(
     name: str, runtimes: Runtimes, refuse: Callable[[str, str], CockpitError]
 ) -> None:
-    """Raise the error that `refuse` makes of a problem and a hint, if no runtime has this name."""
+    """Raise the error that `refuse` creates from a problem and a hint, if no runtime has
+    this name."""
     if name in BUILT_IN or name in runtimes:
         return
     known = [*BUILT_IN, *runtimes, *(installed := installed_runtimes())]
@@ -137,7 +138,7 @@ def check_context(file: ConfigFile, at: KeyPath, context: ContextSettings) -> No
 
 
 def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
-    """Refuse two agents whose worktrees would use the same branch. Raises `BadConfig`."""
+    """Raise `BadConfig` if the worktrees of two agents would use the same branch."""
     seen: dict[tuple[str, str], str] = {}
     for (file, at), agent in agents:
         worktree = agent.worktree

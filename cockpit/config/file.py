@@ -1,7 +1,8 @@
 """Read one configuration file safely and parse it as TOML.
 
 A file that others can write, or that another user owns, could make cockpit run any program. Such a
-file is refused, with the command that fixes the problem. Reading never writes and never blocks.
+file is refused with `BadConfig`; the error has the command that fixes the problem. Reading never
+writes and never blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from cockpit.core.errors import BadConfig
 LARGEST_FILE = 1024 * 1024
 """Maximum bytes. A hundred agents with long prompts need a few hundred kilobytes."""
 LARGEST_FOUND = 64 * 1024
-"""Maximum bytes of a file found in a project, which a stranger may have written."""
+"""Maximum bytes of a file that cockpit finds in a project, which anybody may have written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class ConfigFile:
     data: Mapping[str, Any]
     lines: Lines
     digest: str
-    """SHA-256 of the parsed bytes, in hex: the identity that is trusted."""
+    """SHA-256 of the parsed bytes, in hex. Trust in a file is stored with this hash."""
     old_places: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
     """Key path in the file of each value that was set through an alias."""
     text: str = field(default="", repr=False)
@@ -51,7 +52,8 @@ class ConfigFile:
         return self.lines.of(path)
 
     def exact_line(self, path: KeyPath) -> int | None:
-        """Return the line of exactly this key, under any name; None if it is not in the file."""
+        """Return the line of exactly this key, under any name; None if the file does not have the
+        key."""
         return self.lines.exactly(self.written_as(path))
 
     def shown_line(self, path: KeyPath) -> int | None:
@@ -68,7 +70,7 @@ class ConfigFile:
         )
 
     def written_as(self, path: KeyPath) -> KeyPath:
-        """Return the path as the file has it, with aliases."""
+        """Return the key's path as the file has it, possibly an alias."""
         return self.old_places.get(path, path)
 
 

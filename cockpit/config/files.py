@@ -24,8 +24,8 @@ from cockpit.config.trust import is_trusted, trust
 from cockpit.core.errors import NotNow
 
 Changes = Mapping[tuple[str, ...], Any]
-"""Maps key paths (`("defaults", "context", "act")`) to values; None removes the key from the file.
-"""
+"""Maps key paths (`("defaults", "context", "act")`) to new values; None removes the key from the
+file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Edit:
     """The line of the key; None where a new line is added."""
     removed: bool
     then: Source | None
-    """For a removed key: the file and line of the value that then applies; None for the default."""
+    """For a removed key: file and line of the value that applies instead; None for the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,8 @@ class Files:
         return self.places.user_file if root is None else root / FILE_NAME
 
     def standing(self, path: Path) -> str:
-        """Return a note about a file before it is written; empty if there is nothing special."""
+        """Return a note for the user about a file that will be written: `a new file`, `not trusted
+        yet`, or empty."""
         if not path.exists():
             return "a new file"
         if self.project is not None and path == self.project.path and not self.trusted:
@@ -118,7 +119,8 @@ class Files:
         return ""
 
     def why_not_out(self, key: tuple[str, ...]) -> str | None:
-        """Return why a setting cannot be removed from a file; None if it can."""
+        """Return why a setting cannot be removed from a file; None if the setting can be
+        removed."""
         source = self.loaded.sources.get(".".join(key))
         known = self._known(self.file_for(key))
         if known is not None and known.exact_line(key) is not None:
@@ -128,7 +130,7 @@ class Files:
         return f"{key[-1]} is the default; no file sets it."
 
     def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
-        """Return the edits for these changes; `tried` is the configuration after them.
+        """Return the edits for these changes; `tried` is the result of `tried` for the changes.
 
         Raises `Failed` for a file that cannot be written.
         """
@@ -147,7 +149,10 @@ class Files:
         return found
 
     def tried(self, changes: Changes) -> Loaded:
-        """Return the configuration after these changes. Raises `BadConfig`."""
+        """Return the configuration that these changes would give.
+
+        Writes nothing. Raises `BadConfig`.
+        """
         pages = {
             path: self._page(path, self._changed(path, inside))
             for path, inside in self._by_file(changes).items()
@@ -209,9 +214,8 @@ class Files:
         return text
 
     def _page(self, path: Path, text: str) -> ConfigFile:
-        """Return the changed file with the old digest, so that it is trusted only if the old one
-        was.
-        """
+        """Return the changed file with the hash of the old one, so that it is trusted only if the
+        old file was."""
         page = config_file_of(path, text.encode())
         known = self._known(path)
         if known is None:

@@ -1,6 +1,7 @@
-"""Detect paths inside git's own folders, where no agent may work and nothing may be written.
+"""Detect paths inside a `.git` directory or a bare repository.
 
-Files there control what git runs: hooks, configuration, the repositories of submodules.
+No agent may work there and nothing may be written there, because the files control what git runs:
+hooks, configuration, the repositories of submodules.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from cockpit.core.git_names import is_git_name
 
 
 def git_folder_around(path: Path, *, also: Path | None = None) -> Path | None:
-    """Return the git folder that contains the path or is the path; None if there is none.
+    """Return the `.git` directory or bare repository that contains the path or is the path; None if
+    there is none.
 
-    Detected by name (`.git`), as written and with links resolved, and by content: a bare
-    repository, or the folder of a linked worktree or submodule. A checkout inside a bare
-    repository's folder is not part of it. `also` is one more git folder to check. The path need not
-    exist.
+    Links are resolved, and another spelling of `.git` is recognised. A checkout inside a bare
+    repository's folder is not part of the repository. `also` is one more git directory to check.
+    The path need not exist.
     """
     written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
     for place in (written, real):

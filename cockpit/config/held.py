@@ -1,4 +1,4 @@
-"""Remove the settings that need your trust from the file of an untrusted project.
+"""Remove the settings that need the user's trust from the file of an untrusted project.
 
 `config.held_rules` says which settings those are. Removed settings are reported; the rest apply.
 """
@@ -45,9 +45,9 @@ def without_held(
     """Return an untrusted file's data without the settings that need trust, and the list of those
     settings.
 
-    `data` has absolute paths; `own` is your own file. Each setting is compared with its value
+    `data` has absolute paths; `own` is the user's own file. Each setting is compared with its value
     without this file. An agent that would be invalid without an ignored setting is removed
-    entirely. An agent with the same name as one of yours is removed too.
+    entirely, and so is an agent with the name of one of the user's agents.
     """
     own = own or Settings()
     held_filter = _Filter(file, repository.resolve(), own.defaults)
@@ -142,13 +142,13 @@ class _Filter:
         return out
 
     def _read(self, key: str, value: Any) -> tuple[Any, Any]:
-        """Return a value of the file as it would apply, and your own value."""
+        """Return the file's value of a setting as it would apply, and the user's own value."""
         section, _, name = key.rpartition(".")
         own = getattr(self.own, section) if section else self.own
         return getattr(type(own).model_validate({name: value}), name), getattr(own, name)
 
     def _why_held(self, written: str) -> str | None:
-        """Return why a path needs trust; None for one inside the repository."""
+        """Return why a path needs trust; None for a path inside the repository."""
         if not Path(os.path.realpath(written)).is_relative_to(self.repository):
             return held_rules.OUTSIDE
         return held_rules.IN_GIT if git_folder_around(Path(written)) is not None else None

@@ -1,9 +1,9 @@
 """For every setting: whether an untrusted file may set it, and if not, why.
 
-A value needs trust if it grants more than your own value. If a setting has no safe direction, any
-other value needs trust. An empty value is a change too. A setting that needs trust is ignored until
-the file is trusted. A test compares this table with the schema, so a new setting must be added
-here.
+A value needs trust if it grants more than the user's own value. If a setting has no safe direction,
+any other value needs trust. An empty value is a change too. A setting that needs trust is ignored
+until the file is trusted. A test compares this table with the schema, so a new setting must be
+added here.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ RENDERS: Final = "it is a template that writes documents"
 YOURS: Final = "your own file has an agent with this name"
 
 Wider = Callable[[Any, Any, AgentDefaults], bool]
-"""Arguments: the file's value, your value, and all your settings. True if the setting needs trust.
-"""
+"""Returns whether a setting needs trust, from the file's value, the user's value, and all of the
+user's settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ def lower(value: Any, own: Any, _: AgentDefaults) -> bool:
 
 
 def higher_or_unlimited(value: Any, own: Any, _: AgentDefaults) -> bool:
-    """Return whether a limit is higher than your own. 0 means no limit."""
+    """Return whether a file's limit is higher than the user's. 0 means no limit."""
     return bool(own) and (not value or value > own)
 
 
 def kept_shorter(value: Any, own: Any, _: AgentDefaults) -> bool:
-    """Return whether a retention is shorter than your own. 0 means keep forever."""
+    """Return whether a file's retention is shorter than the user's. 0 means keep forever."""
     return bool(value) and (not own or value < own)
 
 
@@ -85,7 +85,10 @@ def later_in(*order: str) -> Wider:
 
 
 def _any_entry(value: Any, own: Any, _: AgentDefaults) -> bool:
-    """Return whether a table changes any of your values. Keys that are not in the file stay."""
+    """Return whether the file's table changes any of the user's values.
+
+    Keys that the file's table omits keep the user's values.
+    """
     return any(own.get(name) != text for name, text in value.items())
 
 
@@ -96,9 +99,9 @@ def _any_event(value: Hooks, own: Hooks, _: AgentDefaults) -> bool:
 def _another_runtime(value: Any, own: Any, defaults: AgentDefaults) -> bool:
     """Return whether a file chooses another runtime in a way that needs trust.
 
-    A runtime that you or a package added always needs trust: cockpit cannot know what it does
-    without asking. Another built-in runtime needs trust if you have set a command, arguments or a
-    permission mode, which may be wrong for that runtime. A file's own command has its own rule.
+    A runtime that the user or a package added always needs trust: cockpit cannot know what it does
+    without asking. Another built-in runtime needs trust if the user has set a command, arguments or
+    a permission mode, which may be wrong for that runtime. A file's own command has its own rule.
     """
     if value not in BUILT_IN:
         return bool(value != own)
@@ -161,10 +164,12 @@ HELD: Mapping[str, Rule] = {
     "worktree.push_on_success": Rule(SENDS, switched_on),
     "worktree.create_pr": Rule(SENDS, switched_on),
 }
-"""For `[defaults]` and agents. A table of tables (`hooks`) includes everything in it."""
+"""The rules for the settings of `[defaults]` and of agents. A rule for a table (`hooks`) includes
+everything in the table."""
 
 PATHS = ("directory", "prompt_file", "worktree.directory")
-"""Need trust if they point outside the repository, or into git's own folder."""
+"""Settings whose path needs trust if it leads outside the repository, or into a `.git`
+directory."""
 
 ESSENTIAL = frozenset({"runtime", "command", *PATHS})
 """Settings that an agent cannot do without.
@@ -183,7 +188,7 @@ HELD_ELSEWHERE: Mapping[str, str] = {
     "notifications.terminal": SILENCES,
     "agents.name": YOURS,
 }
-"""For other tables, and for an agent with the name of one of yours."""
+"""Why each of these tables needs trust, and an agent with the name of one of the user's agents."""
 
 HARMLESS: Mapping[str, str] = {
     "model": "text of one argument; your cost limit still applies",

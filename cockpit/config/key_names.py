@@ -157,7 +157,8 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "elsewhere.help": ("question_mark", "f1"),
     "elsewhere.back": ("q", "escape", "E"),
 }
-"""By action id, with names as in `key_name`. The part before the dot is the action's screen."""
+"""The default keys of each action, with names as in `key_name`. The part of an action's id before
+the dot is the action's screen."""
 
 _NAMED = {
     "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
@@ -192,7 +193,7 @@ _CONFIRMED = frozenset(
 )
 """Actions that ask to confirm with `y`."""
 _JUMPS = "123456789"
-"""On the fleet screen, these keys select the agent with that number."""
+"""Keys that select the agent with that number, on the screen with all agents."""
 
 
 def key_name(written: str) -> str:
@@ -255,8 +256,8 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 
 
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return a key that two actions on one screen share, the user's action and the other; else
-    None.
+    """Return a key that two actions on one screen share, the user's action and the other action;
+    else None.
 
     `own` has canonical names. The other action is empty for the digit keys.
     """

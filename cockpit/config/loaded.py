@@ -42,7 +42,7 @@ class Loaded:
     """By dotted key (`defaults.context.act`, `agents.api.mode`); settings not listed are
     defaults."""
     notices: tuple[str, ...] = ()
-    """One line each, for the user."""
+    """Messages for the user, one line each."""
     held: tuple[Held, ...] = ()
     """Settings of an untrusted file that are ignored."""
     origins: Mapping[str, Path] = field(default_factory=dict)

@@ -14,9 +14,9 @@ from cockpit.config.lines import KeyPath
 from cockpit.config.quantities import spelled_duration
 
 LONGEST_SECONDS = 3600
-"""Seconds. A hook runs for an hour at most, so a larger bare number must be milliseconds."""
+"""Maximum seconds of a hook's timeout; a larger bare number is read as milliseconds."""
 LONGEST_SESSION = 30 * 86_400
-"""Seconds. A session runs for a month at most, so a larger bare number must be milliseconds."""
+"""Maximum seconds of a session's time limit; a larger bare number is read as milliseconds."""
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\n]|^\w+=")
 
 Found = tuple[KeyPath, str]

@@ -25,7 +25,8 @@ class Places:
     """The folders of one installation and the files in them; all paths are absolute."""
 
     config: Path
-    """The user's own folder, with `cockpit.toml` and `themes/`. Only read, never created."""
+    """The user's configuration folder, with `cockpit.toml` and `themes/`. Only read, never
+    created."""
     state: Path
     """Persistent data: database, documents, spool, logs. Mode 0700."""
     runtime: Path
@@ -34,7 +35,7 @@ class Places:
     """`COCKPIT_HOME`, if the three folders above come from it; only then do panes get the variable.
     """
     runtime_from: str = "COCKPIT_HOME"
-    """The variable that determines the length of socket paths."""
+    """Name of the environment variable that determines the length of socket paths."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Places:
@@ -62,7 +63,7 @@ class Places:
 
     @property
     def themes(self) -> Path:
-        """The user's own themes."""
+        """The folder of the user's own themes."""
         return self.config / "themes"
 
     @property
@@ -105,7 +106,7 @@ class Places:
 
     @property
     def lease(self) -> Path:
-        """The lock file of this state folder's only supervisor."""
+        """The lock file that allows only one supervisor for this state folder."""
         return self.state / "supervisor.lock"
 
     @property
@@ -123,10 +124,8 @@ class Places:
         return self.state / "tmux.conf"
 
     def check_sockets(self) -> None:
-        """Refuse socket paths that are too long, before anything is created.
-
-        Raises `BadUsage`, naming the variable to shorten.
-        """
+        """Raise `BadUsage` if a socket's path is too long; the error names the variable to
+        shorten."""
         longest = max((self.socket, self.tmux_socket), key=lambda path: len(os.fsencode(path)))
         length = len(os.fsencode(longest))
         if length <= SOCKET_PATH_BYTES:
@@ -138,17 +137,17 @@ class Places:
         )
 
     def check_home(self) -> None:
-        """Refuse a `COCKPIT_HOME` that another user owns or can write. Raises `Failed`."""
+        """Raise `Failed` if another user owns or can write `COCKPIT_HOME`."""
         if self.home is not None:
             _check_home(self.home)
 
     def make(self) -> None:
         """Create the state and socket folders with mode 0700. Idempotent.
 
-        Other users lose access to folders that exist already. `COCKPIT_HOME` itself is not changed,
-        because it may have other uses, but it is refused if others can write it. Raises `BadUsage`
-        for socket paths that are too long. Raises `Failed` for a folder that is a link, belongs to
-        another user, or is not a folder: its owner could read or change cockpit's files in it.
+        Folders that already exist get this mode too. `COCKPIT_HOME` itself is not changed, because
+        it may have other uses. Raises `BadUsage` for socket paths that are too long. Raises
+        `Failed` for a folder that is a link, belongs to another user, or is not a folder, and for a
+        `COCKPIT_HOME` that others can write: others could read or change cockpit's files.
         """
         self.check_sockets()
         self.check_home()
@@ -164,9 +163,10 @@ class Places:
             _make_private(folder)
 
     def make_runtime(self) -> None:
-        """Create the socket folder again, mode 0700, after something removed it. Raises `Failed`.
+        """Create the socket folder again, with mode 0700, after something removed it. Raises
+        `Failed`.
 
-        Its parent is not created: if that is missing, this cockpit's home itself was removed.
+        Its parent folder is not created: if that is missing, `COCKPIT_HOME` itself was removed.
         """
         _make_private(self.runtime, parents=False)
 
@@ -177,10 +177,8 @@ def _xdg(environment: Mapping[str, str], variable: str, otherwise: Path) -> Path
 
 
 def _check_home(home: Path) -> None:
-    """Refuse a home that another user owns or can write: that user could add a configuration.
-
-    Raises `Failed`.
-    """
+    """Raise `Failed` if another user owns or can write this folder: that user could add a
+    configuration."""
     try:
         found = home.stat()
     except OSError:

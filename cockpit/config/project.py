@@ -54,8 +54,7 @@ def is_checkout(folder: Path) -> bool:
 
 
 def foreign_part(file: Path) -> Path | None:
-    """Return the first of these that another user owns: the project's file, its folder, its
-    repository.
+    """Return the first of the project's file, its folder and its repository that another user owns.
 
     That user can put any file there. Files of root are allowed; for root, files of the user who
     called `sudo` are allowed too, as with git.
@@ -77,7 +76,7 @@ def foreign_part(file: Path) -> Path | None:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether the path exists. True for a broken link, which is refused and not skipped."""
+    """Return whether the path exists, even if it is a broken link."""
     return path.exists() or path.is_symlink()
 
 

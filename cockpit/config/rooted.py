@@ -51,7 +51,7 @@ class _Root:
         return os.path.normpath(self.folder / written)
 
     def command(self, written: object) -> object:
-        """Return the command; a relative path of its program is made absolute."""
+        """Return the command; if the path of its program is relative, it becomes absolute."""
         if not isinstance(written, list) or not written or not isinstance(written[0], str):
             return written
         if written[0].startswith(("./", "../", "~/")):

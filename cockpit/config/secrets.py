@@ -51,7 +51,7 @@ def _of_headers(headers: dict[str, str]) -> Iterator[str]:
 
 
 def _of_address(url: str) -> Iterator[str]:
-    """Yield the whole URL if it contains more than a host, and every token in it."""
+    """Yield the whole URL if it contains more than a host, and every token in the URL."""
     try:
         parts = urlsplit(url)
     except ValueError:

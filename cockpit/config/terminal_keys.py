@@ -12,7 +12,7 @@ _TRAVEL = {
     "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete",
     *(f"f{number}" for number in range(1, 13)),
 }  # fmt: skip
-"""Keys that report Alt, Ctrl and Shift."""
+"""Keys that a terminal can report together with Alt, Ctrl and Shift."""
 _SAME = {
     "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace",
     "ctrl+left_square_bracket": "escape",

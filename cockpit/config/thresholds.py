@@ -33,9 +33,9 @@ def explicit(context: ContextSettings) -> frozenset[str]:
 
 
 def check_marks(context: ContextSettings) -> None:
-    """Refuse thresholds that the user wrote out of order, with `BadUsage`.
+    """Raise `BadUsage` if thresholds that the user wrote are out of order.
 
-    Checked for the configured window, else the usual one: "150k" is above "70%" of 200,000 tokens,
-    and below "70%" of a million.
+    They are checked for the configured window, else the usual one: "150k" is above "70%" of 200,000
+    tokens, and below "70%" of a million.
     """
     check_order(thresholds(context), context.override or DEFAULT_WINDOW)

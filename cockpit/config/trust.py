@@ -1,7 +1,7 @@
 """Project files that the user trusted, by path and hash.
 
 This module only stores them. `config.held` removes settings from an untrusted file, and the caller
-asks the user. A changed file has another hash and needs to be trusted again.
+asks the user. A changed file has another hash, so the user must trust it again.
 """
 
 from __future__ import annotations
@@ -35,10 +35,6 @@ def trust(places: Places, path: Path) -> ConfigFile:
 
 
 def _remembered(places: Places) -> dict[str, str]:
-    """Map each trusted path to the hash of its file.
-
-    Empty if the record is unreadable; the next `trust` replaces the record.
-    """
     try:
         known = json.loads(places.trusted.read_bytes())
     except (OSError, ValueError):

@@ -42,7 +42,7 @@ BRANCH_FIELDS = ("agent", "work_item", "job")
 
 
 class Section(BaseModel):
-    """A table of a file: immutable, strict about types, refuses unknown keys."""
+    """A table of a file: immutable, strict about types. Unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
@@ -231,7 +231,7 @@ Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 EnvironmentTable = Annotated[dict[str, str], AfterValidator(_environment)]
 _KEYS_SCHEMA: Any = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 OneOrMany = BeforeValidator(lambda written: [written] if isinstance(written, str) else written)
-"""Accepts one text where a list is expected."""
+"""Accepts one text where a list of texts is expected."""
 KeyTable = Annotated[
     dict[str, Annotated[str, BeforeValidator(key_names), WithJsonSchema(_KEYS_SCHEMA)]],
     BeforeValidator(by_action),

@@ -2,13 +2,13 @@
 
     CockpitError
     ├── Failed              1  the operation failed
-    │   └── Hindered        1  a problem of the machine; the same may work later
+    │   └── Hindered        1  a problem of the machine; retrying may succeed
     ├── BadUsage            2  the command line is invalid
     │   └── BadConfig       2  a configuration file is invalid
     ├── NoSuchAgent         3
     ├── NoSupervisor        4
     │   └── Unreachable     4  a supervisor is running, but does not answer on its socket
-    ├── NotNow              5  not possible in the present state
+    ├── NotNow              5  not possible in the current state
     │   └── NotAllowed      5  only the user may do this, and an agent asked
     └── ProgramMissing      6  a required program is not installed
 
@@ -24,7 +24,7 @@ class CockpitError(Exception):
     """A failure or refusal, with a hint for the user.
 
     `title` is one short line, `detail` explains the problem, and `hint` is the next step. Pass
-    foreign text through `core.safetext` before using it in these texts.
+    untrusted text through `core.safetext` before using it in these texts.
     """
 
     exit_code: ClassVar[int] = 1

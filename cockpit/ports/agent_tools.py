@@ -17,7 +17,7 @@ class Argument:
     choices: Sequence[str] = ()
     """The valid values; if empty, any text is valid."""
     longest: int = 4_096
-    """Maximum characters."""
+    """Maximum characters of the argument's value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Resource:
 
 
 class AgentTools(Protocol):
-    """Tools and resources of one agent. Errors are `CockpitError`s, worded for a model."""
+    """The tools and documents of one agent. Methods raise `CockpitError` with texts for a model."""
 
     @property
     def instructions(self) -> str:

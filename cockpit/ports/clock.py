@@ -13,13 +13,13 @@ class Clock(Protocol):
         """Return the wall clock's time in UTC, for users and records."""
 
     def monotonic(self) -> float:
-        """Return the seconds since boot, the same for all processes of this boot."""
+        """Return the seconds since boot; the value is the same for all processes of this boot."""
 
     def steady(self) -> float:
         """Return unix seconds that ignore changes of the wall clock, for order and elapsed time.
 
-        Begins at the wall clock's time when cockpit first ran after the boot. Includes sleep, and
-        continues across restarts of the supervisor.
+        Begins at the wall clock's time when cockpit first ran after the boot. Includes the time
+        that the machine is suspended, and continues across restarts of the supervisor.
         """
 
     def boot(self) -> str:

@@ -1,4 +1,4 @@
-"""Sessions that live processes of this user have open, from the status files of their CLI.
+"""Sessions that running CLI processes of this user have open, from the CLI's status files.
 
 cockpit started some of them; the others are shown as the group *elsewhere*.
 """
@@ -16,16 +16,16 @@ from cockpit.ports.runtimes import Activity
 
 @dataclass(frozen=True, slots=True)
 class LiveSession:
-    """One session and the process that has it open. All text is foreign."""
+    """One session and the process that has the session open. All text is untrusted."""
 
     id: SessionId
     runtime: str
-    """The name of its CLI's runtime."""
+    """Name of the runtime for the session's CLI, such as `claude`."""
     pid: int
     started: int
-    """When the process started, as in `ports.processes.ProcessId`."""
+    """When the process started, in the unit of `ports.processes.ProcessId.started`."""
     directory: Path
-    """Where the session began; absolute."""
+    """Absolute path of the directory in which the session began."""
     activity: Activity
     kind: str = ""
     """The CLI's name for the kind of session, such as `interactive`; empty if unknown."""
@@ -55,14 +55,14 @@ class LiveSessions(Protocol):
     ) -> None:
         """Raise `BadUsage` if the session could not be reopened after its process has ended.
 
-        It would be reopened in `environment`; None: in the supervisor's.
+        `environment` is the environment for the reopened session; None means the supervisor's.
         """
 
     def by_hand(self, session: SessionId) -> Sequence[str]:
-        """Return the command to reopen the session by hand, in its directory."""
+        """Return the command with which the user can reopen the session, in its directory."""
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the running event loop when a status file may have changed.
+        """Run `call` on the running event loop when a status file may have changed.
 
         Returns a function that stops the calls.
         """

@@ -25,7 +25,7 @@ class PaneGone(CockpitError):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A lock on a directory that agents of several cockpits may use."""
+    """A lock on a directory in which agents of several cockpit installations may run."""
 
     path: Path
     shared: bool
@@ -42,7 +42,8 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process; nothing is inherited from the supervisor."""
     prompt: str | None = None
-    """The last argument. Passed in a file of mode 0600, not through the multiplexer."""
+    """The first prompt: the last argument, unless another field says otherwise. It is passed in a
+    file of mode 0600, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
     """Builds the sentence that mentions the prompt's files and replaces the prompt, for a CLI that
     reads mentioned files into its first request. None: the prompt is an argument."""
@@ -58,14 +59,14 @@ class Launch:
     """The CLI understands this prompt only as an argument. A prompt that contains a secret or is
     too long is still passed in files."""
     prompt_folder: Path | None = None
-    """The folder for the prompt's files; None for the default folder."""
+    """Folder for the prompt's files; None means the default folder."""
     prompt_file: Path | None = None
     """The prompt is written to this file, which `argv` names, instead of being an argument."""
     lease: Path | None = None
     """A file on which the process and its children hold a kernel lock. If another process holds the
     lock, this one does not start, so at most one runs."""
     claim: Claim | None = None
-    """A second lock, on the working directory, against agents of other cockpits."""
+    """A second lock, on the working directory, against agents of other cockpit installations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Pane:
     change the label."""
     pid: int
     dead: bool
-    """Its terminal is closed. The process may still be running; check the pid."""
+    """Whether the pane's terminal is closed. The process may still be running; check the pid."""
     exit_status: int | None = None
     exit_signal: int | None = None
     width: int = 0
@@ -113,7 +114,7 @@ class Panes(Protocol):
         """Return the server's pid; None if no server is running."""
 
     async def home_pid(self) -> int | None:
-        """Return the pid of the screen in the home window; None if there is none."""
+        """Return the pid of cockpit's own screen, in the home window; None if it is not running."""
 
     async def look(self) -> dict[PaneId, Pane]:
         """Return all panes with a label. Empty only if the server has none or has ended."""
@@ -128,7 +129,10 @@ class Panes(Protocol):
         """
 
     async def capture(self, pane: PaneId, *, history: int = 0) -> Screen:
-        """Return the visible screen and up to `history` lines above it. Raises `PaneGone`."""
+        """Return the pane's visible screen and up to `history` lines above it.
+
+        Raises `PaneGone`.
+        """
 
     async def paste(self, pane: PaneId, text: str) -> None:
         """Paste text as one bracketed paste, without control bytes. Does not submit the text."""
@@ -137,7 +141,7 @@ class Panes(Protocol):
         """Press one named key (`Enter`, `Escape`)."""
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Delay keys typed into the pane until this time is over. Raises `PaneGone`."""
+        """Delay keys typed into the pane, for this number of seconds. Raises `PaneGone`."""
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane whose process has ended. Idempotent."""

@@ -27,13 +27,13 @@ class Ending:
     """The result of `Processes.end`."""
 
     gone: bool
-    """The process and all processes with the marker have ended."""
+    """Whether the process and all processes with the marker (`COCKPIT_RUN`) have ended."""
     killed: bool
-    """At least one process needed SIGKILL."""
+    """Whether at least one process needed SIGKILL."""
     stragglers: tuple[int, ...] = ()
-    """Pids of other processes with the marker that were running when the process had ended."""
+    """Pids of other processes with the marker (`COCKPIT_RUN`) that outlived the process."""
     survivors: tuple[int, ...] = ()
-    """Pids that SIGKILL did not end; no new process may be started while they run."""
+    """Pids of processes that SIGKILL did not end; no new process may be started while they run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +41,39 @@ class Origin:
     """The marker and directory of a process, read from the process itself."""
 
     marker: str
-    """The `COCKPIT_RUN` in its environment."""
+    """Value of `COCKPIT_RUN` in the process's environment."""
     directory: Path
-    """Its current working directory."""
+    """The process's current working directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process or one of its ancestors, with values that show who started it. All text is
-    foreign."""
+    """A process or one of its ancestors, with values that show who started it.
+
+    All text is untrusted.
+    """
 
     process: ProcessId
     run: str = ""
-    """Its `COCKPIT_RUN`; empty if it has none."""
+    """Value of `COCKPIT_RUN` in the process's environment; empty if missing."""
     agent: str = ""
-    """Its `COCKPIT_AGENT`."""
+    """Value of `COCKPIT_AGENT`: the name of an agent."""
     socket: str = ""
-    """Its `COCKPIT_SOCKET`: the socket of the supervisor that started it."""
+    """Value of `COCKPIT_SOCKET`: the socket of the supervisor that started the process."""
     state: str = ""
-    """Its `COCKPIT_STATE`: the state folder of that supervisor."""
+    """Value of `COCKPIT_STATE`: the state folder of the supervisor that started the process."""
     hook: str = ""
-    """Its `COCKPIT_HOOK`: the event that the hook runs for."""
+    """Value of `COCKPIT_HOOK`: the name of the event for which the hook runs."""
     ssh: str = ""
-    """Its `SSH_CONNECTION`."""
+    """Value of `SSH_CONNECTION`."""
     terminal: str = ""
-    """Its controlling terminal (`pts/3`); empty if it has none."""
+    """The process's controlling terminal (`pts/3`); empty if there is none."""
     arguments: tuple[str, ...] = ()
-    """Its command line."""
+    """The process's command line."""
     tmux: str = ""
-    """Its `TMUX`: the socket and the pid of the tmux server that started it, and a number."""
+    """Value of `TMUX`: socket and pid of the tmux server that started the process, and a number."""
     pane: str = ""
-    """Its `TMUX_PANE`."""
+    """Value of `TMUX_PANE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +82,17 @@ class Occupant:
 
     pid: int
     name: str
-    """The name of its program; foreign text."""
+    """Name of the process's program; untrusted text."""
     file: Path | None = None
-    """A file that it has open for writing; None if the directory is its working directory."""
+    """A file that the process has open for writing; None if the directory is its working
+    directory."""
 
 
 class Terminal(Protocol):
     """A process's terminal, kept open so that it is not reused after the process has ended."""
 
     def write_line(self, text: str) -> None:
-        """Write a line of safe text at the end of the output. Never waits; ignores errors."""
+        """Write a line of safe text at the end of the output. Does not block; ignores errors."""
 
     def close(self) -> None:
         """Close the terminal. Idempotent."""
@@ -121,23 +124,27 @@ class Processes(Protocol):
         """
 
     def lineage(self, pid: int) -> list[int]:
-        """Return the pids of the process, its parent, and so on up."""
+        """Return the pids of the process, its parent, and all further ancestors."""
 
     def ancestry(self, pid: int) -> list[Ancestor]:
-        """Return the process, its parent, and so on up.
+        """Return the process, its parent, and all further ancestors.
 
         Empty if the process does not exist. Values that cannot be read are empty.
         """
 
     def origin(self, pid: int) -> Origin | None:
-        """Return marker and directory of a process; None if they cannot be read."""
+        """Return the marker (`COCKPIT_RUN`) and directory of a process; None if they cannot be
+        read."""
 
     def terminal(self, process: ProcessId) -> Terminal | None:
         """Return the process's controlling terminal; None if there is none, or if the
         process is another user's."""
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
-        """Call once, on the event loop, when the process has ended. Returns a cancel function."""
+        """Run `call` once, on the event loop, when the process has ended.
+
+        Returns a cancel function.
+        """
 
     async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
         """Send SIGTERM only; return whether the process ended within `patience` seconds."""
@@ -150,8 +157,5 @@ class Processes(Protocol):
         patience: float = 6.0,
         first: EndSignal = "TERM",
     ) -> Ending:
-        """End the process (signal `first`, wait, SIGKILL, wait), then all processes with the marker
-        (SIGTERM, wait, SIGKILL, wait).
-
-        `patience` is in seconds.
-        """
+        """End the process (signal `first`, wait, SIGKILL, wait), then all processes with
+        `COCKPIT_RUN=<marker>` (SIGTERM, wait, SIGKILL, wait). `patience` is in seconds."""

@@ -1,7 +1,7 @@
-"""The rows that the supervisor stores: data that it needs after a restart and that is nowhere else.
+"""Records that the supervisor stores: data that it needs after a restart and that is nowhere else.
 
 Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
-row's boot.
+boot that the record names.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class AgentRecord:
     """The settings when the agent started; a later edit of the file applies to later starts."""
     config_file: str | None
     wanted: bool
-    """Whether the agent should run; False after the user stopped it."""
+    """Whether the agent should be running; False after the user stopped the agent."""
     directory: str
     worktree: str | None = None
     branch: str | None = None
     job: JobId | None = None
     session: SessionId | None = None
     run: str | None = None
-    """The marker of its processes."""
+    """Value of `COCKPIT_RUN` in the environment of the agent's processes."""
     pane: PaneId | None = None
     pid: int | None = None
     started: int | None = None
@@ -115,7 +115,7 @@ class HandoffRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """One event."""
+    """An event that the supervisor recorded."""
 
     id: int
     at: float
@@ -126,7 +126,7 @@ class EventRecord:
 
     @property
     def event(self) -> Event:
-        """The typed event."""
+        """The event as an object of its own type."""
         return from_data(self.kind, self.data)
 
 
@@ -138,12 +138,13 @@ class OutgoingRecord:
     """The same for all attempts, so that the receiver can recognise a repeated message."""
     created: float
     agent: AgentName
-    """Empty for a notice about a session that is no agent's."""
+    """Name of the agent; empty for a notice about a session that belongs to no agent."""
     kind: str
-    """webhook, slack, discord, notify; or notice, for the user's notifications."""
+    """How the message is sent: webhook, slack, discord, notify; or notice, for the user's
+    notifications."""
     hook: dict[str, Any]
     """The hook's `name` and `key`; its URLs and headers are not stored."""
     payload: dict[str, Any]
     next_at: float
-    """Unix seconds of the next attempt."""
+    """When to send the message next, in unix seconds."""
     attempts: int = 0

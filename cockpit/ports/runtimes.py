@@ -36,7 +36,7 @@ class SessionOrder:
     session_id: SessionId
     """The CLI's id of the session. For a new session of a CLI that chooses its ids: any id."""
     run: str
-    """The marker of its processes, in `COCKPIT_RUN`."""
+    """Value of `COCKPIT_RUN` in the environment of the session's processes."""
     directory: Path
     prompt: str | None = None
     resume: bool = False
@@ -48,7 +48,7 @@ class SessionOrder:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The pane's environment before the runtime adds its own."""
     documents: Path | None = None
-    """The folder for its handoff documents, below `directory`. The folder may not exist."""
+    """Folder for the session's handoff documents, below `directory`. The folder may not exist."""
     offers_tools: bool = False
     """Offer the agent cockpit's tools (MCP), if its CLI supports MCP servers for one run."""
 
@@ -106,13 +106,14 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The context and cost in a status-line report."""
+    """The tokens in context and the cost, from a report of the CLI's status line."""
 
     session_id: str | None = None
     transcript: Path | None = None
     model: str | None = None
     usage: Usage | None = None
-    """None until the first reply, and after a compaction until the next."""
+    """Tokens of the last reply; None until the first reply, and after a compaction until
+    the next."""
     window: int | None = None
     version: str | None = None
     """The CLI's version."""
@@ -133,7 +134,7 @@ class Aside:
 
 
 class Runtime(Protocol):
-    """One kind of CLI. Reads and writes only its own files, and never uses a pane."""
+    """The adapter for one CLI. Never uses a pane."""
 
     name: str
     capabilities: Capabilities
@@ -175,9 +176,9 @@ class Runtime(Protocol):
         """Return the CLI's status of this process; None if there is no status file."""
 
     def presence_in(self, title: str) -> Presence | None:
-        """Return the CLI's status in the title of its pane.
+        """Return the CLI's status in the title of the agent's pane.
 
-        None for any other title, and without `Source.TITLE`.
+        None for a title without a status, and if the CLI lacks `Source.TITLE`.
         """
 
     def report(self, signal: Signal) -> Report | None:
@@ -200,10 +201,11 @@ class Runtime(Protocol):
         """Return whether the prompt box on the screen is empty; None if unknown."""
 
     def first_dialog(self, screen: Screen) -> str | None:
-        """Return the question of a dialog before the session starts, and the next step; or None."""
+        """Return the question of a dialog before the session starts, and the next step; None
+        without a dialog."""
 
     def lacks(self, agent: AgentName) -> str | None:
-        """Return missing setup that limits cockpit with this CLI, with the next step.
+        """Return which missing setup limits cockpit with this CLI, and the next step.
 
         The text is for the agent's row. None if nothing is missing.
         """
@@ -221,8 +223,8 @@ class Runtime(Protocol):
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
         """Give the agent facts when its next session starts, or after its next tool call.
 
-        With `at_start`, the text is given when the next session starts; after a compaction or a
-        clear, it starts in the same process. The text is delivered at most once, and replaces an
+        With `at_start`, the agent gets the text when the next session starts; after a compaction or
+        `/clear`, that is in the same process. The text is delivered at most once, and replaces an
         earlier one that was not delivered. False if this CLI does not support it.
         """
 

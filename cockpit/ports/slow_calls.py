@@ -23,17 +23,18 @@ class SlowCalls(Protocol):
     """Runs blocking calls off the event loop."""
 
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
-        """Run the calls one after the other; each key gets its result or its exception.
+        """Run the calls in sequence; each key gets the result or the exception of its call.
 
-        If a call does not return in time, its key gets `NoAnswer`, and so do later calls of the key
-        until the first call returns. Its result is then used for the next call of the key. Other
-        keys are not affected.
+        If a call does not return in time, its key gets `NoAnswer`, and so do later calls of the
+        same key until the first call returns. The late result is then the answer to the next call
+        of this key. Other keys are not affected.
         """
         ...
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
-        """Run one call, with its own time limit in seconds. Raises its exception, or `NoAnswer`.
+        """Run one call, with a time limit in seconds. Raises the call's exception, or `NoAnswer`.
 
-        The result of a late call is discarded; until that call returns, its key gets `NoAnswer`.
+        The result of a late call is discarded; until the late call returns, its key gets
+        `NoAnswer`.
         """
         ...

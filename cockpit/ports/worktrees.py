@@ -14,7 +14,7 @@ class Commit:
     """One commit. Lists of commits are newest first."""
 
     hash: str
-    """Short, as git abbreviates it."""
+    """The commit's hash, abbreviated by git."""
     subject: str
 
 
@@ -24,9 +24,9 @@ class GitFacts:
 
     root: Path | None = None
     branch: str | None = None
-    """None if HEAD is detached."""
+    """The current branch; None if HEAD is detached."""
     head: str | None = None
-    """Full hash; None before the first commit."""
+    """Full hash of the current commit; None before the first commit."""
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`, at most 200."""
     status_known: bool = True
@@ -45,11 +45,11 @@ class ChangedFile:
     """One file that differs from the given commit."""
 
     path: str
-    """Relative to the top of the worktree; made safe to show."""
+    """Path of the file, relative to the top folder of the worktree; made safe to show."""
     added: int | None
-    """Lines; None for a binary file."""
+    """Number of added lines; None for a binary file."""
     removed: int | None
-    """Lines; None for a binary file."""
+    """Number of removed lines; None for a binary file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class Diff:
     """The changes of a worktree since a commit, staged or not."""
 
     base: str | None = None
-    """Full hash of the commit; None before the first commit: then all files are new."""
+    """Full hash of the commit; None before the first commit, when all files are new."""
     files: tuple[ChangedFile, ...] = ()
     untracked: tuple[str, ...] = ()
     """Untracked files, and folders with only untracked files; made safe to show."""
     text: str = ""
-    """The output of git. Invalid bytes are replaced; otherwise it is foreign text."""
+    """The output of `git diff`. Invalid bytes are replaced; otherwise the text is untrusted."""
     cut: bool = False
-    """The diff is incomplete."""
+    """Whether the diff is incomplete."""
     unknown: str | None = None
     """Why there is no diff; all other fields are then empty."""
 
@@ -76,7 +76,7 @@ class Made:
     agent: str
     job: str = ""
     at: float = 0.0
-    """Unix seconds."""
+    """When the worktree was created, in unix seconds."""
     base: str = ""
     """The branch that the worktree starts from; empty if it does not start from a branch."""
     commit: str = ""
@@ -92,13 +92,14 @@ class Worktree:
     directory: Path
     branch: str
     created: bool
-    """False if the worktree existed already and was adopted."""
+    """False if the worktree already existed and was adopted."""
     new_branch: bool = False
-    """False if the branch existed already."""
+    """False if the branch already existed."""
     made: Made | None = None
-    """None if cockpit did not create it."""
+    """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     unfiltered: tuple[str, ...] = ()
-    """Filters of the repository's own configuration, which cockpit did not apply to its files."""
+    """Git filters that the repository configures, and that cockpit did not apply to the worktree's
+    files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,37 +109,38 @@ class Tree:
     directory: Path
     repository: Path
     branch: str | None = None
-    """None if HEAD is detached."""
+    """The current branch; None if HEAD is detached."""
     head: str | None = None
-    """None before the first commit."""
+    """Hash of the current commit; None before the first commit."""
     made: Made | None = None
-    """None if cockpit did not create it."""
+    """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     lock: str | None = None
     """The reason for a lock that is not cockpit's; None if there is no such lock."""
     missing: bool = False
-    """Its folder does not exist."""
+    """Whether the worktree's folder does not exist."""
     changed: int | None = 0
-    """Files that differ from the commit; None if git would run the repository's programs.
-    If the worktree is missing: staged files."""
+    """Number of files that differ from the commit; None if git would run the repository's programs.
+    Without the worktree's folder: number of staged files."""
     overlooked: int = 0
-    """Changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
+    """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
     """Ignored files and folders, without those that are known to exist elsewhere."""
     ignored_bytes: int = 0
     inner: tuple[str, ...] = ()
-    """Other repositories inside: initialised submodules, worktrees, clones."""
+    """Other repositories inside the worktree: initialised submodules, worktrees, clones."""
     modules: tuple[str, ...] = ()
-    """Git folders of submodules of this worktree only, with commits that are not pushed."""
+    """Submodules with commits that are not pushed, and whose repositories are removed with the
+    worktree."""
     busy: str | None = None
-    """Like `GitFacts.busy`."""
+    """The git operation in progress, as in `GitFacts.busy`."""
     alone: int | None = 0
-    """Commits not pushed or merged; None if unknown."""
+    """Number of commits not pushed or merged; None if unknown."""
     behind: int | None = None
-    """Commits of the base that the worktree does not have."""
+    """Number of commits of the base branch that the worktree does not have."""
     only_here: int | None = 0
-    """Commits and other objects that only the worktree's reflog, references and unfinished
-    operations refer to. They are lost with git's folder for the worktree. None if unknown."""
+    """Number of commits and other objects that only the worktree's own reflog, references and
+    unfinished operations refer to. Removing the worktree loses these objects. None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +148,19 @@ class Removed:
     """The result of removing a worktree."""
 
     salvage: str | None
-    """The reference to the saved content; None if there was nothing to save."""
+    """The git reference to the saved content; None if there was nothing to save."""
 
 
 Objection = Callable[[Path], Awaitable[str | None]]
-"""Returns why the folder must not be removed, or None. Called after the folder was renamed."""
+"""Returns why a worktree's folder must not be removed, or None. Called after the folder was
+renamed."""
 
 
 class Worktrees(Protocol):
-    """Git, called without taking locks and without running programs of a repository's settings."""
+    """Git operations on worktrees.
+
+    They take no locks, and run no program that the repository's configuration names.
+    """
 
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
@@ -171,7 +177,10 @@ class Worktrees(Protocol):
         """
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Return whether `ensure` would use an existing branch; creates nothing. Raises like it."""
+        """Return whether `ensure` would use an existing branch.
+
+        Creates nothing; raises as `ensure` does.
+        """
 
     async def ensure(
         self,
@@ -213,14 +222,15 @@ class Worktrees(Protocol):
     async def remove(
         self, tree: Tree, objection: Objection, left_out: tuple[str, ...] = ()
     ) -> Removed:
-        """Salvage the worktree, then remove it; its branch stays.
+        """Save the worktree's content as `salvage` does, then remove the worktree. Its branch
+        stays.
 
         The caller decides which worktrees may be removed. Raises `NotNow`, with the worktree still
         in place, if it changed during the removal or there is an objection.
         """
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
-        """Create a reference to the commit that is checked out; return the reference's name.
+        """Create a reference to the current commit of the directory; return the reference's name.
 
         None before the first commit. Raises `CockpitError`.
         """
@@ -228,21 +238,21 @@ class Worktrees(Protocol):
     async def push(self, directory: Path, branch: str) -> str:
         """Push one branch to its remote, never with force; return the remote's name.
 
-        Raises `Failed` with the command to run by hand.
+        Raises `Failed`; the error has the command for the user to run instead.
         """
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
         """Open a pull request for a pushed branch with `gh`; return its URL.
 
-        Raises `ProgramMissing` or `Failed` with the command to run by hand, and `Failed` for a
-        branch without commits of its own.
+        Raises `ProgramMissing` or `Failed`; the error has the command for the user to run instead.
+        Raises `Failed` for a branch without commits of its own.
         """
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
         """Return the shell command that opens the pull request; empty if there are no changes."""
 
     async def busy(self, directory: Path) -> str | None:
-        """Return a git operation in progress, like `GitFacts.busy`. Runs one process."""
+        """Return the git operation in progress, as in `GitFacts.busy`. Runs one process."""
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern, relative to the directory, to the repository's `info/exclude`.
