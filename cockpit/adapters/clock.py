@@ -23,7 +23,7 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds, without the time that the machine is suspended."""
+        """Return seconds since boot, without the time that the machine was suspended."""
         return time.monotonic()
 
     def steady(self) -> float:

@@ -79,7 +79,7 @@ class RemoteHost:
     def attach_command(self, agent: AgentName) -> list[str]:
         """Return the argument vector that shows a remote agent's pane in the caller's terminal.
 
-        Without an `attach` command, `connect` is used, and `ssh` allocates a terminal.
+        Without an `attach` command, uses `connect`, and makes `ssh` allocate a terminal.
         """
         argv = self._attach or self.connect
         if not self._attach and PurePath(argv[0]).name == "ssh":

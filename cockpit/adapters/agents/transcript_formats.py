@@ -27,9 +27,9 @@ class TranscriptFormat:
     """The functions that read the transcripts of one CLI."""
 
     totals: Parse
-    """Enough events to count tokens."""
+    """Parses a line into the events that are needed to count tokens."""
     facts: Parse
-    """Enough events to collect facts."""
+    """Parses a line into the events that are needed to collect facts."""
     window: Callable[[str | None, Mapping[str, str]], Window]
 
 

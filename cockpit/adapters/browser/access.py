@@ -47,7 +47,7 @@ class AccessCheck:
         return _same(token, self.token)
 
     def is_api_token(self, token: str) -> bool:
-        """Return whether this is the API's token."""
+        """Return whether this is the token for the API."""
         return _same(token, self.api_token)
 
     def is_session_cookie(self, key: str) -> bool:

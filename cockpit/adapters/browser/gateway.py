@@ -20,7 +20,7 @@ from cockpit.core.errors import BadUsage, NotAllowed
 
 PREFIX = "/v1/"
 LARGEST_BODY = 2 * 1024 * 1024
-"""Maximum bytes; the supervisor has the same limit."""
+"""Maximum bytes of a request's body; the supervisor has the same limit."""
 MOST_OPEN = 128
 """Maximum concurrent requests: half of the supervisor's limit for one process."""
 READING = frozenset({"GET", "HEAD"})
@@ -41,7 +41,7 @@ class Asked:
     cookie: str = ""
     """The value of cockpit's cookie."""
     address: str = ""
-    """The client's address."""
+    """The client's IP address."""
     upgrades: bool = False
     """Whether the request asks for a WebSocket."""
 

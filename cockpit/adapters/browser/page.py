@@ -1,7 +1,7 @@
 """The page around the terminal in a browser.
 
-It replaces textual-serve's page, which loads fonts from another server. This one requests nothing
-from elsewhere.
+It replaces textual-serve's page, which loads fonts from another server. cockpit's page requests
+nothing from other servers.
 """
 
 from __future__ import annotations

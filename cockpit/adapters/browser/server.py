@@ -1,10 +1,10 @@
 """Serve a program to browsers with textual-serve: one process per tab, access with a token only.
 
-textual-serve has the terminal in the page and its protocol. This module adds the access check and
-cockpit's page, and ends all processes at its end; it uses no shell. The caller chooses the program,
-which must use the protocol of `tab.py`. This module also receives API requests and sends the
-responses; `gateway.py` checks the requests. Every error of the API is a problem document, even for
-data that is not HTTP.
+textual-serve provides the terminal in the page, and the protocol. This module adds the access check
+and cockpit's page, and ends all processes when the server ends; it uses no shell. The caller
+chooses the program, which must use the protocol of `tab.py`. This module also receives API requests
+and sends the responses; `gateway.py` checks the requests. Every error of the API is a problem
+document, even for data that is not HTTP.
 """
 
 from __future__ import annotations
@@ -188,8 +188,10 @@ class Browser(Server):
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        """Refuse requests without token or cookie. A request with the token gets the cookie and a
-        redirect. API requests are checked by the gateway instead.
+        """Respond with 403 to requests without token or cookie.
+
+        A request with the token gets the cookie and a redirect. API requests are checked by the
+        gateway instead.
         """
         if self._api is not None and request.match_info.handler == self._api.ask:
             return await handler(request)

@@ -1,7 +1,7 @@
-"""Fact documents, which are saved just before a CLI compacts its session.
+"""Documents with a session's facts, which are saved just before a CLI compacts the session.
 
-All are in one folder below the state folder; the newest few of each session are kept. Calls block
-on the disk.
+All are in one folder below the state folder; the newest few of each session are kept. All methods
+do blocking disk I/O.
 """
 
 from __future__ import annotations

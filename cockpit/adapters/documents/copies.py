@@ -31,11 +31,13 @@ class Copies:
         return self._folder / f"{checked(handoff)}.md"
 
     def archived(self, handoff: str) -> Path:
-        """Return the path of the copy after its job has ended."""
+        """Return the path of a handoff's copy in the archive, where it is after the job has
+        ended."""
         return self._folder / ARCHIVE / f"{checked(handoff)}.md"
 
     def archive(self, handoff: str) -> Path | None:
-        """Move a copy into the archive; return its path, or None if there is no copy.
+        """Move a handoff's copy into the archive; return the copy's new path, or None if there is
+        no copy.
 
         Idempotent: a second call completes an interrupted move. Raises `OSError`.
         """
@@ -52,7 +54,10 @@ class Copies:
         return place
 
     def forget(self, handoff: str) -> None:
-        """Remove a copy from both folders; the document in the worktree stays. Raises `OSError`."""
+        """Remove a handoff's copy, even in the archive; the document in the worktree stays.
+
+        Raises `OSError`.
+        """
         for path in (self.path(handoff), self.archived(handoff)):
             path.unlink(missing_ok=True)
 
@@ -79,7 +84,7 @@ class Copies:
 
 
 def checked(handoff: str) -> str:
-    """Return the id unchanged. Raises `BadUsage` unless the id is safe as a file name."""
+    """Return the handoff's id unchanged. Raises `BadUsage` unless the id is safe as a file name."""
     if not _ID.fullmatch(handoff):
         raise BadUsage(f"{safe_line(handoff)} is not a handoff id")
     return handoff

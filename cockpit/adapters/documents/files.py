@@ -31,7 +31,7 @@ MOST_IN_A_SECOND = 100
 LARGEST_SEALED = 16 * LARGEST
 """Maximum bytes of a sealed document, including the sections that cockpit adds."""
 LONGEST_FRONT = 32_768
-"""The front matter is searched in this number of bytes at a document's beginning."""
+"""Number of bytes at a document's beginning in which the front matter is searched."""
 
 Signature = tuple[int, int, int]
 """Inode, size and modification time in nanoseconds; equal signatures mean an unchanged file."""
@@ -42,9 +42,9 @@ class DraftSeen:
     """The state of a draft when it was read."""
 
     signature: Signature | None = None
-    """None if the draft does not exist yet."""
+    """Changes with the file; None if the draft does not exist yet."""
     text: str | None = None
-    """Decoded from UTF-8, with invalid bytes replaced; may contain control characters."""
+    """Text of the draft, with invalid bytes replaced; may contain control characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,10 @@ def _is_document_in(path: Path, place: Path) -> bool:
 
 
 def _place(worktree: Path, folder: str) -> Path:
-    """Return the folder of a worktree's documents. Refuses a folder outside the worktree."""
+    """Return the folder of a worktree's documents.
+
+    Raises `BadUsage` for a folder outside the worktree.
+    """
     inner = Path(folder)
     if inner.is_absolute() or ".." in inner.parts or not inner.parts:
         raise BadUsage(
@@ -357,7 +360,8 @@ def _unreadable(path: Path, error: OSError) -> BadUsage:
 
 
 def _refusal_reason(found: os.stat_result) -> str | None:
-    """Return why a file is refused; None for a regular file of this user with one link."""
+    """Return why cockpit does not read a file; None for a regular file of this user with
+    one link."""
     if stat.S_ISLNK(found.st_mode):
         return "It is a symbolic link, not a regular file."
     if not stat.S_ISREG(found.st_mode):

@@ -15,7 +15,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 MOST_BYTES = 256 * 1024 * 1024
-"""The maximum for all files together."""
+"""Maximum bytes of all files together."""
 MOST_FILES = 2000
 DEEPEST = 8
 _CHUNK = 1024 * 1024

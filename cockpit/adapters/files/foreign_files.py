@@ -67,9 +67,10 @@ def opened(
     follow_links: bool = True,
     any_owner: bool = False,
 ) -> Iterator[BinaryIO]:
-    """Open a regular file for reading; refuse one larger than `most` bytes.
+    """Open a regular file for reading. Raises `NotPlain` for a file that is larger than `most`
+    bytes.
 
-    Without `most` the caller limits what it reads.
+    Without `most`, the caller limits how much is read.
     """
     descriptor = open_file(path, follow_links=follow_links, any_owner=any_owner)
     with os.fdopen(descriptor, "rb") as file:

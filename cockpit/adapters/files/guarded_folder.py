@@ -22,7 +22,8 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 STALE_SECONDS = 3600
-"""Age from which a temporary file is removed as abandoned; two cockpits may share a folder."""
+"""Age in seconds from which a temporary file is abandoned. A newer one may belong to another
+cockpit process."""
 
 _SEARCH = os.O_PATH if USES_LINUX else getattr(os, "O_SEARCH", os.O_RDONLY)
 _STEP = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -170,7 +171,7 @@ def _enter(at: int, part: str, folder: Path) -> int:
 
 
 def _restrict_to_owner(descriptor: int, folder: Path) -> None:
-    """Refuse another user's folder; remove write permission for other users."""
+    """Remove write permission of other users. Raises `Failed` for another user's folder."""
     found = os.fstat(descriptor)
     if found.st_uid != os.geteuid() and os.geteuid() != 0:
         raise Failed(

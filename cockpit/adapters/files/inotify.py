@@ -15,7 +15,7 @@ from cockpit.config.kernel import USES_LINUX
 
 CREATED, MOVED_TO, IS_FOLDER = 0x00000100, 0x00000080, 0x40000000
 CLOSED_AFTER_WRITING, REMOVED = 0x00000008, 0x00000240
-"""`REMOVED`: deleted or moved away."""
+"""Event masks of inotify. `REMOVED`: a file was deleted or moved away."""
 FOLDER_GONE = 0x00008000
 """The watched folder itself was removed, so its watch has ended."""
 _ONLY_FOLDERS, _QUEUE_OVERFLOWED = 0x01000000, 0x00004000
@@ -27,10 +27,10 @@ class Event(NamedTuple):
     """One inotify event."""
 
     watch: int
-    """The value that `FolderWatch.add` returned; -1 if unknown."""
+    """The watch, as `FolderWatch.add` returned it; -1 if unknown."""
     mask: int
     name: str
-    """Name in the folder; empty for the folder itself."""
+    """Name of the entry in the folder; empty for the folder itself."""
 
     @property
     def lost(self) -> bool:
@@ -60,8 +60,8 @@ class FolderWatch:
     def follow(
         self, is_of_interest: Callable[[Event], bool], call: Callable[[], None]
     ) -> Callable[[], None]:
-        """Call on the running event loop after events of interest; return a function that ends the
-        watch.
+        """Run `call` on the running event loop after events of interest; return a function that
+        ends the watch.
 
         Several events may cause one call. The returned function is idempotent.
         """

@@ -38,7 +38,7 @@ class _Container:
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """Return the object that the text is. Raises `Unsuitable`."""
+    """Parse a text that is one JSON object. Raises `Unsuitable` for any other text."""
     try:
         value = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -52,7 +52,8 @@ def parsed(text: str) -> dict[str, Any]:
 def with_item(text: str, keys: Sequence[str], item: object) -> str:
     """Append an item to the list at `keys`; missing objects and the list are created.
 
-    Raises `Unsuitable` if the text is not a JSON object, or has another kind of value there.
+    Raises `Unsuitable` if the text is not a JSON object, or if `keys` lead to a value of another
+    type.
     """
     parsed(text)
     root = container = _outermost(text)
@@ -151,7 +152,7 @@ def _outermost(text: str) -> _Container:
 
 
 def _container(text: str, begin: int) -> _Container:
-    """Return the object or list that begins here; any other value is a container of nothing."""
+    """Return the object or list that begins here; for any other value, an empty container."""
     if text[begin] not in "{[":
         return _Container(begin, begin, ())
     children: list[_Child] = []

@@ -28,8 +28,8 @@ _ENTRIES = CLOSED_AFTER_WRITING | CREATED | MOVED_TO | REMOVED
 
 
 def watch_entries(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when an entry may have changed; return a function that stops
-    this."""
+    """Run `call` on the running event loop when an entry may have changed; return a function that
+    ends the watch."""
     try:
         return _by_inotify(folder, call)
     except OSError:

@@ -25,8 +25,8 @@ _ANY = _CLOSED_AFTER_WRITING | _MODE | _MOVED | _CAME_OR_WENT
 
 
 def watch_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], None]:
-    """Call on the running event loop when a file may have changed; return a function that stops
-    this."""
+    """Run `call` on the running event loop when a file may have changed; return a function that
+    ends the watch."""
     try:
         return _by_inotify(files, call)
     except OSError:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEAST_BYTES = 1_000_000
-"""With less free space, the disk is reported as full: a document and a database row need this
-much."""
+"""Minimum free bytes; with less, cockpit reports the disk as full. A document and a database row
+need this much."""
 
 
 @dataclass(frozen=True, slots=True)

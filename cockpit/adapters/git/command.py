@@ -45,7 +45,8 @@ QUIET = {
 """Settings that override the repository's own."""
 
 DURABLE = {**QUIET, "core.fsync": "all", "core.fsyncMethod": "fsync"}
-"""Settings for calls that write objects and references that must be saved before a deletion."""
+"""Settings for git calls that write objects and references which must be on disk before a
+deletion."""
 
 NO_REPLACEMENTS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -117,13 +118,15 @@ class _Call:
     settings: Mapping[str, str] = field(default_factory=lambda: QUIET)
     variables: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     folder: Path | None = None
-    """git's own folder for the files in `directory`; with None, git searches for it."""
+    """The git directory for the files in `directory`; with None, git searches for it."""
     given: bytes = b""
     """git's stdin."""
 
     def words(self, *, bare: bool) -> list[str]:
-        """Return the arguments after the program and its own options. `bare` allows a bare
-        repository."""
+        """Return git's arguments: the `-c` settings, then the command.
+
+        `bare` allows a bare repository.
+        """
         options = [
             word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")
         ]
@@ -147,7 +150,7 @@ class GitCommand:
         self.environment = environment
         self.program = program
         self.private = private
-        """A folder that only cockpit writes to; None means the system's folder for temporary
+        """A folder to which only cockpit writes; None means the system's folder for temporary
         files."""
         self._snapshots = Snapshots(self._ask)
 
@@ -159,7 +162,8 @@ class GitCommand:
         return await asyncio.to_thread(self._snapshot, directory, folder)
 
     async def places(self, directory: Path) -> Places | None:
-        """Return the folders of a directory's repository; None outside a repository."""
+        """Return the git directories and the top folder of a directory's repository; None outside a
+        repository."""
         found = await self.snapshot(directory)
         return found.places if found else None
 
@@ -209,9 +213,9 @@ class GitCommand:
     ) -> GitAnswer:
         """Run git in a directory. An error of git is returned, not raised.
 
-        `folder`: git's own folder for the files in `directory`, so that git does not search for it.
-        `given`: git's stdin. Raises `Failed` after the deadline (in seconds) or if the directory
-        cannot be entered, and `ProgramMissing`.
+        `folder`: the git directory for the files in `directory`, so that git does not search for
+        it. `given`: git's stdin. Raises `Failed` after the deadline (in seconds) or if the
+        directory cannot be entered, and `ProgramMissing`.
         """
         call = _Call(directory, arguments, settings, variables, folder, given)
         return await asyncio.to_thread(self._call, call, deadline)
@@ -238,7 +242,7 @@ class GitCommand:
         """Like `run`, for output of any length: return the result of `taking`, which reads the
         output while git writes.
 
-        git's exit code is not returned, so `taking` must detect output that ends too early.
+        git's exit code is not returned, so `taking` must detect truncated output.
         """
         call = _Call(directory, arguments, QUIET, variables, folder, given)
         return await asyncio.to_thread(self._read, call, taking, deadline)

@@ -1,9 +1,8 @@
-"""Create a worktree, or adopt an existing one.
+"""Create a worktree, or adopt an existing one. Removes and overwrites nothing.
 
-Removes and overwrites nothing. Each created worktree is locked with a reason, so that no other tool
-removes it. A note in git's own folder for the worktree records its agent, its base, and whether its
-setup is done. The note is written last, so a worktree without a note is unfinished, and is
-completed.
+Each created worktree is locked with a reason, so that no other tool removes it. A note in git's
+files for the worktree (`.git/worktrees/NAME`) records the agent, the base, and whether the setup is
+done. The note is written last, so a worktree without a note is unfinished, and is completed.
 """
 
 from __future__ import annotations
@@ -75,8 +74,8 @@ class GitWorktrees:
         """Create or adopt a worktree. If the path is an empty folder, the files are checked out
         there.
 
-        `base` is any commit; "" means HEAD. Both paths are absolute. Refuses a path inside a git
-        folder, however it is written.
+        `base` is any commit; "" means HEAD. Both paths are absolute. Raises `BadUsage` for a path
+        inside a git directory.
         """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
@@ -120,8 +119,10 @@ class GitWorktrees:
         return Worktree(directory, branch, created=False, made=made)
 
     async def _refuse_git_folder(self, repository: Path, directory: Path) -> None:
-        """Raise `BadUsage` if a checkout would write into a git folder. This applies to an existing
-        worktree too, whose index and files would be inside the folder.
+        """Raise `BadUsage` if a checkout would write into a git directory.
+
+        This applies to an existing worktree too, whose index and files would be inside the git
+        directory.
         """
         common = await self.look.common(repository)
         found = await asyncio.to_thread(git_folder_around, directory, also=common)
@@ -304,7 +305,7 @@ def _incomplete(directory: Path, why: str, answer: GitAnswer, step: str | None =
 
 
 def read_note(folder: Path) -> Made | None:
-    """Return the note about a worktree, from git's own folder for the worktree."""
+    """Return the note in `.git/worktrees/NAME`; None if there is no valid note."""
     try:
         held = json.loads(read_file(folder / NOTE, LARGEST_NOTE))
         texts = {name: str(held[name]) for name in ("agent", "job", "base", "commit")}
@@ -314,7 +315,7 @@ def read_note(folder: Path) -> Made | None:
 
 
 def lock(folder: Path) -> str | None:
-    """Return why a worktree is locked, from git's own folder for it; None if it is not locked."""
+    """Return why a worktree is locked, from `.git/worktrees/NAME`; None if it is not locked."""
     try:
         return read_text(folder / "locked", LARGEST_NOTE, cut=True).strip()
     except OSError:

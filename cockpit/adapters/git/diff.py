@@ -17,7 +17,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import ChangedFile, Diff
 
 LARGEST = 400_000
-"""Maximum bytes of text."""
+"""Maximum bytes of a diff's text."""
 MOST_FILES = 500
 """Maximum number of changed files, and of untracked files."""
 LARGEST_LIST = 1_000_000

@@ -118,7 +118,7 @@ class GitFactFinder:
         return bool(await repository_filters(self.command, directory))
 
     async def git_folder(self, directory: Path) -> Path | None:
-        """Return git's own folder for this worktree; None outside a repository."""
+        """Return the git directory of this worktree; None outside a repository."""
         places = await self.command.places(directory)
         return places.folder if places else None
 
@@ -189,9 +189,8 @@ class GitFactFinder:
         return bool(places and places.top and real(places.top) == real(directory))
 
     async def common(self, directory: Path) -> Path | None:
-        """Return the folder that all worktrees of the repository share; None outside a
-        repository.
-        """
+        """Return the git directory that all worktrees of the repository share; None outside a
+        repository."""
         places = await self.command.places(directory)
         return places.common if places else None
 

@@ -38,8 +38,8 @@ def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
 async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int | None:
     """Return the number of changed files that git ignores; None if git does not answer.
 
-    `folder` is git's own folder for this worktree. Call this only if the repository defines no
-    filters, because git runs filters here.
+    `folder` is the worktree's git directory. Call this only if the repository defines no filters,
+    because git runs filters here.
     """
     listed = await command.run(directory, *LISTING, deadline=60.0)
     arguments = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))

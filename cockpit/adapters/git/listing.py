@@ -76,8 +76,8 @@ class GitListing:
             return replace(tree, changed=None, untracked=None, alone=None)
 
     async def _only_here(self, tree: Tree, folder: Path) -> int | None:
-        """Return the number of objects that would be lost with git's own folder for the
-        worktree."""
+        """Return the number of objects that would be lost with the worktree's
+        `.git/worktrees/NAME`."""
         try:
             state = await self._own.read(tree, folder)
             found = await self._own.only_there(tree, folder, state)
@@ -213,7 +213,7 @@ def _tree(fields: dict[str, str], repository: Path) -> Tree:
 
 
 def _folders(common: Path) -> dict[Path, Path]:
-    """Return git's own folder for each worktree, by path."""
+    """Map the path of each worktree to its `.git/worktrees/NAME`."""
     found = {}
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
@@ -226,7 +226,7 @@ def _folders(common: Path) -> dict[Path, Path]:
 
 
 def own_folder(common: Path, directory: Path) -> Path | None:
-    """Return git's own folder for the worktree at a path, which may no longer exist."""
+    """Return the `.git/worktrees/NAME` of the worktree at a path, which may no longer exist."""
     return _folders(common).get(directory)
 
 

@@ -1,5 +1,4 @@
-"""Find the objects to which only git's own folder for one worktree refers, and which its deletion
-would lose.
+"""Find the objects that would be lost with git's files for one worktree (`.git/worktrees/NAME`).
 
 A worktree has its own HEAD with its reflog, references (`refs/worktree`, `refs/bisect`,
 `refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. They may be the only references
@@ -27,16 +26,18 @@ from cockpit.ports.worktrees import Tree
 
 HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
 FOLDERS = ("logs", "refs", "rebase-merge", "rebase-apply", "sequencer")
-"""Subfolders that contain work or references to commits. Without `modules`, whose repositories are
-checked separately."""
+"""Subfolders of `.git/worktrees/NAME` with work or references to commits. Without `modules`, whose
+repositories are checked separately."""
 POINTERS = ("commondir", "gitdir", "locked", "config.worktree")
 NOT_READ = ("index", "sharedindex.", "cockpit", ".cockpit")
 """Name prefixes of files that are saved in another way, or are cockpit's own."""
 MOST = 64_000_000
-"""Maximum bytes of these files; a reflog with 100,000 entries has a quarter of this."""
+"""Maximum bytes of a worktree's files in `.git/worktrees/NAME`; a reflog with 100,000 entries has a
+quarter of this."""
 REFERENCES = ("refs/worktree", "refs/bisect", "refs/rewritten")
 SHARED = ("--single-worktree", *(f"--exclude={name}/*" for name in REFERENCES), "--all")
-"""Options of `rev-list` for all references that remain: shared references and the main HEAD."""
+"""Options of `git rev-list` for all references that remain after a worktree's removal: shared
+references and the main HEAD."""
 PARENTS = 500
 """Maximum parents of one commit; more are split into several commits."""
 SIDES = ("", "the common ancestor's side", "our side", "their side")
@@ -44,7 +45,7 @@ SIDES = ("", "the common ancestor's side", "our side", "their side")
 
 @dataclass(frozen=True, slots=True)
 class OwnState:
-    """The contents of git's own folder for a worktree, at one time."""
+    """The contents of a worktree's `.git/worktrees/NAME`, at one time."""
 
     files: dict[bytes, bytes]
     """File content by name, without the index and cockpit's files."""
@@ -67,7 +68,7 @@ class OwnState:
 
 @dataclass(frozen=True, slots=True)
 class OwnObjects:
-    """The objects that would be lost with git's own folder for a worktree."""
+    """The objects that would be lost with a worktree's `.git/worktrees/NAME`."""
 
     commits: tuple[str, ...] = ()
     """Commits that are not ancestors of the others; a reference to these keeps their ancestors
@@ -79,15 +80,16 @@ class OwnObjects:
 
 
 class GitOwnState:
-    """Reads and saves git's own folder for a worktree."""
+    """Reads and saves a worktree's `.git/worktrees/NAME`."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command
         self._bytes = RawFiles(command)
 
     async def read(self, tree: Tree, folder: Path) -> OwnState:
-        """Return the state. Raises `Failed` if a file cannot be read, or if the folder is
-        unrealistically large.
+        """Return the state.
+
+        Raises `Failed` if a file cannot be read, or if the files are too large.
         """
         try:
             return await asyncio.to_thread(_read, folder)

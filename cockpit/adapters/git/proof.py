@@ -123,8 +123,9 @@ class GitProof:
     async def _read_back(
         self, tree: Tree, git_paths: GitPaths, common: Path, names: list[str]
     ) -> list[str]:
-        """Return the objects that are missing in the repository's own store. Raises `Failed` for a
-        damaged object.
+        """Return the objects that are missing in the repository's own object store.
+
+        Raises `Failed` for a damaged object.
         """
         missing: list[str] = []
         async with scratch(self.command.private) as own:

@@ -43,9 +43,10 @@ class GitPaths:
     """The folder and the index that git uses while a worktree is saved."""
 
     folder: Path
-    """git's own folder for the worktree."""
+    """The worktree's git directory, `.git/worktrees/NAME`."""
     index: Path
-    """A copy in a private folder, because other processes may write to git's folder."""
+    """A copy of the worktree's index in a private folder, because other processes may write to the
+    original."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Remove a worktree without losing anything in it.
 
 First, the worktree's files are saved in a commit, byte for byte, together with the index and the
-objects to which only git's own folder for the worktree refers. A reference keeps this commit. Then
-the folder is moved aside, so that no program uses it any more, and compared with the commit, which
-is read back. If all files are equal, the folder is deleted; otherwise it is moved back. Branches
-are not deleted. The caller decides whether a worktree may be removed.
+objects to which only git's files for the worktree (`.git/worktrees/NAME`) refer. A reference keeps
+this commit. Then the folder is moved aside, so that no program uses it any more, and compared with
+the commit, which is read back. If all files are equal, the folder is deleted; otherwise it is moved
+back. Branches are not deleted. The caller decides whether a worktree may be removed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class GitRemoval:
     # An interrupted removal
 
     async def _resume(self, tree: Tree, git_paths: GitPaths) -> Removed | None:
-        """Move back or delete the folder that an interrupted removal left; None if there is
+        """Move back or delete the folder that an interrupted removal left; return None if there is
         no such folder."""
         await self._move_back_old(tree, git_paths)
         record = await asyncio.to_thread(read_record, git_paths.folder, tree.directory)
@@ -213,10 +213,11 @@ class GitRemoval:
     async def _unregister(
         self, tree: Tree, git_paths: GitPaths, reference: str | None, state: OwnState | None = None
     ) -> None:
-        """Delete git's own folder for a deleted worktree, as `git worktree prune` would.
+        """Delete the `.git/worktrees/NAME` of a deleted worktree, as `git worktree prune` would.
 
         Does not run `git worktree remove`, which would delete a new folder at the path. Raises
-        `NotNow` if something exists at the path, or if git's folder no longer matches `state`.
+        `NotNow` if something exists at the path, or if `.git/worktrees/NAME` no longer matches
+        `state`.
         """
         reason = None
         if await asyncio.to_thread(os.path.lexists, tree.directory):
@@ -239,8 +240,8 @@ class GitRemoval:
         """Save the worktree's files in a commit, whose parents are HEAD and the commits for the
         other parts.
 
-        The other parts are the index and the objects to which only git's own folder refers. With
-        `whole`, a nested repository is refused.
+        The other parts are the index and the objects to which only `.git/worktrees/NAME` refers.
+        With `whole`, raises `Failed` for a nested repository.
         """
         state = await self._own.read(tree, git_paths.folder)
         if await asyncio.to_thread(index_digest, git_paths.index) != state.index:
@@ -291,9 +292,8 @@ class GitRemoval:
         return [one for one in found if one[0] not in (*known, empty)]
 
     async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
-        """Write a commit with the files of git's own folder; its parents are the objects to which
-        only this folder refers.
-        """
+        """Write a commit with the files of `.git/worktrees/NAME`; its parents are the commits to
+        which only these files refer."""
         only = await self._own.only_there(tree, git_paths.folder, state)
         if not (only.commits or only.objects or state.busy):
             return None
@@ -384,8 +384,9 @@ class GitRemoval:
             yield git_paths
 
     async def _folder(self, tree: Tree) -> Path:
-        """Return git's own folder for the worktree. Raises `Failed` unless the worktree's `.git`
-        file points to it.
+        """Return the worktree's `.git/worktrees/NAME`.
+
+        Raises `Failed` unless the worktree's `.git` file points to it.
         """
         common = await self.look.common(tree.repository)
         folder = common and await asyncio.to_thread(own_folder, common, tree.directory)
@@ -427,7 +428,7 @@ def _leftover(moved: Path, record: RemovalRecord, reason: str) -> NotNow:
 
 
 def _points_to(directory: Path, folder: Path) -> bool:
-    """Return whether the `.git` of a worktree is a file that points to this git folder."""
+    """Return whether the `.git` of a worktree is a file that points to this git directory."""
     try:
         text = read_file(directory / ".git", 8192, follow_links=False)
     except OSError:
@@ -454,7 +455,7 @@ def _copy_index(git_paths: GitPaths) -> None:
 
 
 def _forget(folder: Path) -> None:
-    """Delete git's own folder for a worktree; after a crash, `git worktree prune` deletes the
+    """Delete a worktree's `.git/worktrees/NAME`; after a crash, `git worktree prune` deletes the
     rest."""
     try:
         for name in ("locked", "gitdir"):

@@ -22,8 +22,7 @@ from cockpit.core.safetext import safe_line
 AT_ONCE = 32_000_000
 """Maximum bytes of files for one git call; a larger file gets its own call."""
 SMALLEST = 512
-"""Every file is counted with at least this number of bytes, to limit the number of small files per
-call."""
+"""Minimum bytes with which a file is counted, to limit the number of small files per call."""
 DEADLINE = 300.0
 
 
@@ -144,7 +143,8 @@ def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
 
 
 def _check_names(blobs: list[_Blob]) -> None:
-    """Raise `Failed` for names that git itself never writes, but a foreign tree may contain."""
+    """Raise `Failed` for names that git itself never writes, but that another program can put into
+    a tree."""
     links = {one.name for one in blobs if one.mode == LINK}
     for one in blobs:
         parts = one.name.split(b"/")

@@ -40,9 +40,9 @@ class Places:
     """The folders of the repository that a directory belongs to."""
 
     folder: Path
-    """git's own folder for this worktree."""
+    """The git directory of this worktree."""
     common: Path
-    """The folder that all worktrees share."""
+    """The git directory that all worktrees of the repository share."""
     top: Path | None
     """The top folder of the worktree; None for a bare repository."""
 
@@ -90,7 +90,9 @@ class Snapshots:
         return snapshot
 
     def at(self, where: Path, folder: Path) -> Snapshot:
-        """Return the settings for the files in `where`; `folder` is git's own folder for them.
+        """Return the settings for the files in `where`; `folder` is the git directory of these
+        files.
+
         Raises `Failed`. Blocks.
         """
         option = (f"--git-dir={folder}",)

@@ -64,7 +64,7 @@ class HookResponses:
         temporary.rename(folder / group)
 
     def withdraw_ask(self, agent: AgentName, group: str = ASK) -> bool:
-        """Withdraw a group; return False if a response was already delivered, or none was
+        """Withdraw a group's responses; return False if one was already delivered, or none was
         prepared."""
         return _take(self.folder / agent / group)
 
@@ -87,15 +87,14 @@ class HookResponses:
             (self.folder / agent / PERMIT).unlink()
 
     def hold_compaction(self, agent: AgentName, supervisor: int) -> None:
-        """Make the agent's next compaction wait until `release_compaction`, or until this process
-        ends.
-        """
+        """Make the agent's next compaction wait until `release_compaction`, or until the process
+        with the pid `supervisor` ends."""
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_private(folder / SEAL, f"{supervisor} {secrets.token_hex(8)}\n".encode())
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let the compaction continue; return False if it was not delayed."""
+        """Let the compaction continue; return False if the compaction was not delayed."""
         return _take(self.folder / agent / SEAL)
 
 
@@ -107,7 +106,6 @@ def _write(path: Path, answer: Mapping[str, Any]) -> None:
 
 
 def _take(path: Path) -> bool:
-    """Rename the folder, then remove it; return False if another process was first."""
     taken = path.with_name(f".{path.name}.withdrawn.{os.getpid()}")
     try:
         path.rename(taken)

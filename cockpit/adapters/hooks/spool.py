@@ -29,7 +29,8 @@ STATUS_LINE = "StatusLine"
 """The event of status-line reports; hooks use the CLI's own names."""
 
 REPORT_BYTES = 131_072
-"""The reporter truncates reports to this number of bytes; a file of this size was truncated."""
+"""Maximum bytes of a report, at which the reporter truncates it; a file of this size was
+truncated."""
 
 BAD_KEPT = 20
 """Maximum number of invalid reports kept for inspection."""
@@ -105,7 +106,8 @@ class Spool:
         return Signal(agent, STATUS_LINE, payload, at=written / 1e9)
 
     def on_change(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the running event loop when a report arrives; return a function that stops this.
+        """Run `call` on the running event loop when a report arrives; return a function that ends
+        the watch.
 
         Several reports may cause one call; a call may come without a report.
         """

@@ -45,10 +45,10 @@ async def post(
     total: float = TOTAL_SECONDS,
     heard: int = 0,
 ) -> Answer:
-    """Post once, within `total` seconds. Never raises for a failure; the result contains the
-    problem.
+    """Post a message once, within `total` seconds. Never raises for a failure; the result contains
+    the problem.
 
-    After success, the result contains the first `heard` bytes of the body.
+    After success, the result contains the first `heard` bytes of the response's body.
     """
     import httpx2
 

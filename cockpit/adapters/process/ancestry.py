@@ -1,6 +1,6 @@
-"""Find the ancestors of a process, with the markers in their environments.
+"""Find the ancestors of a process, with the values of `COCKPIT_RUN` in their environments.
 
-A process can remove the markers from its own environment, but not from that of its parents.
+A process can remove this variable from its own environment, but not from that of its parents.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ MARKS = (
 
 
 def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
-    """Return the process, its parent, and so on; empty if the process does not exist.
+    """Return the process, its parent, and all further ancestors; empty if the process does not
+    exist.
 
     `boot`: the kernel's boot id, if already known.
     """

@@ -16,7 +16,7 @@ from cockpit.core.ids import AgentName
 
 
 class Environments:
-    """The folder of these files; created on first use."""
+    """The folder of the agents' environment files; created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,8 +1,8 @@
 """Run the program of a shell hook: an argument vector, one line of JSON on stdin, no shell.
 
-The program gets few variables, its own session, and a marker by which all its processes are found.
-After its end or its timeout, processes with the marker are ended in the background, without a wait.
-The program's output is read continuously and kept up to a limit.
+The program gets few variables, its own session, and a marker (`COCKPIT_RUN`) by which all its
+processes are found. After its end or its timeout, processes with the marker are ended in the
+background, without a wait. The program's output is read continuously and kept up to a limit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cockpit.ports.processes import Processes, ProcessId
 KEPT = 65_536
 """Maximum bytes kept of a hook's stdout and of its stderr."""
 FLOOD = 8_000_000
-"""Bytes of output after which a hook is killed."""
+"""Maximum bytes of a hook's output; with more, the hook is killed."""
 PATIENCE = 0.4
 """Seconds between TERM and KILL."""
 PASSED_ON = frozenset(
@@ -55,7 +55,7 @@ class ShellRun:
 def hook_environment(
     environment: Mapping[str, str], more: Mapping[str, str], marker: str
 ) -> dict[str, str]:
-    """Return the hook's environment, with the marker that all its processes inherit."""
+    """Return the hook's environment, with the `COCKPIT_RUN` that all its processes inherit."""
     passed = {
         name: value
         for name, value in environment.items()
@@ -77,11 +77,11 @@ class ShellHooks:
         self._processes = processes
         self._environment = environment
         self._running = running
-        """A folder with one empty file per marker in use, so that a restarted supervisor knows
-        them."""
+        """A folder with one empty file per `COCKPIT_RUN` in use, so that a restarted supervisor
+        knows them."""
         self._kind = mark
-        """The marker's prefix. Processes with the prefix `hook` have the user's rights, others do
-        not."""
+        """Prefix of a hook's `COCKPIT_RUN`. Processes with the prefix `hook` have the user's
+        rights, others do not."""
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(

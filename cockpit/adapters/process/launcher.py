@@ -17,9 +17,9 @@ import time
 MAGIC = b"cockpit-order-2"
 REFUSED, NOT_RUNNABLE, NOT_FOUND = 125, 126, 127
 LEASE_DESCRIPTOR = 10
-"""Leases use descriptors from this number on, because shells do not use them."""
+"""The lowest descriptor for lease files. Shells do not use descriptors from this number on."""
 TRIES, BETWEEN_TRIES = 10, 0.03
-"""Number of attempts to lock a lease, and the seconds between attempts."""
+"""Maximum attempts to lock a lease file, and the seconds between attempts."""
 
 
 class Refused(Exception):
@@ -48,7 +48,10 @@ def read_order(path: str, keep: bool) -> list[bytes]:
 
 
 def change_directory(directory: bytes) -> None:
-    """Change to the directory; refuse if the resulting path differs, such as after a link."""
+    """Change to the directory.
+
+    Raises `Refused` if the resulting path differs, as it does after a link.
+    """
     try:
         os.chdir(directory)
     except OSError as error:
@@ -61,9 +64,10 @@ def change_directory(directory: bytes) -> None:
 
 
 def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
-    """Lock the lease for this process, which becomes the agent, or refuse.
+    """Lock the lease file for this process, which becomes the agent. Raises `Refused` if another
+    process holds the lock.
 
-    A shared lease that cannot be opened is skipped: no other process could lock it exclusively
+    A shared lease file that cannot be opened is skipped: no other process could lock it exclusively
     either.
     """
     try:
@@ -81,7 +85,10 @@ def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
 
 
 def wait_for(held: int, path: bytes, kind: int) -> None:
-    """Lock the file, in a few attempts, because a process that only checks it locks it briefly."""
+    """Lock the file, in several attempts, because another process may lock it briefly to check it.
+
+    Raises `Refused`.
+    """
     why: str | None = None
     for attempt in range(TRIES):
         try:
@@ -101,7 +108,7 @@ def wait_for(held: int, path: bytes, kind: int) -> None:
 
 
 def exec_program(argv: list[bytes], environment: dict[bytes, bytes]) -> None:
-    """Replace this process with the program. Raises `Refused` if this fails."""
+    """Replace this process with the program. Raises `Refused` if the program cannot be run."""
     # Python ignores these two signals; without a reset, the program would ignore them too.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)

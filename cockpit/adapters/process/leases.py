@@ -15,19 +15,21 @@ from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.process.process_table import keepers
 
 NAME = "cockpit.lease"
-"""Name of a worktree's lock file, in git's own folder for the worktree."""
+"""Name of a worktree's lock file in `.git/worktrees/NAME`."""
 _LONGEST_WORD = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that locked the file last, as recorded in it. A child of that process may still
-    hold the lock."""
+    """The process that locked a lease last, as the file records it.
+
+    A child of that process may still hold the lock.
+    """
 
     pid: int | None = None
     agent: str | None = None
     run: str | None = None
-    """The marker of the holder's processes."""
+    """Value of `COCKPIT_RUN` of the holder's processes."""
     keepers: tuple[int, ...] = ()
     """The visible processes that have the file open now."""
 
@@ -36,8 +38,8 @@ def worktree_lease(directory: Path) -> Path | None:
     """Return the lock file of the linked worktree that contains the directory; None outside a
     linked worktree.
 
-    Reads the files that git documents, without starting a process: the `.git` file contains the
-    path of git's folder for the worktree, and that folder contains a `commondir` file.
+    Starts no process. Reads only files that git documents: `.git`, and `commondir` in
+    `.git/worktrees/NAME`.
     """
     here = Path(os.path.realpath(directory))
     for folder in (here, *here.parents):

@@ -27,10 +27,10 @@ _MACOS_CREDENTIALS = struct.Struct("IIh16I")
 
 
 class Peer(NamedTuple):
-    """The process that connected or that is listening."""
+    """The process at the other end of a unix socket."""
 
     pid: int
-    """0 for a process in another pid namespace."""
+    """The process's pid; 0 if the process is in another pid namespace."""
     uid: int
 
 

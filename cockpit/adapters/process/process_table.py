@@ -17,7 +17,7 @@ from cockpit.config.same_paths import is_within
 
 PROC = Path("/proc")
 PSEUDO_TERMINALS = range(136, 144)
-"""Major device numbers of /dev/pts."""
+"""Major device numbers of pseudo-terminals, such as /dev/pts/3."""
 CONSOLES = 4
 DELETED_SUFFIX = " (deleted)"
 """The kernel's suffix for the name of a deleted file."""

@@ -63,7 +63,8 @@ class LocalProcesses:
         return self.identify(process.pid) == process
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Return all processes with the marker, except this process; none for an empty marker.
+        """Return all processes with `COCKPIT_RUN=<marker>`, except this process; none for an empty
+        marker.
 
         Includes a process with a hidden environment if one of its ancestors has the marker.
         """
@@ -200,8 +201,8 @@ class LocalProcesses:
         patience: float = 6.0,
         first: EndSignal = "TERM",
     ) -> Ending:
-        """End the process first, then other processes with its marker, which get at most 2 s to
-        exit."""
+        """End the process first, then other processes with `COCKPIT_RUN=<marker>`, which get at
+        most 2 s to exit."""
         killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
             hidden = self._hidden_below(process)  # before its children get another parent

@@ -28,7 +28,7 @@ class KeptPrompts:
         self._folder = folder
 
     def folder_of(self, owner: str) -> Path:
-        """Return the folder of a session's run or of a job, which may not exist."""
+        """Return the folder of a session's `COCKPIT_RUN` or of a job; the folder may not exist."""
         return self._folder / owner
 
     def keep(self, job: str, prompt: str) -> None:
@@ -51,7 +51,7 @@ class KeptPrompts:
             return None
 
     def taken(self, owner: str, files: Iterable[str]) -> None:
-        """Remove those of the files that belong to this owner, after its CLI has read them."""
+        """Remove those of the files that belong to `owner`, after the CLI has read them."""
         folder = self.folder_of(owner)
         for file in map(Path, files):
             if file.parent == folder.absolute():

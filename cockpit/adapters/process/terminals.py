@@ -22,8 +22,10 @@ class OpenTerminal:
         self._descriptor: int | None = descriptor
 
     def write_line(self, text: str) -> None:
-        """Write a line below the existing output. Never waits; has no effect if the terminal is
-        closed or stopped."""
+        """Write a line below the existing output.
+
+        Does not block; has no effect if the terminal is closed or stopped.
+        """
         if self._descriptor is not None:
             with suppress(OSError):
                 os.write(self._descriptor, f"\r\n{text}\r\n".encode())

@@ -19,7 +19,8 @@ class DialogTable:
         self._run = store._run
 
     def of(self, agent: str, session: str) -> tuple[DialogOpened, float] | None:
-        """Return this session's open dialog, and the time of its report in steady seconds."""
+        """Return this session's open dialog, and when it was reported, in seconds of
+        `Clock.steady`."""
         row = self._run(
             "select kind, detail, tool, command, at from dialogs where agent = ? and session = ?",
             agent,

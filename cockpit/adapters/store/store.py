@@ -144,12 +144,12 @@ class Store:
         )
 
     def has_run(self, run: str) -> bool:
-        """Return whether any session of this cockpit had this marker."""
+        """Return whether any session in this database had this `COCKPIT_RUN`."""
         found = self._run("select 1 from sessions where run = ? limit 1", run)
         return found.fetchone() is not None
 
     def session_of_run(self, run: str) -> SessionRecord | None:
-        """Return the newest session whose processes have this marker."""
+        """Return the newest session whose processes have this `COCKPIT_RUN`."""
         return self._one(
             SessionRecord, "select * from sessions where run = ? order by created desc limit 1", run
         )
@@ -277,7 +277,7 @@ class Store:
         reason `but`.
 
         Includes handoffs that reopened the same session because no new session started. `since` is
-        in steady seconds, like `closed` in a handoff's details.
+        in seconds of `Clock.steady`, like `closed` in a handoff's details.
         """
         row = self._run(
             "select count(*) from handoffs where agent = ? and outcome in ('done', 'revived') "
@@ -307,8 +307,8 @@ class Store:
         )
 
     def latch(self, session: SessionId, name: str, at: float) -> bool:
-        """Set a latch; return False if it was already set. Latches are stored, so that nothing is
-        reported twice."""
+        """Store a flag of the session with the time `at`; return False if the flag was already
+        stored. Stored flags keep anything from being reported twice."""
         if self.latched(session, name) is not None:
             return False  # called after every reading, so an unchanged latch is not written again
         done = self._run(
@@ -317,7 +317,7 @@ class Store:
         return done.rowcount == 1
 
     def latched(self, session: SessionId, name: str) -> float | None:
-        """Return when the latch was set; None if it is not set."""
+        """Return when the session's flag was stored; None if it is not stored."""
         row = self._run(
             "select at from latches where session = ? and name = ?", session, name
         ).fetchone()
@@ -328,11 +328,11 @@ class Store:
             self._run("delete from latches where session = ? and name = ?", session, name)
 
     def unlatch_all(self, session: SessionId) -> None:
-        """Remove every latch of the session."""
+        """Remove every stored flag of the session."""
         self._run("delete from latches where session = ?", session)
 
     def sessions_latched(self, name: str) -> list[SessionId]:
-        """Return the ids that have this latch, oldest latch first."""
+        """Return the ids of the sessions with this stored flag, oldest flag first."""
         rows = self._run("select session from latches where name = ? order by at", name).fetchall()
         return [SessionId(row[0]) for row in rows]
 
@@ -406,9 +406,10 @@ class Store:
             yield kind(**decoded)
 
     def _move_row_aside(self, kind: type[Record], row: dict[str, Any], wrong: DamagedValue) -> None:
-        """Move an unreadable row with all its values aside, so that other rows can be read.
+        """Move an unreadable database row with all its values aside, so that other rows can be
+        read.
 
-        A job stays in its table and is skipped, because sessions refer to it.
+        A job's row stays in its table and is skipped, because sessions refer to it.
         """
         table, key = _TABLES[kind]
         agent = row.get("agent") or row.get("name") or ""
@@ -429,8 +430,10 @@ class Store:
         self.rows_put_aside.append(damaged)
 
     def _without_damage(self, kind: type[Record], row: dict[str, Any]) -> dict[str, Any]:
-        """Return the row without damaged optional texts, which are moved to `damaged`. Raises
-        `DamagedValue` if a required value is damaged.
+        """Return the database row without damaged optional texts, which are moved to the table
+        `damaged`.
+
+        Raises `DamagedValue` if a required value is damaged.
         """
         optional = {each.name for each in fields(kind) if "None" in str(each.type)}
         bad = [name for name, value in row.items() if isinstance(value, Unreadable)]
@@ -472,12 +475,12 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class DamagedRow:
-    """A row that could not be read and was moved aside."""
+    """A database row that could not be read and was moved aside."""
 
     table: str
     id: str
     agent: str
-    """The row's agent, if it can be read."""
+    """Name of the agent in the database row; empty if it cannot be read."""
     why: str
 
 
@@ -509,7 +512,7 @@ def _text(raw: bytes) -> str:
 
 
 def _decoded(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a row. Raises `DamagedValue`."""
+    """Return the values of a database row. Raises `DamagedValue`."""
     decoded = {}
     for name, value in row.items():
         if isinstance(value, Unreadable):

@@ -22,7 +22,8 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
 
 LONGEST_SOCKET_PATH = 107
-"""Maximum length in bytes (103 on macOS). tmux's own error is only "File name too long"."""
+"""Maximum bytes of a socket's path (103 on macOS). tmux's own error is only "File name too
+long"."""
 
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
 

@@ -12,13 +12,16 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.core.errors import Failed
 
 SESSION = "cockpit"
-"""The session with all windows. Each attached terminal has its own session in the same group."""
+"""The tmux session with all windows. Each attached terminal has its own session in the same
+group."""
 HOME_WINDOW = 0
 RETURN_KEY = "F12"
 OTHER_RETURN_KEY, OTHER_SPOKEN = "C-F12", "Ctrl-F12"
-"""The second return key, for a terminal inside the user's tmux, if that tmux uses the first key."""
+"""The key that returns to cockpit's screen, for a terminal inside the user's own tmux, if that tmux
+uses `RETURN_KEY`."""
 KEY_OPTION = "@cockpit_key"
-"""Option of a terminal's session: the return key, if it is not `RETURN_KEY`."""
+"""Option of a terminal's session: the key that returns to cockpit's screen, if it is not
+`RETURN_KEY`."""
 FAR_OPTION = "@cockpit_far"
 """Option of a window that shows an agent of another machine: the agent's label. The window is
 closed when no terminal shows it any more."""
@@ -29,7 +32,7 @@ ASIDE, LEAVES = "aside", "leaves"
 """The values of `RETURN_OPTION`: after the session, the terminal shows a cockpit screen (`ASIDE`)
 or the user's shell (`LEAVES`)."""
 OLDEST = (3, 3)
-"""tmux 3.3a is the oldest version that was tested."""
+"""The oldest supported version of tmux. The oldest that was tested is 3.3a."""
 
 _BACK = f"""\
 if -F "#{{{RETURN_OPTION}}}" kill-session {{

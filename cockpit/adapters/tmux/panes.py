@@ -199,8 +199,11 @@ class Tmux:
         await self._ask(["copy-mode", "-q", "-t", pane], ["send-keys", "-t", pane, key])
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Ignore the user's keys in a pane. cockpit's own keys (`F12`) keep working. The tmux
-        server itself ends this after `seconds`."""
+        """Ignore the user's keys in a pane for this number of seconds, even if the supervisor ends
+        meanwhile.
+
+        cockpit's own keys (`F12`) keep working.
+        """
         check_pane(pane)
         again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]
         await self._ask(["select-pane", "-d", "-t", pane], again)

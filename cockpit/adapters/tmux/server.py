@@ -185,7 +185,8 @@ class TmuxServer:
         write_configuration(self.command.config)
 
     async def _revived(self) -> bool:
-        """Make the recorded server create its socket again; return whether it has a socket now."""
+        """Make the running server create its socket again; return whether the server has a socket
+        now."""
         identity = self._recorded()
         if identity is None or not self.processes.alive(identity):
             return False

@@ -42,9 +42,9 @@ class _Place:
     partial: tuple[bytes, ...] = ()
     """The beginning of an incomplete line, in pieces."""
     held: int = 0
-    """Bytes in `partial`."""
+    """Number of bytes in `partial`."""
     skipping: bool = False
-    """Whether the current line is too long; then `partial` is only the last piece of the dropped
+    """Whether the current line is too long; then `partial` has only the last piece of the dropped
     text."""
     reading: bool = False
     """Whether the skipped line may be a reply or a compaction."""
@@ -91,7 +91,7 @@ class Tail:
     ) -> None:
         self.path = path
         self.restarts = 0
-        """The number of times that the file was truncated or replaced; compare it before and after
+        """Number of times that the file was truncated or replaced; compare it before and after
         `poll`."""
         self.behind = 0
         """The number of bytes that existed at the last fetch and were not read yet."""

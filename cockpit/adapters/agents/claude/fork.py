@@ -26,10 +26,11 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside
 
 TURNS = 2
-"""Maximum turns: one for the answer, and one more if the model does something else first."""
+"""Maximum turns of the copy: one for the answer, and one more if the model does something else
+first."""
 BUDGET_USD = 2.0
-"""Maximum cost: enough to read a large model's full context once, uncached, and to write a long
-answer."""
+"""Maximum cost of the copy in US dollars: enough to read a large model's full context once,
+uncached, and to write a long answer."""
 LARGEST_ANSWER = 256 * 1024
 
 
@@ -86,7 +87,7 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
 
 
 def _own(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the agent's environment with a path on which Python finds this package."""
+    """Return the agent's environment, with a `PYTHONPATH` on which Python finds this package."""
     return {**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 

@@ -73,7 +73,7 @@ def _presence(note: Mapping[str, Any]) -> Presence:
 
 
 def _session_id(note: Mapping[str, Any]) -> SessionId | None:
-    """Return the session that a status file names; None if it names none, or not by an id."""
+    """Return the session id in a status file; None if there is none or the id is invalid."""
     ident = note.get("sessionId")
     if not isinstance(ident, str) or not SESSION_PATTERN.fullmatch(ident):
         return None
@@ -108,8 +108,8 @@ def _number(text: str) -> int | None:
 def _is_writer(pid: int, note: Mapping[str, Any]) -> bool:
     """Return whether the live process with this pid wrote the status file.
 
-    On Linux the file has the start time as in `/proc`. On other systems it has the output of `ps`;
-    there, the process is the writer if it started before the file's `startedAt`.
+    On Linux the status file has the start time as in `/proc`. On other systems it has the output of
+    `ps`; there, the process is the writer if it started before the status file's `startedAt`.
     """
     process = entry(pid)
     if process is None or process.ended:

@@ -80,9 +80,9 @@ def window(model: str | None, environment: Mapping[str, str]) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the token count at which the CLI compacts automatically; None if that is off.
+    """Return the token count at which the CLI compacts automatically; None if it does not.
 
-    The CLI's own settings files, which can switch it off too, are not read.
+    The CLI's own settings files, which can disable compaction too, are not read.
     """
     if _is_set(environment, "DISABLE_COMPACT") or _is_set(environment, "DISABLE_AUTO_COMPACT"):
         return None

@@ -1,8 +1,8 @@
-"""The hook in the user's own Claude Code settings that offers a waiting handoff.
+"""The hook in the user's own Claude Code settings that offers a waiting handoff document.
 
-`claude plugin install` would do as well, but writes the whole settings file anew, and three more
-files. One entry, put into the text as it is, leaves the user's own lines alone, and continues to
-work when cockpit is updated in place. If cockpit is no longer there, the command does nothing.
+cockpit inserts one entry into the settings file and keeps all other text; `claude plugin install`
+would write the whole file anew. The entry still works after cockpit is updated in place. After
+cockpit is uninstalled, the hook's command does nothing.
 """
 
 from __future__ import annotations
@@ -64,19 +64,20 @@ def settings_file(environment: Mapping[str, str]) -> Path:
 
 
 def entry() -> dict[str, Any]:
-    """Return the entry for the settings: a hook that runs only when a session starts."""
+    """Return cockpit's entry for the settings: a hook that runs only when a session starts."""
     hook = {"type": "command", "command": _command(), "timeout": SECONDS}
     return {"matcher": "startup", "hooks": [hook]}
 
 
 def _command() -> str:
-    """Return a command that does nothing inside an agent, nor where cockpit is missing."""
+    """Return the hook's command, which does nothing inside an agent, or if cockpit is not
+    installed."""
     ours = shlex.join(own_command(OPTION))
     return f'[ -n "${{COCKPIT_RUN-}}" ] || {ours} 2>/dev/null || :'
 
 
 def state_of(environment: Mapping[str, str]) -> Setup:
-    """Return whether the hook is set up. Never raises."""
+    """Return whether the user's settings contain the hook. Never raises."""
     try:
         data = read_file(settings_file(environment), _LARGEST)
         settings = parsed(data.decode().removeprefix(_BOM))
@@ -91,17 +92,20 @@ def state_of(environment: Mapping[str, str]) -> Setup:
 
 
 def check(environment: Mapping[str, str]) -> None:
-    """Raise `Failed` if `install` would."""
+    """Raise `Failed` if `install` would fail."""
     _changed(settings_file(environment), _with_ours)
 
 
 def install(environment: Mapping[str, str]) -> None:
-    """Put the entry into the settings, in place of an older one. Idempotent. Raises `Failed`."""
+    """Add the hook to the user's settings, replacing an older form of the hook.
+
+    Idempotent. Raises `Failed`.
+    """
     _change(settings_file(environment), _with_ours)
 
 
 def remove(environment: Mapping[str, str]) -> None:
-    """Take the entry out of the settings. Idempotent. Raises `Failed`."""
+    """Remove the hook from the user's settings. Idempotent. Raises `Failed`."""
     _change(settings_file(environment), _without_ours)
 
 
@@ -120,7 +124,7 @@ def _changed(path: Path, change: Callable[[str], str]) -> tuple[_File, str]:
 
 
 def _with_ours(text: str) -> str:
-    """Return the text with our hook once; unchanged if it already has the current hook."""
+    """Return the settings text with cockpit's hook once; unchanged if it has the current hook."""
     if not text.strip():
         text = "{}\n"  # the CLI takes an empty file for an empty object, too
     settings = parsed(text)
@@ -131,7 +135,7 @@ def _with_ours(text: str) -> str:
 
 
 def _without_ours(text: str) -> str:
-    """Remove our hooks, and the objects that this leaves empty. Raises `Unsuitable`."""
+    """Remove cockpit's hooks, and the objects that are then empty. Raises `Unsuitable`."""
     if not text.strip():
         return text
     settings = parsed(text)
@@ -142,10 +146,8 @@ def _without_ours(text: str) -> str:
 
 
 def _to_remove(settings: dict[str, Any], path: KeyPath) -> KeyPath:
-    """Return the outermost path with nothing in it but this hook.
-
-    A group without hooks has no purpose, whatever its matcher.
-    """
+    """Return the outermost path that contains nothing but this hook, so that no empty group
+    remains."""
     group = len(_EVENT) + 1
     if len(_at(settings, path[:-1])) > 1:
         return path
@@ -156,7 +158,7 @@ def _to_remove(settings: dict[str, Any], path: KeyPath) -> KeyPath:
 
 
 def _ours(settings: dict[str, Any]) -> Iterator[KeyPath]:
-    """Yield the path of every hook of ours, in order."""
+    """Yield the path of every hook of cockpit's, in order."""
     value: Any = settings
     for key in _EVENT:
         value = value.get(key) if isinstance(value, dict) else None
@@ -176,7 +178,7 @@ def _at(settings: dict[str, Any], path: KeyPath) -> Any:
 
 
 def _read(path: Path) -> _File:
-    """Return the settings; refuse a file that cannot be replaced by a changed one."""
+    """Return the settings. Raises `Failed` for a file that cockpit could not replace safely."""
     try:
         descriptor = open_file(path, follow_links=False)
         with os.fdopen(descriptor, "rb") as file:
@@ -205,7 +207,7 @@ def _read(path: Path) -> _File:
 
 
 def _replace(path: Path, before: _File, text: str) -> None:
-    """Write the settings, whole or not at all, with the mode that they had. Raises `Failed`."""
+    """Write the settings, whole or not at all, with the previous file's mode. Raises `Failed`."""
     data = (before.mark + text).encode()
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -23,20 +23,26 @@ from cockpit.adapters.files.private_file import write_private
 
 SOURCE = Path(__file__).parents[3] / "plugin"
 OUR_OWN = "bin/cockpit"
-"""The only file of the first plugin that is generated instead of copied."""
+"""The only generated file of the plugin with the commands; the others are copied."""
 TOOLS = "cockpit-tools"
-"""The name of the second plugin."""
+"""The name of the plugin with cockpit's tools."""
 TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
-"""The permission rule for all tools of the second plugin, and the prefix of their full names."""
+"""The permission rule for all of cockpit's tools, and the prefix of their full names."""
 
 
 def install_plugin(state: Path) -> Path:
-    """Install the first plugin in the state folder; return its folder. Writes only changes."""
+    """Install the plugin with the commands in the state folder; return the plugin's folder.
+
+    Writes only changed files.
+    """
     return _install(state, "plugin", _files())
 
 
 def install_tools(state: Path) -> Path:
-    """Install the plugin with the tools; return its folder. Writes only changes."""
+    """Install the plugin with cockpit's tools in the state folder; return the plugin's folder.
+
+    Writes only changed files.
+    """
     about = {
         "name": TOOLS,
         "version": "1.0.0",

@@ -19,7 +19,10 @@ INSTALL = "Install Claude Code and put `claude` on PATH, or reinstall cockpit, w
 
 
 def bundled_path() -> Path | None:
-    """Return the CLI inside claude-agent-sdk, without importing the SDK; None if it is missing."""
+    """Return the path of the CLI inside claude-agent-sdk; None if it is missing.
+
+    Does not import the SDK.
+    """
     spec = importlib.util.find_spec("claude_agent_sdk")
     if spec is None or spec.origin is None:
         return None

@@ -209,9 +209,9 @@ class Claude:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model. The text arrives after the next tool call, or at the end of
-        the turn; there it makes the turn continue.
+        """Queue a text for the model.
 
+        The text arrives after the next tool call, or at the end of the turn, which then continues.
         Subagents do not get the text.
         """
         context = {
@@ -247,7 +247,7 @@ class Claude:
         return self.responses.withdraw_ask(agent)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See `Runtime.supplement`. A step is a prompt or a tool call."""
+        """See `Runtime.supplement`."""
         events = ("SessionStart",) if at_start else STEPS
         answers = {event: additional_context(event, text) for event in events}
         self.responses.ask(agent, answers, group=FACTS)

@@ -68,7 +68,8 @@ def session_settings(
     user_line: Mapping[str, Any] | None,
     allowed: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return one agent's settings; its reporter is in `state`.
+    """Return the CLI's settings for one agent. `state` is the state folder, which contains the
+    reporter script.
 
     `allowed`: permission rules for tools that need no approval.
     """
@@ -117,11 +118,11 @@ def session_settings(
 def user_status_line(
     directory: Path, environment: Mapping[str, str], state: Path
 ) -> dict[str, Any] | None:
-    """Return the user's own status line for `directory`, if it is a command.
+    """Return the user's own status line for `directory`; None if it is not a command.
 
-    The first of local, project and user settings that has one is used; cockpit's own is ignored. As
-    of CLI 2.1.330, local settings at the root of the main checkout come before those of the
-    directory, and project settings are only those of the directory.
+    Of local, project and user settings, the first that has a status line is used; cockpit's own is
+    ignored. As of CLI 2.1.330, local settings at the root of the main checkout come before those of
+    the directory, and project settings are only those of the directory.
     """
     for path in _settings_files(directory, environment):
         line = _status_line(path)

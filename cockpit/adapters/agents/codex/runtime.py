@@ -174,8 +174,10 @@ class Codex:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model. The text arrives after the next tool call, or at the end of
-        the turn; there it makes the turn continue."""
+        """Queue a text for the model.
+
+        The text arrives after the next tool call, or at the end of the turn, which then continues.
+        """
         answers = {"PostToolUse": additional_context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)

@@ -187,8 +187,11 @@ class Copilot:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model. The text arrives with the next tool's result, or at the end
-        of the turn; there it makes the turn continue."""
+        """Queue a text for the model.
+
+        The text arrives with the next tool's result, or at the end of the turn, which then
+        continues.
+        """
         answers = {"PostToolUse": {"additionalContext": bounded(mid_turn)}}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)

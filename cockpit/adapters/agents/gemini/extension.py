@@ -2,8 +2,8 @@
 
 Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`,
 which runs Gemini's own command; this command writes to the user's Gemini folder. The extension is
-the same for every agent and every cockpit, and does nothing in a session that cockpit did not
-start.
+the same for every agent and every installation of cockpit, and does nothing in a session that
+cockpit did not start.
 """
 
 from __future__ import annotations

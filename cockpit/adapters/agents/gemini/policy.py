@@ -49,8 +49,8 @@ def write_policy(
     """Write the policy of one session, with access for the user only. `more`: additional rules.
 
     `documents` is the folder of the session's handoff documents, below `directory`. The repository
-    may contain this folder. If the folder or a document in it is a link, Gemini asks as for any
-    other file.
+    may contain this folder. If the folder or a document in the folder is a link, Gemini asks as for
+    any other file.
     """
     rules = [("run_shell_command", cat) for cat in _cats(Path(os.path.realpath(prompts)), _PROMPT)]
     if documents is not None and _is_its_own(directory, documents):

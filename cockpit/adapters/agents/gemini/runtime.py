@@ -145,8 +145,8 @@ class Gemini:
         return nearest(self.modes, mode, rights)
 
     def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
-        """Return the argument with which Gemini does not ask about a worktree of a trusted
-        checkout; other CLIs do not ask there either. The argument applies to this run only."""
+        """Return the argument with which Gemini trusts a worktree of a trusted checkout without
+        asking. Other CLIs do not ask either. The argument applies to this run only."""
         if SKIP_TRUST in order.arguments or is_trusted(order.directory, environment):
             return []
         if is_worktree_of_trusted(order.directory, environment):
@@ -216,10 +216,10 @@ class Gemini:
         return self._lacks[agent] or None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model. The text arrives after the next tool call, or at the end of
-        the turn; there it makes the turn continue.
+        """Queue a text for the model.
 
-        A subagent never gets the text; see the extension's script. Return False without the
+        The text arrives after the next tool call, or at the end of the turn, which then continues.
+        A subagent never gets the text; see the extension's script. Returns False without the
         extension.
         """
         if self.lacks(agent):

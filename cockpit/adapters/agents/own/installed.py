@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Unavailable(Command):
-    """Replaces a runtime that cannot be loaded. Its agents have rows, but cannot be started."""
+    """Replaces a runtime that cannot be loaded. Its agents are shown, but cannot be started."""
 
     def __init__(self, name: str, state: Path, why: CockpitError) -> None:
         super().__init__(state)
