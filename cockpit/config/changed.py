@@ -70,7 +70,7 @@ def _checked(after: str, before: str, path: Path, value: Any) -> str:
     if _without_empty(tomllib.loads(after)) != _without_empty(meant):
         raise Failed(
             f"Cannot change {dotted(path)} from here",
-            "Its formatting in the file would be lost.",
+            "The formatting of this setting in the file would be lost.",
             "Edit the file by hand; to find the line: cockpit config show",
         )
     return after

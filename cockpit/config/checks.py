@@ -81,7 +81,7 @@ def _check_runtimes_of(
             raise refuse(
                 f"cockpit cannot hand off a job to the runtime {name}",
                 'Choose another CLI: successor = "codex"',
-                "" if own is None else "It has no record, so cockpit cannot see what it does.",
+                "" if own is None else "cockpit cannot observe a runtime without a record.",
             )
 
 
@@ -133,7 +133,7 @@ def check_context(file: ConfigFile, at: KeyPath, context: ContextSettings) -> No
     except BadUsage as error:
         lower = error.title.split()[0]
         cap = ("cap", lower.removeprefix("cap_")) if lower.startswith("cap_") else (lower,)
-        hint = f'{error.hint} Or set window = "1M", if that is its size.'
+        hint = f'{error.hint} Or set window = "1M", if the window has that size.'
         raise file.refusal((*at, "context", *cap), error.title, hint, error.detail) from None
 
 

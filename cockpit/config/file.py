@@ -122,7 +122,7 @@ def dotted(path: KeyPath) -> str:
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     if (beyond := excess(text)) is not None:
         line, reason = beyond
-        raise BadConfig(f"{shown_path(path)}:{line}: {reason}", "", "Make it smaller.")
+        raise BadConfig(f"{shown_path(path)}:{line}: {reason}", "", "Make the file smaller.")
     try:
         return tomllib.loads(text)
     # Values that TOML's grammar allows but Python rejects also raise ValueError.

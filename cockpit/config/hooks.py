@@ -35,7 +35,7 @@ class Hook(Section):
     name: Line = Field(default="", description="Name shown on the row and in the log.")
     command: Arguments = Field(
         default=(),
-        description="For shell: the command as a list; it gets the event as a JSON line on stdin.",
+        description="For shell: the command as a list. The event is a JSON line on its stdin.",
     )
     url: Line = Field(
         default="",
@@ -148,6 +148,6 @@ class Host(Section):
     )
     attach: Arguments = Field(
         default=(),
-        description="The same, with a terminal, to attach to a pane there. Empty: use connect; "
-        "cockpit adds -t to ssh.",
+        description="Command prefix to attach to a pane on the host, with a terminal. Empty: use "
+        "connect; cockpit adds -t to ssh.",
     )

@@ -92,8 +92,8 @@ class OwnRuntime(Section):
     )
     arguments: Session = Field(
         default=(),
-        description="Arguments of every session. {session} is its id, {record} the path of its "
-        "record.",
+        description="Arguments of every session. {session} is the session's id, {record} the path "
+        "of the session's record.",
     )
     session: NamesSession = Field(
         default=(),
@@ -121,7 +121,7 @@ class OwnRuntime(Section):
     )
     end_signal: EndSignal = Field(
         default="TERM",
-        description="The signal that asks the program to end. If it still runs some seconds later, "
+        description="The signal that asks the program to end. If that has no effect, "
         "it gets SIGKILL.",
     )
     permission_modes: dict[str, Arguments] = Field(

@@ -296,7 +296,7 @@ class AgentDefaults(Section):
     )
     command: Arguments = Field(
         default=(),
-        description='For runtime = "command": the command as a list. It has no context data. '
+        description='For runtime = "command": the command as a list, without context data. '
         "{prompt_file} in it becomes the path of a private file with the prompt.",
     )
     env: EnvironmentTable = Field(

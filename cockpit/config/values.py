@@ -131,7 +131,7 @@ def _inside_worktree(text: str) -> str:
 
 def _not_git(path: _AnyPath) -> _AnyPath:
     if names_git_folder(path.parts):
-        raise ValueError("expected a folder outside git's own")
+        raise ValueError("expected a folder outside .git")
     return path
 
 

@@ -99,7 +99,7 @@ def refuse_if_ended(caller: Caller, request: str) -> None:
     if caller.kind is CallerKind.UNKNOWN:
         raise NotAllowed(
             f"Refused: the process that asked to {request} has ended",
-            "cockpit cannot tell whether it was an agent.",
+            "cockpit cannot tell whether the process was an agent.",
             "Run the command again and wait for its output. A program must send its requests over "
             "a connection that it opened itself.",
         )

@@ -59,7 +59,7 @@ MEANINGS: dict[EventKind, str] = {
     "handoff.documenting": "The handoff document is being written.",
     "handoff.edited": "You changed the handoff document.",
     "handoff.failed": "The handoff failed.",
-    "handoff.held_back": "You are asked first, although the agent's mode is auto.",
+    "handoff.held_back": "You are asked before the handoff, although the agent's mode is auto.",
     "handoff.interrupted": "The agent's turn was interrupted for the handoff.",
     "handoff.not_understood": "cockpit could not read a stored handoff.",
     "handoff.put_back": "The document was changed by another program; the change was undone.",

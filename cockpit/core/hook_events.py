@@ -63,7 +63,7 @@ def passed_over(
     """
     names = {event, setting_of(event), payload.get("outcome")}
     if on_events and names.isdisjoint(on_events):
-        return "its on_events does not contain this event"
+        return "the hook's on_events does not contain this event"
     if when and at_path(payload, when) is not True:
         return f"{when} is not true"
     return None
@@ -124,10 +124,10 @@ def _decided(answer: Mapping[str, Any]) -> Decision:
         verdict = Verdict(answer["decision"])
     except ValueError:
         known = ", ".join(verdict.value for verdict in Verdict)
-        raise ValueError(f"its decision is not one of {known}") from None
+        raise ValueError(f"the decision is not one of {known}") from None
     document = answer.get("document")
     if document is not None and not (isinstance(document, str) and document):
-        raise ValueError("its document is not a path")
+        raise ValueError("the document is not a path")
     return Decision(verdict, document)
 
 

@@ -162,8 +162,8 @@ SCHEMA: dict[str, Any] = {
         "The payload of every hook. Fields may be added; none is renamed.",
         version={"const": PAYLOAD_VERSION, "description": "Version of this schema."},
         hook_event_name={"enum": list(EVENTS), "description": "The event, without on_."},
-        id={**_TEXT, "description": "Id of the event; a repeated delivery has the same."},
-        at={**_TEXT, "format": "date-time", "description": "When it happened, UTC."},
+        id={**_TEXT, "description": "Id of the event; a repeated delivery has the same id."},
+        at={**_TEXT, "format": "date-time", "description": "When the event happened, UTC."},
         text={**_TEXT, "description": "One sentence for people."},
         context=_object(
             "The context use at that time; all null before a session has begun.",

@@ -34,7 +34,7 @@ def model_name(text: str) -> str:
     raise BadUsage(
         f"{quoted(text)} cannot be the name of a model",
         "Names are letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
-        "Leave it out to use the CLI's default model.",
+        "Leave the model out to use the CLI's default.",
     )
 
 

@@ -30,7 +30,7 @@ KINDS: Mapping[str, str] = {
     "bad-usage": "The request is invalid; `errors` lists the invalid values, if known.",
     "bad-config": "A configuration file is invalid; the title begins with file and line.",
     "no-such-agent": "No agent, handoff or document of that name exists.",
-    "not-now": "Not possible in the present state; the detail says why, the hint what to do first.",
+    "not-now": "Not possible in the current state; the detail says why, the hint what to do first.",
     "not-allowed": "Only the user may do this, and an agent asked.",
     "program-missing": "A required program is not installed.",
     "failed": "The request failed. For a bug in cockpit, `instance` identifies its log entry.",

@@ -35,7 +35,7 @@ def change_of_cli(old: ToolNames, new: ToolNames) -> str:
     theirs, ours = (", ".join(f"`{name}`" for name in one.all) for one in (old, new))
     names = f": {theirs} there, {ours} here" if theirs and ours else ""
     return (
-        f"The previous session ran in {old.cli}, this one runs in {new.cli}. Its tools have other "
+        f"The previous session ran in {old.cli}, this one runs in {new.cli}. The tools have other "
         f"names{names}. Commands that begin with a slash, and skills, belong "
         f"to {old.cli}: do the same with your own tools."
     )

@@ -119,7 +119,7 @@ def test_a_child_that_keeps_the_pipe_keeps_nobody_waiting(own_home: Path) -> Non
 
 def test_a_gigabyte_is_cut_short(own_home: Path) -> None:
     done = run(own_home, "exec head -c 1000000000 /dev/zero")
-    assert done.problem == "it printed more than 8 MB"
+    assert done.problem == "printed more than 8 MB"
     assert len(done.output) == KEPT
 
 

@@ -214,7 +214,7 @@ def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
         return ["93.184.216.34"]
 
     answer = asyncio.run(post("http://x.test/", b"{}", {}, resolver=public, allow_private=True))
-    assert answer == Answer(problem="it is not an https URL", hopeless=True)
+    assert answer == Answer(problem="the URL is not https", hopeless=True)
 
 
 @pytest.mark.parametrize(

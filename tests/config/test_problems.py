@@ -125,7 +125,7 @@ CASES = {
     ),
     "directory of git": (
         '[defaults.handoff]\ndirectory = ".git/handoffs"\n',
-        "2: defaults.handoff.directory: expected a folder outside git's own",
+        "2: defaults.handoff.directory: expected a folder outside .git",
     ),
     "name": (
         '[[agents]]\nname = "My Agent"\n',

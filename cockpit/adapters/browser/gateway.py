@@ -110,7 +110,8 @@ class Gateway:
             if not reads and not self._write:
                 raise Denied(
                     403, "read-only", "The API of this server is read-only",
-                    "The server runs without --write.", "Start it with: cockpit serve --write",
+                    "The server was started without --write.",
+                    "Start the server with: cockpit serve --write",
                 )  # fmt: skip
         elif not (reads and self._is_our_page(asked)):
             raise Denied(

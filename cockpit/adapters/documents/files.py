@@ -309,14 +309,14 @@ def _place(worktree: Path, folder: str) -> Path:
     if (found := git_folder_around(place)) is not None:
         raise BadUsage(
             f"{safe_line(folder)} is not a valid handoff.directory",
-            f"{safe_line(str(found))} is git's own folder.",
+            f"{safe_line(str(found))} is a .git directory or a bare repository.",
             f"Try: {FOLDER}",
         )
     if any(not char.isprintable() for char in str(place)):
         raise Failed(
             "cockpit cannot pass the directory's name to an agent",
             f"{safe_line(str(place))} contains a line end or another control character.",
-            "Rename it.",
+            "Rename the directory.",
         )
     return place
 

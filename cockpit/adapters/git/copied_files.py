@@ -35,7 +35,7 @@ def _bring(source: Path, target: Path, name: str) -> bool:
             )
         if (folder := git_folder_around(path)) is not None:
             raise Failed(
-                f"{safe_line(name)} is in git's own folder",
+                f"{safe_line(name)} is in a .git directory",
                 f"{safe_line(str(path))} is in {safe_line(str(folder))}.",
                 "Remove it from worktree.copy_files.",
             )

@@ -129,7 +129,7 @@ class GitWorktrees:
         if found is not None:
             raise BadUsage(
                 f"Cannot create a worktree at {safe_line(str(directory))}",
-                f"{safe_line(str(found))} is git's own folder, and git would run files in it.",
+                f"{safe_line(str(found))} is a git directory; git would run files in it.",
                 "Choose another directory under [agents.worktree], such as .worktrees.",
             )
 
@@ -154,7 +154,7 @@ class GitWorktrees:
         )
         if not answer.ok:
             step = await missing_files_step(self.command, repository, answer)
-            raise _incomplete(directory, "git could not write its files.", answer, step)
+            raise _incomplete(directory, "git could not write the worktree's files.", answer, step)
 
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
         """Complete a worktree whose creation was interrupted, without changing existing files."""

@@ -95,7 +95,7 @@ class GitOwnState:
             return await asyncio.to_thread(_read, folder)
         except OSError as error:
             raise Failed(
-                f"Cannot read git's own files of {safe_line(str(tree.directory))}",
+                f"Cannot read git's files for the worktree {safe_line(str(tree.directory))}",
                 f"{safe_line(os.fsdecode(error.filename or folder))}: {error.strerror}",
                 "They may be the only references to some commits, so nothing was removed.",
             ) from error
@@ -207,7 +207,9 @@ class GitOwnState:
         words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
         answer = await self._bytes.run(git_paths, git_paths.folder, *words, given=content)
         if not answer.ok:
-            raise Failed("Cannot save git's own files", answer.error, "Nothing was removed.")
+            raise Failed(
+                "Cannot save git's files for the worktree", answer.error, "Nothing was removed."
+            )
         return answer.line
 
     async def staged(self, git_paths: GitPaths) -> list[tuple[str, str]]:

@@ -112,7 +112,7 @@ class GitRemoval:
             if not (tree.missing and record.deleting):
                 return None
         elif not (tree.missing and await asyncio.to_thread(record.is_at, moved)):
-            raise _leftover(moved, record, "The removal did not move this folder there.")
+            raise _leftover(moved, record, "This is not the folder that the removal moved.")
         elif not record.deleting:
             await asyncio.to_thread(moved.rename, tree.directory)
             await asyncio.to_thread(forget_record, git_paths.folder)
@@ -221,9 +221,9 @@ class GitRemoval:
         """
         reason = None
         if await asyncio.to_thread(os.path.lexists, tree.directory):
-            reason = "Something new exists at its path, and was not changed."
+            reason = "Something new exists at the worktree's path, and was not changed."
         elif state is not None and await self._own.read(tree, git_paths.folder) != state:
-            reason = "git's own folder for it has changed, and was not deleted."
+            reason = "git's files for the worktree have changed, and were not deleted."
         if reason is not None:
             raise NotNow(
                 f"git still lists {safe_line(str(tree.directory))}, but its files are removed",
@@ -300,7 +300,7 @@ class GitRemoval:
         files = await self._raw_files.tree(
             git_paths, await self._own.entries(git_paths, state, only)
         )
-        words = f"Only in git's own folder of {tree.directory.name} ({only.count} commits)"
+        words = f"Git state of the worktree {tree.directory.name} ({only.count} commits only there)"
         last: list[str] = []
         for some in in_groups(only.commits):
             last = [await self._commit(tree, git_paths, files, [*last, *some], safe_line(words))]
@@ -393,12 +393,12 @@ class GitRemoval:
         if folder is None:
             raise Failed(
                 f"Not a git worktree: {safe_line(str(tree.directory))}",
-                "git has no folder for this worktree, or cannot find its repository.",
+                "git does not list this worktree, or cannot find the worktree's repository.",
                 f"git -C {tree.repository} worktree list; git -C {tree.repository} worktree repair",
             )
         if await asyncio.to_thread(real, folder) != folder:
             raise Failed(
-                f"git's own folder for {safe_line(str(tree.directory))} is a link",
+                f"git's folder for the worktree {safe_line(str(tree.directory))} is a link",
                 f"{safe_line(str(folder))} points to another folder, which is not deleted.",
                 "Replace the link with the folder, or remove the worktree manually.",
             )
@@ -465,7 +465,7 @@ def _forget(folder: Path) -> None:
             folder.parent.rmdir()
     except OSError as error:
         raise Failed(
-            f"Cannot delete git's own folder {safe_line(str(folder))}",
+            f"Cannot delete git's files for the worktree: {safe_line(str(folder))}",
             f"{error.strerror}: {safe_line(str(error.filename))}",
             "The worktree's files are removed. Run: git worktree prune",
         ) from error

@@ -59,7 +59,7 @@ async def post(
         async with asyncio.timeout(total):
             target = httpx2.URL(url)
             if target.scheme not in ("http", "https") or not target.host:
-                return Answer(problem="it is not an http or https URL", hopeless=True)
+                return Answer(problem="the URL is not http or https", hopeless=True)
             port = target.port or (443 if target.scheme == "https" else 80)
             addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
             if refusal := _refusal(target.scheme, addresses, allow_private):
@@ -68,7 +68,7 @@ async def post(
     except TimeoutError:
         return Answer(problem="no response in time")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
-        return Answer(problem="it is not an http or https URL", hopeless=True)
+        return Answer(problem="the URL is not http or https", hopeless=True)
     except socket.gaierror:
         return Answer(problem="cannot resolve the host name")
     except (httpx2.HTTPError, OSError) as error:
@@ -127,7 +127,7 @@ def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
     if not addresses:
         return "the host name does not resolve"
     if private and not allow_private:
-        return "it is a loopback or private address (allow_private is not set)"
+        return "the address is loopback or private (allow_private is not set)"
     if scheme != "https" and (scheme != "http" or len(private) != len(addresses)):
-        return "it is not an https URL"
+        return "the URL is not https"
     return ""

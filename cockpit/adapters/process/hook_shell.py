@@ -273,7 +273,7 @@ async def _wait(
         await asyncio.gather(ended, *floods, return_exceptions=True)
     if ended in done:
         return ""
-    return f"it printed more than {FLOOD // 1_000_000} MB" if done else f"timed out ({timeout:g} s)"
+    return f"printed more than {FLOOD // 1_000_000} MB" if done else f"timed out ({timeout:g} s)"
 
 
 def _input(payload: str) -> IO[bytes]:
@@ -287,7 +287,7 @@ def _input(payload: str) -> IO[bytes]:
 
 def _ended(code: int | None) -> str:
     if code is None:
-        return "its exit code is unknown"
+        return "exit code unknown"
     if code < 0:
         return f"killed by signal {-code}"
     return f"exit code {code}" if code else ""

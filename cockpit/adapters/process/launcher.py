@@ -78,7 +78,7 @@ def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
     except OSError as error:
         if shared:
             return
-        raise Refused(REFUSED, f"cannot lock the lease {shown(path)}: {error.strerror}") from None
+        raise Refused(REFUSED, f"cannot lock the file {shown(path)}: {error.strerror}") from None
     wait_for(held, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     os.ftruncate(held, 0)
     os.pwrite(held, b"%d %s\n" % (os.getpid(), owner), 0)
@@ -102,7 +102,7 @@ def wait_for(held: int, path: bytes, kind: int) -> None:
     who = shown(pid) + (f" ({shown(agent)})" if agent not in (b"-", b"unknown") else "")
     raise Refused(
         REFUSED,
-        f"another process is already running here: {who} holds the lease {shown(path)}"
+        f"another process is already running here: {who} has locked {shown(path)}"
         f" ({why}). Stop it, then start the agent again.",
     )
 

@@ -114,7 +114,7 @@ async def test_a_process_that_has_ended_reads_and_changes_nothing(cockpit: Cockp
                 refusal: dict[str, Any] = json.loads(body)
                 assert refusal["exit_code"] == NotAllowed.exit_code
                 assert "the process that asked to" in refusal["title"]
-                assert "cannot tell whether it was an agent" in refusal["detail"]
+                assert "cannot tell whether the process was an agent" in refusal["detail"]
                 assert "Run the command again" in refusal["hint"]
         assert [event.id for event in await cockpit.events("verb.asked")] == before
         assert (await cockpit.row()).pid

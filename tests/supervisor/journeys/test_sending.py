@@ -202,7 +202,7 @@ async def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: C
             assert OutgoingTable(supervisor.dependencies.store).due(time.time() + 1e6) == []
         assert [post.path for post in receiver.posts] == ["/gone"]
         assert told == {
-            "it is a loopback or private address (allow_private is not set)",
+            "the address is loopback or private (allow_private is not set)",
             "refused with HTTP status 410",
         }
         assert row.note is not None

@@ -51,7 +51,7 @@ async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None
         (cockpit.repository / ".git" / "hooks").mkdir(exist_ok=True)
         for worktree in (True, False):
             for place, reason in (
-                (f"{here}/.git/hooks", "outside git's own"),
+                (f"{here}/.git/hooks", "outside .git"),
                 (link, "git's own"),
             ):
                 inside = await cockpit.refused(

@@ -71,7 +71,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if was is None or os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"Its directory is {was!a}." if was else "Its transcript has no directory.",
+            f"Its directory is {was!a}." if was else "The transcript names no directory.",
             "Start the agent there.",
         )
     return path

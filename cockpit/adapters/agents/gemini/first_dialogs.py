@@ -1,7 +1,7 @@
 """Recognise the dialogs of Gemini CLI that come before a session: trust and login.
 
-No hook has run at that point, so the screen is the only source. Nothing is typed there. The texts
-are those of 0.61.0.
+No hook has run at that point, so cockpit reads the screen. cockpit does not answer these dialogs.
+The texts are those of 0.61.0.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from cockpit.ports.panes import Screen
 
 _DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"Do you trust the files in this folder\?", re.I),
-     "it asks whether you trust this folder"),
+     "Gemini asks whether you trust this folder"),
     (re.compile(r"How would you like to authenticate|Enter Gemini API Key|Waiting for auth", re.I),
-     "it asks you to log in"),
+     "Gemini asks you to log in"),
 )  # fmt: skip
 
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -26,5 +26,5 @@ def first_dialog(screen: Screen) -> str | None:
     text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
     for pattern, words in _DIALOGS:
         if pattern.search(text):
-            return f"{words}: go to its pane and answer"
+            return f"{words}; answer in the agent's pane"
     return None

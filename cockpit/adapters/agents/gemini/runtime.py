@@ -156,7 +156,7 @@ class Gemini:
                 f"Gemini does not trust {order.directory}",
                 "It would begin to work before you answer its trust dialog, and run no hooks.",
                 "Run `gemini` there once and choose to trust the folder, or start the agent "
-                "without a prompt and answer in its pane.",
+                "without a prompt and answer in the agent's pane.",
             )
         return []
 

@@ -14,7 +14,7 @@ _SIGNS = {
     "⏲": Activity.BUSY,
     "✋": Activity.WAITING,
 }
-PERMISSION = "permission: answer in its pane"
+PERMISSION = "permission: answer in the agent's pane"
 
 
 def presence_in(title: str) -> Presence | None:

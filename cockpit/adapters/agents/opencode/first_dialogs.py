@@ -1,7 +1,7 @@
 """Recognise the dialogs of opencode that come before a session, such as a login.
 
-The plugin has not reported anything at that point, so the screen is the only source. Nothing is
-typed there. The texts are those of 1.18.33.
+The plugin has not reported anything at that point, so cockpit reads the screen. cockpit does not
+answer these dialogs. The texts are those of 1.18.33.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
 _DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"Connect a provider", re.I), "it asks you to connect a provider"),
+    (re.compile(r"Connect a provider", re.I), "opencode asks you to connect a provider"),
     (re.compile(r"Configuration is invalid|ConfigInvalidError|ConfigJsonError"),
-     "it cannot read its configuration"),
+     "opencode cannot read its configuration"),
 )  # fmt: skip
 
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -25,5 +25,5 @@ def first_dialog(screen: Screen) -> str | None:
     text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
     for pattern, words in _DIALOGS:
         if pattern.search(text):
-            return f"{words}: go to its pane and answer"
+            return f"{words}; answer in the agent's pane"
     return None

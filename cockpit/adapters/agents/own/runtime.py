@@ -35,8 +35,8 @@ COMPANION = Path(__file__).with_name("companion.py")
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FIRST_LINE = 65_536
 """Maximum bytes of a record's first line."""
-_NO_HOOKS = No("it does not run cockpit's hooks")
-_UNKNOWN = No("its record is not configured")
+_NO_HOOKS = No("the program does not run cockpit's hooks")
+_UNKNOWN = No("`record` is not configured")
 
 
 class OwnProgram(Command):
@@ -245,7 +245,7 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
     if not definition.record:
         told: Answer = _UNKNOWN
     else:
-        told = Yes("if its record contains it")
+        told = Yes("if the record contains this value")
     return Capabilities(
         session_ids=SessionIds.GIVEN if definition.session else SessionIds.NONE,
         readings=told,
@@ -253,17 +253,17 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         activity=(Source.TRANSCRIPT,) if definition.record else (),
         mid_turn=_NO_HOOKS,
         turn_end=_NO_HOOKS,
-        dialogs=No("its record has no dialogs"),
+        dialogs=No("the record format has no dialogs"),
         api_errors=told,
         compactions=told,
         held_compactions=_NO_HOOKS,
-        drafts=No("cockpit does not know its permissions"),
-        copies=No("cockpit does not know how to copy its session"),
+        drafts=No("cockpit does not know the program's permissions"),
+        copies=No("cockpit cannot copy a session of this program"),
         cost=told,
         reopening=Yes() if definition.resume else No("`resume` is not configured"),
-        tools=No("register `cockpit mcp` in it yourself"),
-        background=No("its record does not contain it"),
-        session_ends=No("its record does not contain it"),
+        tools=No("register `cockpit mcp` in the program yourself"),
+        background=No("the record format has no background tasks"),
+        session_ends=No("the record format has no such event"),
         end_signal=definition.end_signal,
         prompts=Yes() if definition.takes_paste else No("`takes_paste` is not configured"),
     )
