@@ -67,7 +67,7 @@ def without_held(
     kept = []
     for place, agent in enumerate(data.get("agents", [])):
         if agent["name"] in yours:
-            # Reported without an agent, because your own agent with this name is not affected.
+            # Reported without an agent, because the user's own agent of this name is not affected.
             held_filter.hold(("agents", place, "name"), held_rules.YOURS)
         else:
             kept.append((agent, held_filter.agent(agent, ("agents", place), agent["name"]), place))

@@ -51,5 +51,5 @@ def clock_time(seconds: float) -> str:
 
 
 def _utc(seconds: float) -> datetime:
-    known = min(seconds, LATEST) if seconds > 0 else 0.0  # also 0 for NaN
+    known = min(seconds, LATEST) if seconds > 0 else 0.0  # 0 for NaN too
     return datetime.fromtimestamp(known, UTC)

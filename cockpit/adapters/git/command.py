@@ -130,7 +130,7 @@ class _Call:
         options = [
             word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")
         ]
-        # Safe for a foreign bare repository, because everything that it could configure is
+        # Safe for an untrusted bare repository, because everything that it could configure is
         # disabled.
         options += ["--git-dir=."] if bare and is_bare(self.directory) else []
         return [*options, *self.arguments]

@@ -58,7 +58,7 @@ class BoundedCalls:
         await self._run(jobs, self.patience)
         for job in jobs:
             if job.done:
-                self._hung.pop(job.key, None)  # its result came just after the timeout
+                self._hung.pop(job.key, None)  # the call's result came just after the timeout
             answers[cast(K, job.key)] = job.result if job.done else job.no_answer()
         self._drop_old_answers()
         return answers

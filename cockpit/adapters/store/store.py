@@ -289,7 +289,7 @@ class Store:
         ).fetchone()
         return int(row[0])
 
-    # Latches
+    # Stored flags
 
     def compaction_point(self, key: str) -> SeenPoint:
         """Return the token counts at which a CLI was observed to compact."""
@@ -310,7 +310,7 @@ class Store:
         """Store a flag of the session with the time `at`; return False if the flag was already
         stored. Stored flags keep anything from being reported twice."""
         if self.latched(session, name) is not None:
-            return False  # called after every reading, so an unchanged latch is not written again
+            return False  # called after every reading, so a flag that is set is not written again
         done = self._run(
             "insert or ignore into latches(session, name, at) values (?, ?, ?)", session, name, at
         )
