@@ -182,7 +182,8 @@ def _check_home(home: Path) -> None:
     try:
         found = home.stat()
     except OSError:
-        return  # a missing folder is created with 0700, or the check of the folder below reports the error
+        # A missing folder is created with 0700, or the check of the folder below reports the error.
+        return
     if found.st_uid != os.geteuid():
         raise Failed(
             f"COCKPIT_HOME belongs to another user: {home}",
