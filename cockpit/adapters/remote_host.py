@@ -197,7 +197,6 @@ class RemoteConnection:
             return None
 
     def _last_error_lines(self) -> list[str]:
-        """Return the last lines of stderr, safe to show."""
         if self._stderr is None:
             return []
         size = os.fstat(self._stderr).st_size
@@ -208,7 +207,6 @@ class RemoteConnection:
 
 
 def _unnamed_file() -> int:
-    """Return a descriptor of a new file without a name."""
     if USES_LINUX:
         return os.memfd_create("words", os.MFD_CLOEXEC)
     with tempfile.TemporaryFile() as file:

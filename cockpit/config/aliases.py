@@ -43,17 +43,17 @@ _OR_TODAY = 'or a threshold such as "65%", "130k" or "30% left"'
 
 
 def _remaining(value: Any) -> str:
-    """Convert a remaining share: 0.10 becomes "10% left"."""
+    """Convert the share of the window that is left: 0.10 becomes "10% left"."""
     return _as_today(value) or f"{_per_cent(value):g}% left"
 
 
 def _used(value: Any) -> str:
-    """Convert a used share: 70 and 0.7 become "70%"."""
+    """Convert the share of the window that is used: 70 and 0.7 become "70%"."""
     return _as_today(value) or f"{_per_cent(value):g}%"
 
 
 def _as_today(value: Any) -> str | None:
-    """Return a threshold that already has the current spelling; None for other values."""
+    """Return a threshold that is already in the current format; None for other values."""
     if not isinstance(value, str):
         return None
     try:
@@ -212,7 +212,6 @@ class _Renaming:
         was: KeyPath,
         scope: KeyPath,
     ) -> None:
-        """Remove an alias from a table, and add its value to the agent's table."""
         value = _take(table, was if table is not target else was[len(scope) :])
         if not old.today:
             self._add_notice(was, f"is ignored: {old.why}")
@@ -267,7 +266,6 @@ general, or are current names with another meaning."""
 
 
 def _tables_of(value: Any) -> list[dict[str, Any]]:
-    """Return the tables of an array of tables; empty for other values."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
@@ -327,7 +325,7 @@ def _has(table: Any, path: KeyPath) -> bool:
 
 
 def _take(table: dict[str, Any], path: KeyPath) -> Any:
-    """Remove a key, and tables that become empty."""
+    """Remove a key, and the tables that are then empty."""
     first, *rest = path
     if not rest:
         return table.pop(str(first))

@@ -154,7 +154,8 @@ def _sample(
     only: tuple[str, ...] = (),
     leave_out: tuple[str, ...] = (),
 ) -> str:
-    """Return a commented-out table: `##` before descriptions, `#` before settings."""
+    """Return a commented-out table, with `##` before each description and `#` before each
+    setting."""
     lines = [*_comment(about), f"# {header}"]
     for key, field in model.model_fields.items():
         if key in leave_out or (only and key not in only):

@@ -239,5 +239,4 @@ class Files:
 
 
 def _read(path: Path) -> ConfigFile:
-    """Return a file, with the places of its aliases."""
     return with_current_names(read_config_file(path, follow_links=True))[0]

@@ -87,7 +87,6 @@ def _is_heir(
     written: Mapping[str, Any],
     left: Mapping[str, Any],
 ) -> bool:
-    """Return whether an agent would run the ignored command of this file's defaults."""
     held = "command" in written and "command" not in left
     runtime = agent.get("runtime", written.get("runtime"))
     return held and runtime == "command" and "command" not in rest and "command" not in agent
@@ -155,7 +154,6 @@ class _Filter:
 
 
 def _at(table: Mapping[str, Any], key: str) -> Any:
-    """Return the value of a dotted key; None if missing."""
     value: Any = table
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None

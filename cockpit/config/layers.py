@@ -149,7 +149,6 @@ def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSettings:
-    """Return the agent with the text of its prompt file as its prompt."""
     if agent.prompt_file is None:
         return agent
     where = (*at, "prompt_file")

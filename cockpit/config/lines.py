@@ -64,7 +64,6 @@ class _Scan:
         self.at += count
 
     def _skip_blank(self, *, newlines: bool) -> bool:
-        """Move to the next token; False at the end of the text."""
         blank = " \t\r\n" if newlines else " \t"
         while self.at < len(self.text):
             if self.text[self.at] == "#":
@@ -88,7 +87,6 @@ class _Scan:
             self.found.setdefault(self.table[:-1], line)
 
     def _enter(self, keys: tuple[str, ...], *, array: bool) -> KeyPath:
-        """Return the path that a header begins; in an array of tables, the last element."""
         path: KeyPath = ()
         for position, key in enumerate(keys):
             path = (*path, key)
@@ -108,7 +106,6 @@ class _Scan:
         self._value(path)
 
     def _keys(self, end: str) -> tuple[str, ...]:
-        """Read a dotted key, up to the character that ends it."""
         keys: list[str] = []
         while self.text[self.at] != end:
             character = self.text[self.at]

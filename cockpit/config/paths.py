@@ -28,9 +28,9 @@ class Places:
     """The user's configuration folder, with `cockpit.toml` and `themes/`. Only read, never
     created."""
     state: Path
-    """Persistent data: database, documents, spool, logs. Mode 0700."""
+    """Folder for persistent data: database, documents, spool, logs. Mode 0700."""
     runtime: Path
-    """Sockets. Mode 0700."""
+    """Folder for sockets. Mode 0700."""
     home: Path | None = None
     """`COCKPIT_HOME`, if the three folders above come from it; only then do panes get the variable.
     """

@@ -88,7 +88,6 @@ def nearest(word: str, known: list[str]) -> str | None:
 
 
 def _key_path(finding: ErrorDetails) -> KeyPath:
-    """Return the path in the file, without the parts that pydantic adds."""
     return tuple(part for part in finding["loc"] if part not in ("[key]", "str", "int"))
 
 

@@ -126,7 +126,6 @@ def _pointed_at(mark: Path) -> Path | None:
 
 
 def _content(file: Path) -> bytes:
-    """Return the first bytes of a regular file; empty for anything else."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

@@ -155,7 +155,8 @@ def _over_lines(value: Any) -> Any:
 
 
 def _beside(path: Path, folder: Path) -> str:
-    """Return a path as it is written in the file: relative if it is below the file's folder."""
+    """Return a path as it is written in a configuration file in `folder`: relative if it is below
+    `folder`."""
     absolute = folder.absolute()
     return str(path.relative_to(absolute)) if path.is_relative_to(absolute) else str(path)
 

@@ -18,7 +18,8 @@ from cockpit.core.reading import DEFAULT_WINDOW
 LARGE_FROM = 500_000
 """Minimum tokens of a window to which the absolute caps of thresholds apply."""
 RESERVE = 20_000
-"""Tokens between a threshold and the CLI's compaction point, so that a handoff ends before it."""
+"""Tokens between a threshold and the CLI's compaction point, so that a handoff ends before the
+compaction."""
 FORCE_RESERVE = 5_000
 """Tokens between the force threshold and the CLI's compaction point."""
 

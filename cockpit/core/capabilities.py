@@ -131,7 +131,7 @@ LABELS = {
 
 
 def limits(one: Capabilities) -> list[str]:
-    """Format the missing capabilities for the screen: one line for each reason."""
+    """Format the missing capabilities for the screen, one line for each."""
     found: dict[str, list[str]] = {}
     for name, label in LABELS.items():
         value = getattr(one, name)

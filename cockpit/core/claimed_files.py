@@ -74,7 +74,6 @@ def _unmarked(line: str) -> str:
 
 
 def _lines(title: str, body: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether to check its files: not in code, headings or plans."""
     counts = _ABOUT_PRESENT.search(title) is not None
     for line, is_code in marked_lines(body):
         if not is_code and (found := heading(line)) is not None:

@@ -284,7 +284,6 @@ def _shortened(tool: ToolUse) -> ToolUse:
 
 
 def _remember(kept: dict[str, Any], key: str, value: object, limit: int = PENDING_KEPT) -> None:
-    """Add an entry; remove the oldest entries above the limit."""
     kept[key] = value
     while len(kept) > limit:
         del kept[next(iter(kept))]

@@ -178,14 +178,12 @@ def files_claimed(draft: str) -> list[str]:
 
 
 def _claims(draft: str, written: list[tuple[str, str]]) -> list[str]:
-    """Return the commits in the writer's sections, without those that git was not asked about."""
     asked = set(claimed_commits(draft))
     own = claimed_commits("\n".join(body for _, body in written))
     return [claim for claim in own if claim in asked]
 
 
 def _cut(bodies: dict[str, str]) -> dict[str, str]:
-    """Return the bodies, cut if together they exceed `ROOM_FOR_SECTIONS`."""
     if sum(_size(body) for body in bodies.values()) <= ROOM_FOR_SECTIONS:
         return bodies
     share = ROOM_FOR_SECTIONS // len(bodies)
@@ -229,7 +227,7 @@ def _longest_run(text: str) -> int:
 
 
 def _progress(body: str) -> str:
-    """Return the body with all parts of `PROGRESS`; a missing part says `None stated.`"""
+    """Return the body with all parts of `PROGRESS`; a missing part contains `None stated.`"""
     present = {
         found[1].strip(" *:").casefold()
         for line, is_code in marked_lines(body)
@@ -243,7 +241,8 @@ def _progress(body: str) -> str:
 
 
 def _next_steps(body: str, facts: Facts, git: GitView) -> str:
-    """Return the writer's steps; if the first has no command, add a step with one before it."""
+    """Return the writer's steps; if the first step has no command, put a step with a command before
+    it."""
     if says_nothing(body):
         return steps(facts, git)
     step = Document({"Next Steps": body}).first_step
@@ -326,5 +325,4 @@ def _size(text: str) -> int:
 
 
 def _first_bytes(text: str, limit: int) -> str:
-    """Return as much of the text as fits into `limit` bytes."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

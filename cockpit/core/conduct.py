@@ -54,7 +54,8 @@ class Conduct:
     asked_at: float = 0.0
     """When the dialog's question was reported; 0 if only the status file mentions the dialog."""
     remembered: tuple[DialogOpened, float] | None = None
-    """A dialog from before a restart of the supervisor, and its time; it may be closed by now."""
+    """A dialog from before a restart of the supervisor, and its time; the dialog may be closed by
+    now."""
     broken: TurnBroken | None = None
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)

@@ -62,7 +62,7 @@ class Trend:
         return tuple(self._values)
 
     def take(self, tokens: int, *, again: bool = False) -> None:
-        """Add a token count; with `again` it replaces the last one."""
+        """Add a token count; with `again`, replace the last token count."""
         if again and self._values:
             self._values[-1] = tokens
             return

@@ -78,7 +78,7 @@ _EMPTY = re.compile(r"[\s*_`>-]*(?:none(?: known| stated)?|nothing|n/?a)?[\s*_`.
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a document."""
+    """One error in a document."""
 
     kind: str
     """`empty`, `too-long`, `control-bytes`, `open-fence`, `missing`, `says-nothing`,
@@ -179,7 +179,8 @@ def says_nothing(body: str) -> bool:
 
 
 def first_step(body: str) -> str | None:
-    """Return the first list item of a body, or its first paragraph and a code block after it."""
+    """Return the first list item of a body, or its first paragraph; with the code block
+    after it."""
     lines = list(marked_lines(body.strip("\n")))
     starts = [at for at, (line, is_code) in enumerate(lines) if not is_code and _ITEM.match(line)]
     if says_nothing(body):
@@ -210,7 +211,6 @@ def _unwrapped(text: str) -> str:
 
 
 def _title(line: str) -> str | None:
-    """Return the section that a line begins; `TITLE` for the document's title; None for neither."""
     found = heading(line)
     if found is None or found[0] > 2:
         return None
@@ -227,7 +227,6 @@ def _title(line: str) -> str | None:
 
 
 def _first_fence(body: str) -> str | None:
-    """Return the text of the first fenced block of a body."""
     block: list[str] = []
     for line, is_code in marked_lines(body):
         if is_code:

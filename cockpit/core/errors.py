@@ -72,7 +72,8 @@ class NoSupervisor(CockpitError):
 
 
 class Unreachable(NoSupervisor):
-    """A supervisor is running but does not answer: it starts or ends, or its socket is missing."""
+    """A supervisor is running but does not answer: it is starting or ending, or its socket is
+    missing."""
 
     def __init__(self, title: str, detail: str = "", hint: str = "", pid: int = 0) -> None:
         super().__init__(title, detail, hint)

@@ -54,7 +54,7 @@ class AgentAdopting:
     kind: ClassVar[EventKind] = "agent.adopting"
     session: str
     pid: int
-    """The process that had the session open."""
+    """Pid of the process that had the session open."""
     directory: str
 
 
@@ -62,7 +62,7 @@ class AgentAdopting:
 class AgentCompacted:
     kind: ClassVar[EventKind] = "agent.compacted"
     compactions: int
-    """Compactions of this session so far."""
+    """Number of compactions of this session so far."""
     tokens: int | None
     """Tokens in context before the compaction."""
     document: str | None
@@ -85,7 +85,7 @@ class AgentExited:
     signal: int | None
     """The exit status or the signal; both are None if no supervisor saw the process end."""
     completed: bool
-    """Whether the job was done."""
+    """Whether the job was done when the process ended."""
     told: bool
     """Whether an earlier event already reported that the job is done."""
 
@@ -188,7 +188,7 @@ class FactsGiven:
     kind: ClassVar[EventKind] = "facts.given"
     occasion: str
     token: str
-    """A unique text in the facts, by which the transcript shows that they arrived."""
+    """A unique text in the facts; if the transcript contains the text, the facts have arrived."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,10 @@ class Facts:
     """All facts in one session's transcript."""
 
     goal: str | None = None
-    """The first prompt, verbatim."""
+    """The first prompt, word for word."""
     todos: tuple[Todo, ...] = ()
     files_modified: tuple[str, ...] = ()
-    """Paths as in the tool calls, in the order of the first change."""
+    """Paths of changed files, as in the tool calls, in the order of the first change."""
     commits: tuple[CommitMade, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()

@@ -23,7 +23,7 @@ class FrontMatter:
     """The keys of the front matter, in the order in which they are written."""
 
     id: str = ""
-    """Id of the handoff. In a preview, which has no id yet, it is empty and not written."""
+    """Id of the handoff; empty in a preview, which has no id yet."""
     number: int = 1
     """Position in the chain of the session that is handed off, from 1."""
     previous_document: str | None = None
@@ -31,7 +31,7 @@ class FrontMatter:
     agent: str = ""
     job: str = ""
     worktree: str | None = None
-    """The agent's directory, absolute."""
+    """Absolute path of the agent's directory."""
     branch: str | None = None
     head_commit: str | None = None
     """Full hash of the commit that is checked out."""

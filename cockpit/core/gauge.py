@@ -30,7 +30,7 @@ class Gauge:
     _derived: Window | None = None
 
     def tell(self, tokens: int, source: Source, at: float) -> bool:
-        """Set the token count. Returns whether it changed.
+        """Set the token count; return whether the count changed.
 
         A count that is older than the current one, or than the last compaction, is ignored.
         """

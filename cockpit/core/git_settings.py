@@ -62,13 +62,13 @@ class Setting:
 
     scope: bytes
     section: bytes
-    """In lower case."""
+    """Name of the section, in lower case."""
     subsection: bytes | None
-    """May contain any byte except NUL and a line feed."""
+    """Name of the subsection; may contain any byte except NUL and a line feed."""
     name: bytes
-    """In lower case."""
+    """Name of the setting, in lower case."""
     value: bytes | None
-    """None if only the name was written, which git reads as true."""
+    """Value of the setting; None if only the name was written, which git reads as true."""
 
     @property
     def own(self) -> bool:

@@ -31,7 +31,8 @@ class Left:
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
-    """Return why no handoff may begin so soon after the last one; None if it may."""
+    """Return why no handoff may begin so soon after the last handoff; None if a handoff may
+    begin."""
     if left.elapsed is None or left.elapsed >= cooldown:
         return None
     return f"the last handoff has just ended; no new one for {cooldown:.0f} s"

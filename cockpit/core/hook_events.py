@@ -46,7 +46,7 @@ class Happening:
     """A key of `EVENTS`."""
     payload: Mapping[str, Any]
     text: str = ""
-    """One sentence for people."""
+    """One sentence about the event, for people."""
 
     def line(self) -> str:
         """Return the payload as one line of JSON, with its newline."""

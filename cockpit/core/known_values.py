@@ -124,7 +124,6 @@ class KnownValues:
             yield from self._broken(text)
 
     def _may_be_broken(self, text: str) -> bool:
-        """Check quickly whether a line begins or ends with letters of a form; rarely True."""
         if self._have_line_ends:
             return True
         lines = text.split("\n")
@@ -152,7 +151,6 @@ class KnownValues:
 
 
 def _over(text: str, form: str, at: int) -> tuple[int, int] | None:
-    """Return the start and end of a form that is broken over the line end at `at`."""
     floor = max(0, at - 2 * len(form) - 24)
     window = text[floor : at + 4 * len(form) + 200]
     pieces, starts, done = [], [], 0

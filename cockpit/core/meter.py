@@ -201,7 +201,6 @@ class Meter:
         self._lose_reading()
 
     def _lose_reading(self) -> None:
-        """Clear the token count until the next reply."""
         self.tokens = self._base = self._last_id = self._counted_id = None
         self._growths.clear()
 

@@ -120,7 +120,6 @@ def _identity(line: Line) -> list[SessionEvent]:
 
 
 def _reply(line: Line, ident: str, side: bool, at: datetime | None) -> list[SessionEvent]:
-    """Return the reply in a line with `usage`, `said` or `tool`."""
     usage = _usage(line)
     said = _text(line, "said")
     tool, ends = _tool(line, ident)

@@ -184,7 +184,6 @@ def _is_strong(name: str) -> bool:
 
 
 def _merged(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Sort spans and join overlapping ones, with the kind of the first."""
     spans: list[tuple[int, int, str]] = []
     for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
         if spans and start < spans[-1][1]:

@@ -166,7 +166,6 @@ def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Sp
 
 
 def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
-    """Yield the values at the places where the program expects a secret."""
     following = [*words[1:], (0, "")]
     marks = dict(program.divided)
     for (at, word), (next_at, next_word) in zip(words, following, strict=False):
@@ -186,7 +185,6 @@ def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
 
 
 def _arguments(program: Program, words: list[_Word]) -> Iterator[_Word]:
-    """Yield the plain arguments that are secrets."""
     for key, number in program.after:
         plain = words if not key else _behind(key, words)
         plain = [word for word in plain if not word[1].startswith("-")]

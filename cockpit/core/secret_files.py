@@ -289,7 +289,6 @@ def _in_secret_object(text: str, begin: int, end: int) -> Iterator[Span]:
 
 
 def _is_coded(value: str) -> bool:
-    """Return whether a value is base64, and not a certificate."""
     if len(value) % 4 or not _BASE64.fullmatch(value) or value.startswith(_CERTIFICATE):
         return False
     return is_random(value) or base64.b64decode(value).isascii()

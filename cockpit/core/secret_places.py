@@ -170,7 +170,8 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
 def _value(
     text: str, at: int, end: int, between: re.Match[str]
 ) -> tuple[tuple[int, int] | None, bool]:
-    """Return the span of the value of the name around `at`, and whether the value is a secret."""
+    """Return the start and end of the value that belongs to the name around `at`, and whether the
+    value is a secret."""
     begin = _begin_of_name(text, at)
     before = text[max(0, begin - 72) : begin]
     name = text[begin:end]

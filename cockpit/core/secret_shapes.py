@@ -58,7 +58,6 @@ def url_passwords(value: str) -> Iterator[str]:
 
 
 def _by_run(searched: str) -> dict[str, list[Span]]:
-    """Return the runs that contain credentials, each with the spans of the credentials."""
     found: dict[str, list[Span]] = {}
     begin = end = -1
     for start, stop, family in sorted(_by_shape(searched)):
@@ -105,7 +104,6 @@ def _span(
 
 
 def _is_sample(token: str) -> bool:
-    """Return whether the token is a sample from a vendor's documentation."""
     return "EXAMPLE" in token or "xxxxxx" in token.lower()
 
 
@@ -124,9 +122,8 @@ Rules = tuple[re.Pattern[str], dict[str, list[Shape]], list[tuple[str, Shape]]]
 
 @cache
 def _rules() -> Rules:
-    """Build an expression for the first letters of all kinds, the rules by first letters, and the
-    rules without first letters.
-    """
+    """Return an expression for the first letters of all kinds, the rules by first letters, and the
+    rules without first letters."""
     by_start: dict[str, list[Shape]] = {}
     inner: list[tuple[str, Shape]] = []
     for kind in KINDS:

@@ -128,7 +128,6 @@ def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
 
 @lru_cache(maxsize=4096)
 def _after(parameters: str, style: Style) -> Style:
-    """Return the style after one SGR sequence; unknown numbers are ignored."""
     codes = (
         [int(number) if number else 0 for number in parameter.split(":")]
         for parameter in parameters.split(";")

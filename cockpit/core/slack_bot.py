@@ -108,5 +108,4 @@ def judged(answer: Answer, thread: str | None) -> Answer:
 
 
 def _failure(answer: Answer, problem: str, *, hopeless: bool = False) -> Answer:
-    """Return the response as a failure, without its status, because 200 means delivered."""
     return replace(answer, status=None, problem=problem, hopeless=hopeless)

@@ -89,7 +89,6 @@ def _task(ground: Ground) -> str:
 
 
 def _current(facts: Facts) -> Todo | None:
-    """Return the todo that is in progress, else the first open one."""
     unfinished = [todo for todo in facts.todos if todo.status != "completed"]
     in_progress = [todo for todo in unfinished if todo.status == "in_progress"]
     return next(iter(in_progress or unfinished), None)
@@ -127,7 +126,6 @@ def _files(facts: Facts) -> str:
 
 
 def _sentences(ground: Ground) -> Iterator[str]:
-    """Yield the facts of `_sections` as prose."""
     facts, git = ground.facts, ground.git
     if goal := _goal_text(ground):
         yield f"The original request:\n\n{fenced(shortened(goal, LONGEST_GOAL), '')}"

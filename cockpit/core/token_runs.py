@@ -35,7 +35,6 @@ def placed_runs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _apart(text: str) -> str:
-    """Replace characters that cannot be in a run with spaces; positions stay the same."""
     text = spaced(text)
     if "?" in text:
         text = text.replace("?", _STAND_IN)

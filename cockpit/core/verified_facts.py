@@ -275,7 +275,6 @@ def uncommitted(git: GitView) -> str:
 
 
 def _flat(line: str) -> str:
-    """Clean one line; keep up to 8 leading spaces, which are part of git's output."""
     lead = len(line) - len(line.lstrip(" "))
     return " " * min(lead, 8) + one_line(line, 300)
 

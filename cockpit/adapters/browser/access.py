@@ -21,9 +21,9 @@ class AccessCheck:
     def __init__(self, bound: str) -> None:
         """`bound` is the address that the server listens on."""
         self.token = secrets.token_urlsafe(32)
-        """Part of the URL that the user opens."""
+        """The token in the URL that the user opens."""
         self.api_token = secrets.token_urlsafe(32)
-        """Gives access to the API only, not to the screen."""
+        """A token for the API; it gives no access to the screen."""
         self.key = secrets.token_urlsafe(32)
         """The value of the cookie; it cannot be derived from the URL."""
         self._wide = not is_loopback(bound)
@@ -74,7 +74,6 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str | None:
-    """Return the host of a URL in lower case; None for an invalid one."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (raises for an invalid port)

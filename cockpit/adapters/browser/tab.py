@@ -77,7 +77,6 @@ def _wait_for_exit(pid: int) -> int:
 
 
 def _copy_both_ways(terminal: int) -> None:
-    """Copy bytes in both directions until one side ends."""
     packets = Packets()
     while True:
         ready, _, _ = select.select([0, terminal], [], [])
@@ -109,7 +108,6 @@ def _from_tab(packets: Packets, terminal: int) -> bool:
 
 
 def _handle_message(message: Mapping[str, object], terminal: int) -> bool:
-    """Handle a message; return whether the tab continues."""
     if message.get("type") == "resize":
         columns, rows = message.get("width"), message.get("height")
         if isinstance(columns, int) and isinstance(rows, int):

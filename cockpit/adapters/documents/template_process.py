@@ -20,7 +20,7 @@ from cockpit.config.kernel import IS_MACOS
 from cockpit.core.safetext import safe_line
 
 SECONDS = 10.0
-"""Seconds until the process is killed."""
+"""Seconds after which the process is killed."""
 CPU_SECONDS = 3
 MEMORY = 512 * 1024 * 1024
 """Maximum bytes of address space; rendering a document needs a tenth of this."""

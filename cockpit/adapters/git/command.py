@@ -92,7 +92,7 @@ class GitAnswer:
     status: int
     output: bytes
     error: str
-    """One line, safe to show."""
+    """git's error as one line, safe to show."""
     cut: bool = False
     """Whether the output was truncated to the requested length."""
 
@@ -120,7 +120,7 @@ class _Call:
     folder: Path | None = None
     """The git directory for the files in `directory`; with None, git searches for it."""
     given: bytes = b""
-    """git's stdin."""
+    """The text for git's stdin."""
 
     def words(self, *, bare: bool) -> list[str]:
         """Return git's arguments: the `-c` settings, then the command.

@@ -86,7 +86,6 @@ class GitListing:
         return found.count + len(found.objects)
 
     async def _staged(self, tree: Tree, folder: Path) -> int | None:
-        """Return the number of files in the index that differ from the commit."""
         if not await asyncio.to_thread((folder / "index").exists):
             return 0
         against_head = ("diff-index", "--cached", "--name-only", "-z", "HEAD")
@@ -173,7 +172,6 @@ class GitListing:
         return alone, behind
 
     async def _default(self, tree: Tree) -> str:
-        """Return the branch of the main checkout."""
         answer = await self.command.run(tree.repository, "symbolic-ref", "-q", "HEAD")
         return answer.line if answer.ok else ""
 

@@ -50,7 +50,7 @@ class OwnState:
     files: dict[bytes, bytes]
     """File content by name, without the index and cockpit's files."""
     index: str
-    """Digest of the index."""
+    """Digest of the worktree's index file."""
 
     @property
     def hashes(self) -> list[str]:
@@ -123,7 +123,7 @@ class GitOwnState:
         return OwnObjects(tips, len(lines), tuple(others))
 
     async def _named(self, folder: Path, state: OwnState) -> list[str]:
-        """Return the hashes in the files and in git's own output, which covers every storage
+        """Return the object hashes in the files and in git's own output, which covers every storage
         format."""
         names = []
         for words in (

@@ -239,14 +239,12 @@ def _paths_into(common: Path, doomed: list[Path]) -> str | None:
 
 
 def _links(top: Path) -> Iterator[Path]:
-    """Yield the symbolic links below a folder, without following them."""
     for folder, _, _ in os.walk(top):
         with os.scandir(folder) as listed:
             yield from (Path(one.path) for one in listed if one.is_symlink())
 
 
 def _alternates(objects: Path, depth: int = 0) -> Iterator[Path]:
-    """Yield the alternate object stores, recursively."""
     try:
         lines = read_file(objects / "info" / "alternates", LARGEST_LIST).splitlines()
     except FileNotFoundError:

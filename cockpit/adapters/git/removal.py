@@ -123,7 +123,6 @@ class GitRemoval:
         return Removed(record.reference or None)
 
     async def _delete_rest(self, tree: Tree, git_paths: GitPaths, record: RemovalRecord) -> None:
-        """Delete the rest of the folder if all of it was saved."""
         moved = record.folder(tree.directory)
         rest = await self._raw_files.content(git_paths, moved, record.left_out, write=False)
         words = (*LISTING, record.reference)
@@ -449,7 +448,6 @@ def _move_back(moved: Path, directory: Path) -> None:
 
 
 def _copy_index(git_paths: GitPaths) -> None:
-    """Copy the worktree's index, if it has one."""
     with suppress(FileNotFoundError):
         shutil.copy2(git_paths.folder / "index", git_paths.index)
 

@@ -33,7 +33,7 @@ class RemovalRecord:
     device: int
     inode: int
     reference: str = ""
-    """The reference that contains the whole worktree."""
+    """The git reference to the saved worktree."""
     left_out: tuple[str, ...] = ()
     deleting: bool = False
     """Whether the folder was compared and is being deleted. If not, an interrupted removal moves it

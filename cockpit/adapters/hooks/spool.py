@@ -213,7 +213,6 @@ def _remove(path: Path) -> None:
 
 
 def _bounded(path: Path) -> bytes:
-    """Return a regular file's content, up to the maximum size of a report."""
     return read_file(path, REPORT_BYTES, cut=True, follow_links=False)
 
 
@@ -259,7 +258,6 @@ def _value(decoder: json.JSONDecoder, text: str, place: int) -> tuple[Any, int] 
 
 
 def _skip_space(text: str, place: int) -> int:
-    """Return the next position that is not JSON white space."""
     while text[place : place + 1] in (" ", "\t", "\n", "\r") and place < len(text):
         place += 1
     return place

@@ -71,9 +71,9 @@ class TmuxStart:
 
     process: Ancestor
     socket: str
-    """The argument of `-S`."""
+    """The argument of the tmux server's option `-S`."""
     config: str
-    """The argument of `-f`; empty if not given."""
+    """The argument of the tmux server's option `-f`; empty if not given."""
 
 
 def tmux_starts(above: Sequence[Ancestor]) -> Iterator[TmuxStart]:

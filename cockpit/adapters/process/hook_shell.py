@@ -28,7 +28,7 @@ KEPT = 65_536
 FLOOD = 8_000_000
 """Maximum bytes of a hook's output; with more, the hook is killed."""
 PATIENCE = 0.4
-"""Seconds between TERM and KILL."""
+"""Seconds between SIGTERM and SIGKILL for a hook that does not end."""
 PASSED_ON = frozenset(
     {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK"}
 )
@@ -156,7 +156,6 @@ class ShellHooks:
     def _end_in_background(
         self, process: asyncio.subprocess.Process, identity: ProcessId | None, marker: str
     ) -> None:
-        """End the hook's remaining processes in the background."""
         task = asyncio.get_running_loop().create_task(self._end(process, identity, marker))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -171,7 +170,6 @@ class ShellHooks:
         self._unmark(marker)
 
     def _mark(self) -> str:
-        """Create a marker, and record it before a process gets it."""
         marker = f"{self._kind}-{secrets.token_hex(8)}"
         if self._running is not None:
             with suppress(OSError):

@@ -31,7 +31,7 @@ class Holder:
     run: str | None = None
     """Value of `COCKPIT_RUN` of the holder's processes."""
     keepers: tuple[int, ...] = ()
-    """The visible processes that have the file open now."""
+    """Pids of the processes that have the lock file open now, as far as the system reports them."""
 
 
 def worktree_lease(directory: Path) -> Path | None:

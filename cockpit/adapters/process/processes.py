@@ -241,7 +241,6 @@ class LocalProcesses:
         return True, await self._remaining(left, KILL_PATIENCE)
 
     async def _remaining(self, processes: list[ProcessId], patience: float) -> list[ProcessId]:
-        """Return the processes that remain after at most `patience` seconds."""
         end = time.monotonic() + patience
         left = []
         for process in processes:

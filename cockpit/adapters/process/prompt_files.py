@@ -15,7 +15,7 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.core.errors import Hindered
 
 PROMPTS = "prompts"
-"""The name of the folder, below the state folder."""
+"""Name of the folder for prompt files, below the state folder."""
 _OF_A_JOB = "job.md"
 _LONGEST = 4_000_000
 """Maximum bytes of a stored prompt."""

@@ -9,7 +9,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 PATIENCE = 20.0
-"""Time limit of one command, in seconds."""
+"""Time limit of one command of the service manager, in seconds."""
 
 
 def run_all(commands: Sequence[Sequence[str]]) -> None:

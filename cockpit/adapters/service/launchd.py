@@ -20,7 +20,7 @@ class LaunchdAgent:
     """One user's launch agent."""
 
     folder: Path
-    """`~/Library/LaunchAgents`."""
+    """Folder of the user's launch agents: `~/Library/LaunchAgents`."""
     command: tuple[str, ...]
     kept: Mapping[str, str]
     log: Path

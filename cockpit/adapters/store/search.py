@@ -100,7 +100,6 @@ class SearchTable:
 
 
 def _quoted(word: str) -> str:
-    """Quote a word, so that FTS5 matches it literally."""
     escaped = word.replace('"', '""')
     return f'"{escaped}"'
 

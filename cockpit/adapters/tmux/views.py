@@ -299,8 +299,7 @@ class TmuxViews:
 
 
 def _screen_options(home: str, launch: Launch) -> list[list[str]]:
-    """Return the commands that store the capabilities of the terminal for which a screen is
-    opened."""
+    """Return the commands that store which terminal a screen was opened for."""
     asked = launch.environment
     kept = {SHOWN_OPTION: shows(asked), WISHES_OPTION: wishes(asked)}
     return [["set-option", "-p", "-t", home, name, value] for name, value in kept.items()]

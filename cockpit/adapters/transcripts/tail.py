@@ -31,7 +31,7 @@ LARGEST_FILE = 4 * 1024**3
 """Maximum bytes of a transcript; the largest real transcripts have some hundred MB."""
 _HEAD_BYTES = 64
 _PIECES = 64
-"""Number of pieces of one line after which they are joined."""
+"""Maximum pieces of one line before they are joined."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class HandoffDetails:
-    """One handoff's details; a default means that the value is not known (yet)."""
+    """One handoff's details; a default means that the value is not known yet."""
 
     draft: str | None = None
     """The path of the draft that the agent was asked to write."""
@@ -71,7 +71,7 @@ class HandoffDetails:
     closed: float | None = None
     """When the handoff ended, in seconds of `Clock.steady`."""
     rebuilt: bool = False
-    """Restored from its document after the database was lost."""
+    """The handoff was restored from its document after the database was lost."""
 
 
 _STORED: dict[str, str] = {}

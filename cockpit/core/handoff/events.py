@@ -38,7 +38,7 @@ class Observation:
     now: float
     turn: Turn = Turn.UNKNOWN
     composer_clean: bool | None = None
-    """False while the user has typed something; None if unknown."""
+    """Whether the composer (the CLI's prompt input) is empty; None if unknown."""
     tool_running: bool = False
     """A tool of the main thread was called and has not returned."""
     subagents: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Observation:
     tokens: int | None = None
     """Tokens in context; None if unknown."""
     compactions: int = 0
-    """Compactions of this session so far."""
+    """Number of compactions of this session so far."""
     queue: str | None = None
     """Why this handoff must wait for others; None if it may continue."""
     delivered: bool = False
@@ -111,7 +111,7 @@ class CalledOff:
 
     why: str
     compacted: bool = False
-    """The reason is that the context was compacted."""
+    """Whether the handoff was cancelled because the context was compacted."""
 
 
 @dataclass(frozen=True, slots=True)

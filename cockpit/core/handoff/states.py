@@ -31,9 +31,9 @@ class Plan:
 
     reason: Reason
     ask: bool
-    """Ask the user before the agent is asked for the document."""
+    """Whether the user is asked before the agent is asked for the document."""
     review: bool
-    """Show the user the document before the old process is ended."""
+    """Whether the user reviews the document before the old process is ended."""
     successors: tuple[Successor, ...]
     """The sessions to start, one for each allowed attempt: a CLI refuses an id that it has seen
     before."""
@@ -133,7 +133,8 @@ class Settling:
     asked_to_end: bool = False
     """The agent was asked to end its turn."""
     compactions: int | None = None
-    """Compactions of the session when this state began; None before the first observation."""
+    """Number of compactions of the session when this state began; None before the first
+    observation."""
     forced_at: float | None = None
     """When the context reached the force band or was compacted. From then on the turn may be
     interrupted, even if a compaction lowered the token count."""
@@ -178,7 +179,7 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
     """The handoff was cancelled; the old session continues."""
     REFUSED = "refused"
-    """The user refused."""
+    """The user refused the handoff."""
     REVIVED = "revived"
     """No successor could be started, and the old session was reopened."""
     FAILED = "failed"

@@ -121,7 +121,6 @@ def _seen_waiting(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
 
 
 def _try_request(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
-    """Ask the agent, if it can be asked now."""
     plan = handoff.plan
     if state.tries >= DELIVERY_TRIES:
         reason = f"the request did not reach the agent in {DELIVERY_TRIES} attempts"

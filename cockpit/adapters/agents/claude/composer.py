@@ -56,7 +56,6 @@ def _typed_text(line: str) -> str:
 
 
 def _apply_sgr(style: set[str], parameters: str) -> set[str]:
-    """Return the two relevant styles after one SGR sequence; colour parameters are skipped."""
     style = set(style)
     numbers = iter(parameters.split(";"))
     for number in numbers:

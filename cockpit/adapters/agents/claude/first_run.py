@@ -47,7 +47,6 @@ def _trusted(state: Mapping[str, Any], repository: Path) -> bool:
 
 
 def _state(file: Path) -> dict[str, Any]:
-    """Return the file's content; empty if it is missing or is not a JSON object."""
     try:
         found = loads(read_file(file, _LARGEST_BYTES))
     except (OSError, ValueError):

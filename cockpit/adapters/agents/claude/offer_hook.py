@@ -158,7 +158,6 @@ def _to_remove(settings: dict[str, Any], path: KeyPath) -> KeyPath:
 
 
 def _ours(settings: dict[str, Any]) -> Iterator[KeyPath]:
-    """Yield the path of every hook of cockpit's, in order."""
     value: Any = settings
     for key in _EVENT:
         value = value.get(key) if isinstance(value, dict) else None

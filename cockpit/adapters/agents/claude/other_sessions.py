@@ -24,7 +24,7 @@ from cockpit.ports.live_sessions import LiveSession
 LONGEST_WORD = 80
 LONGEST_PATH = 4096
 MOST = 200
-"""Maximum number of sessions."""
+"""Maximum number of sessions that are listed."""
 
 
 class ClaudeSessions:

@@ -89,7 +89,7 @@ RESERVED_ARGUMENTS = {
     "--bare": "it disables the hooks that cockpit needs",
     "--safe-mode": "it disables the hooks that cockpit needs",
 }
-"""Arguments that are not allowed, each with the reason."""
+"""CLI arguments that the user may not set, each with the reason."""
 
 
 class Claude:

@@ -27,7 +27,6 @@ def composer_empty(screen: Screen) -> bool | None:
 
 
 def _strong_text(line: str) -> str:
-    """Return the text of a line that is not faint, without the sign."""
     faint, text = False, ""
     for place, piece in enumerate(_SGR.split(line)):
         if place % 2:

@@ -223,7 +223,7 @@ def _file_change(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 def _said(
     item: Payload, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
 ) -> AssistantReplied:
-    """Return a part of a reply, without usage, which is in another line."""
+    """Return a part of a reply. The reply's usage is in another line."""
     return AssistantReplied(
         message_id=str(item.get("id", "")),
         model="",

@@ -57,7 +57,7 @@ RESERVED_ARGUMENTS = {
     "--cd": "cockpit sets the directory",
     "-C": "cockpit sets the directory",
 }
-"""Arguments that are not allowed, each with the reason."""
+"""CLI arguments that the user may not set, each with the reason."""
 CODEX_TOOLS = ToolNames(
     cli="Codex",
     read="a command such as `cat`",

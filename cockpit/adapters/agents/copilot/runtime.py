@@ -72,7 +72,7 @@ RESERVED_ARGUMENTS = {
     "--yolo": "cockpit sets the permission mode; use permission_mode",
     "-C": "cockpit sets the directory",
 }
-"""Arguments that are not allowed, each with the reason."""
+"""CLI arguments that the user may not set, each with the reason."""
 COMMANDS = frozenset({"app", "config", "init", "login", "mcp", "plugin", "sessions", "update"})
 
 

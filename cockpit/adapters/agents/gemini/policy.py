@@ -73,8 +73,8 @@ def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 def _is_its_own(directory: Path, documents: Path) -> bool:
-    """Return whether neither the path from the directory to the documents nor a document is a
-    link."""
+    """Return whether the path from the directory to the documents contains no link, and no document
+    is a link."""
     if not documents.is_relative_to(directory) or ".." in documents.parts:
         return False
     folder = Path(os.path.realpath(directory)) / documents.relative_to(directory)

@@ -97,7 +97,6 @@ def _events(record: Record) -> Iterator[SessionEvent]:
 
 
 def _reply(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
-    """Yield a reply and its finished tools."""
     calls = [call for call in record.get("toolCalls") or () if isinstance(call, Mapping)]
     tools = tuple(
         tool_use(str(call.get("id", "")), str(call.get("name", "")), call.get("args"))
@@ -195,7 +194,6 @@ def _failure(words: str, at: datetime | None) -> ApiFailed:
 
 
 def _outputs(content: object) -> Iterator[str]:
-    """Yield the outputs of the tool results in a message's content."""
     parts = content[:1_000] if isinstance(content, list) else []
     for part in parts:
         result = part.get("functionResponse") if isinstance(part, Mapping) else None

@@ -73,7 +73,7 @@ RESERVED_ARGUMENTS = {
     "--worktree": "cockpit creates worktrees; use the table worktree",
     "-w": "cockpit creates worktrees; use the table worktree",
 }
-"""Arguments that are not allowed, each with the reason."""
+"""CLI arguments that the user may not set, each with the reason."""
 GEMINI_TOOLS = ToolNames(
     cli="Gemini CLI",
     read="`cat` (your read_file tool refuses files that git ignores)",

@@ -90,7 +90,7 @@ def _repository_of(mark: Path) -> Path | None:
 
 
 def _pointer(file: Path) -> Path | None:
-    """Return the resolved path in one of git's files; it may be relative to the file's folder."""
+    """Return the resolved path in one of git's files."""
     try:
         text = read_text(file, _LARGEST_POINTER, follow_links=False)
     except OSError:

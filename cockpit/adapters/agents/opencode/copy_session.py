@@ -102,7 +102,7 @@ async def _run(
 
 
 async def _until_answered(stream: asyncio.StreamReader) -> list[bytes]:
-    """Read the lines of the answer, including the one that ends it."""
+    """Read lines until the answer is complete."""
     lines: list[bytes] = []
     while not _is_last(lines[-1:]) and sum(map(len, lines)) < LARGEST_ANSWER:
         line = await stream.readline()

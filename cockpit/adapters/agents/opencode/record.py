@@ -113,7 +113,7 @@ def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 def _part(
     line: Line, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
 ) -> AssistantReplied:
-    """Return a part of a reply, without usage, which is in another line."""
+    """Return a part of a reply. The reply's usage is in another line."""
     return AssistantReplied(
         message_id=str(line["id"]),
         model="",

@@ -63,7 +63,7 @@ RESERVED_ARGUMENTS = {
     "--pure": "cockpit's plugin would not be loaded",
     "--mini": "cockpit cannot read this screen",
 }
-"""Arguments that are not allowed, each with the reason."""
+"""CLI arguments that the user may not set, each with the reason."""
 COMMANDS = frozenset(
     {"acp", "agent", "attach", "auth", "github", "mcp", "pr", "providers", "run", "serve"}
     | {"session", "upgrade", "web"}

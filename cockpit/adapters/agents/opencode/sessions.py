@@ -70,7 +70,6 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 
 
 def _directory(path: Path, session_id: str) -> str | None:
-    """Return the directory of a session; None if there is no such session."""
     if not path.is_file():
         return None
     try:

@@ -16,7 +16,7 @@ from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime
 from cockpit.core.errors import Hindered, NotNow
 
 KEPT = "runtimes.json"
-"""The file name, below the state folder."""
+"""Name of the file with the definitions, below the state folder."""
 
 
 class Definitions:

@@ -160,7 +160,6 @@ class Reading:
                     )
 
     def _give(self) -> bool:
-        """Read the next piece of the record; return False if there is none."""
         if not self.pending:
             self.pending = self._next_piece()
             self.taken_at = time.monotonic()
@@ -270,7 +269,6 @@ def _is_ours(found: os.stat_result) -> bool:
 
 
 def _family(pid: int) -> list[int]:
-    """Return the process and its descendants, as far as the system reports them."""
     found = [pid]
     for one in found:
         with suppress(OSError, ValueError), open(f"/proc/{one}/task/{one}/children", "rb") as file:  # noqa: PTH123

@@ -270,7 +270,6 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
 
 
 def _directory(record: Path) -> str | None:
-    """Return the directory in a record's first line; None if there is none."""
     line = read_file(record, _FIRST_LINE, cut=True).partition(b"\n")[0]
     found = parse(line)
     if isinstance(found, Skipped):
@@ -279,7 +278,6 @@ def _directory(record: Path) -> str | None:
 
 
 def _replaced(word: str, values: Mapping[str, str]) -> str:
-    """Replace each placeholder `{name}` that is in `values` with its value."""
     parts = word.split("{")
     out = parts[0]
     for part in parts[1:]:
