@@ -32,7 +32,7 @@ class ConfigFile:
     """One parsed file: plain TOML data, and the line of each key."""
 
     path: Path
-    """Absolute path: given by the user, or found by cockpit."""
+    """Absolute path of the file, given by the user or found by cockpit."""
     data: Mapping[str, Any]
     lines: Lines
     digest: str
@@ -42,7 +42,8 @@ class ConfigFile:
     text: str = field(default="", repr=False)
     """The full text, for code that writes the file back with changes."""
     on_disk: ConfigFile | None = field(default=None, repr=False)
-    """For a changed text that is not saved yet: the saved file. Errors show its lines."""
+    """The saved file, if this text is changed and not saved yet. Errors show the saved file's
+    lines."""
 
     def line_of(self, path: KeyPath) -> int:
         """Return the line of a key, under its current name or an alias."""

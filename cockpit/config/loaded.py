@@ -39,17 +39,17 @@ class Loaded:
     files: tuple[Path, ...] = ()
     """The files that were read, the user file first."""
     sources: Mapping[str, Source] = field(default_factory=dict)
-    """By dotted key (`defaults.context.act`, `agents.api.mode`); settings not listed are
-    defaults."""
+    """Where each setting is written, by dotted key (`defaults.context.act`, `agents.api.mode`); a
+    setting that is missing here has its default."""
     notices: tuple[str, ...] = ()
     """Messages for the user, one line each."""
     held: tuple[Held, ...] = ()
     """Settings of an untrusted file that are ignored."""
     origins: Mapping[str, Path] = field(default_factory=dict)
-    """By agent: the file that configures it."""
+    """The configuration file of each agent, by the agent's name."""
 
     runtime_files: Mapping[str, str] = field(default_factory=dict)
-    """By runtime of the user: the file that defines it."""
+    """The configuration file of each of the user's runtimes, by the runtime's name."""
 
     def agent(self, name: str) -> AgentSettings:
         """Return the configured agent with that name. Raises `NoSuchAgent`, with the nearest

@@ -72,27 +72,27 @@ class Places:
 
     @property
     def handoffs(self) -> Path:
-        """Copies of all documents, in case a worktree is deleted."""
+        """Folder for copies of all documents, in case a worktree is deleted."""
         return self.state / "handoffs"
 
     @property
     def spool(self) -> Path:
-        """Messages from the reporter to the supervisor."""
+        """Folder for reports from hook scripts to the supervisor."""
         return self.state / "spool"
 
     @property
     def verdicts(self) -> Path:
-        """Hook responses from the supervisor to the reporter: `verdicts/<agent>/<event>`."""
+        """Folder for hook responses from the supervisor: `verdicts/<agent>/<event>`."""
         return self.state / "verdicts"
 
     @property
     def sessions(self) -> Path:
-        """Files that are passed to a session's CLI at its start."""
+        """Folder for files that are passed to a session's CLI at its start."""
         return self.state / "sessions"
 
     @property
     def prompts(self) -> Path:
-        """First prompts, until the CLI has read them."""
+        """Folder for first prompts, until the CLI has read them."""
         return self.state / "prompts"
 
     @property
@@ -101,7 +101,7 @@ class Places:
 
     @property
     def trusted(self) -> Path:
-        """Hashes of the project files that the user trusted."""
+        """File with the hashes of the project files that the user trusted."""
         return self.state / "trusted.json"
 
     @property

@@ -1,4 +1,4 @@
-"""Load settings: flags over environment over project file over user file over defaults.
+"""Load settings. Precedence, highest first: flags, environment, project file, user file, defaults.
 
 `load` only reads: it creates and writes nothing, and asks nothing. A caller that reloads and gets
 `BadConfig` keeps its current settings.

@@ -1,6 +1,6 @@
 """The context history of a session: its token counts in order, and a trend for the screen's row.
 
-Points may be left out. Each point has the number of its reply, which shows where.
+Points may be left out; the reply numbers of the other points show where.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ class BackgroundTask:
     """`shell`, `subagent`, `monitor`, `workflow`, or another name that the CLI uses."""
     description: str = ""
     command: str = ""
-    """For a shell: its command line, as the CLI reports it."""
+    """The command line of a shell task, as the CLI reports it."""
     log: str = ""
-    """For a shell: the file with its output."""
+    """The file with the output of a shell task."""
     status: str = "running"
     """`running`, `completed`, `failed` or `stopped`; `ended` if the result is unknown."""
 

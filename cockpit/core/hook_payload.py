@@ -15,7 +15,7 @@ from cockpit.core.safetext import cut_at_word
 LONGEST_PROMPT = 100_000
 """Maximum characters of a prompt in a payload; a longer prompt is cut."""
 MARGIN = 4_000
-"""Characters after the cut that are searched too, because the cut could split a secret."""
+"""Maximum characters after the cut that are searched too, because the cut could split a secret."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ def plain(text: str) -> str:
     """Remove control bytes, except newline and tab. Idempotent.
 
     Removes whole escape sequences (7-bit and 8-bit), bidi controls, zero-width spaces and tag
-    characters. Every line end becomes a newline, and a lone surrogate becomes U+FFFD. Unlike
-    `core.safetext`, it keeps joiners and variation selectors, which some scripts need, and the
-    text after an unfinished escape sequence.
+    characters. Every line end becomes a newline, and a lone surrogate becomes U+FFFD. Keeps joiners
+    and variation selectors, which some scripts need, and the text after an unfinished escape
+    sequence; `core.safetext` removes these.
     """
     text = _LINE_ENDS.sub("\n", text)
     text = _CONTROLS.sub("", _ESCAPES.sub("", text))

@@ -41,7 +41,7 @@ KINDS: Mapping[str, str] = {
     "foreign-page": "The Host header is unknown, or the request is cross-origin.",
     "read-only": "`cockpit serve` was started without `--write`.",
 }
-"""What each problem type means, by the last part of the type's URI."""
+"""The meaning of each problem type, by the last part of the type's URI."""
 
 _OF: Mapping[type[CockpitError], tuple[str, int]] = {
     CockpitError: ("failed", 500),

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable
 
 IN_A_FILE = "Read the file {} and do what it says."
-"""For a CLI without file mentions: the model has to open the file."""
+"""The prompt for a CLI that cannot mention files: the model has to open the file."""
 IN_A_FILE_FOR_CAT = "Read the file {} with cat and do what it says."
-"""For a CLI whose own tool cannot read files outside its directory."""
+"""The prompt for a CLI whose own tool cannot read files outside the CLI's directory."""
 
 _NAME = r"prompt-[0-9a-f]{16}\.md"
 _FILE = rf"/[^\n\"]*/{_NAME}"

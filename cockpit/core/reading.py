@@ -20,11 +20,11 @@ class Confidence(StrEnum):
     handoff."""
 
     REPORTED = "reported"
-    """From the user's setting or the CLI's status line."""
+    """The window comes from the user's setting or the CLI's status line."""
     DERIVED = "derived"
-    """From the transcript's identity or the table of models."""
+    """The window comes from the transcript's identity or the table of models."""
     ASSUMED = "assumed"
-    """A window of 200k, because none is known."""
+    """The window is assumed to be 200k, because none is known."""
     UNKNOWN = "unknown"
     """No tokens are known, or none since a compaction."""
 

@@ -141,7 +141,10 @@ _Word = tuple[int, str]
 
 
 def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Span]:
-    """Yield start, end and kind of each secret; `folded` is the text in lower case, as long."""
+    """Yield start, end and kind of each secret.
+
+    `folded` is the text in lower case, of the same length.
+    """
     present = _NAMES.keys() & words_in_text.each
     hits = sorted(
         (at, _NAMES[word]) for word in present for at in places(folded, f"{_NAMES[word]} ")

@@ -2,7 +2,7 @@
 """Find secrets by the format of their file or command, if no name is next to the secret: netrc,
 Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
 
-Every expression is bounded, and is tried only after its word.
+Every expression is bounded, and is tried only where its first word occurs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Find secrets by their place: after a name, in a URL, a header, a command, a password file.
 
-Every expression is bounded, and is tried only at its word, so the search takes linear time.
+Every expression is bounded, and is tried only where its first word occurs, so the search takes
+linear time.
 """
 
 from __future__ import annotations
@@ -110,7 +111,10 @@ _PGPASS = re.compile(
 
 
 def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Yield start, end and kind of each secret; `folded` is the text in lower case, as long."""
+    """Yield start, end and kind of each secret.
+
+    `folded` is the text in lower case, of the same length.
+    """
     yield from url_secrets(text)
     yield from _named(text, folded, words)
     yield from _authorized(text, folded)

@@ -23,7 +23,10 @@ _RUN = re.compile(rf"[^ ]{{{SHORTEST_RUN},}}")
 
 
 def token_runs(text: str) -> str:
-    """Return each long run once, one per line; colours and JSON's `\\n` are treated as spaces."""
+    """Return each long run of the text once, one per line.
+
+    Colour codes and JSON's `\\n` are treated as spaces.
+    """
     long = dict.fromkeys([run for run in _apart(text).split() if len(run) >= SHORTEST_RUN])
     return "\n".join(long)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from cockpit.core.errors import ProgramMissing
 
 PROBE_SECONDS = 60.0
-"""Time limit. A cold start reads several hundred megabytes; with 15 other programs per core, Gemini
-took more than 15 seconds."""
+"""Time limit of the probe, in seconds. A cold start reads several hundred megabytes; with 15 other
+programs per core, Gemini took more than 15 seconds."""
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 _PROBED: dict[tuple[str, int, int], str] = {}

@@ -118,7 +118,7 @@ class Documents:
     ) -> Sealed:
         """Write a document and its copy durably, the copy first.
 
-        Never overwrites another document: if the name exists, the new document gets a number. A
+        Never overwrites another document: if the file name is taken, a number is added to it. A
         document that this handoff already sealed is replaced, so that an interrupted seal can be
         repeated. Raises `Failed`.
         """

@@ -108,7 +108,7 @@ def sync(folder: Path) -> None:
 
 
 def sweep(folder: int) -> None:
-    """Remove temporary files left by a crash, if they are old enough."""
+    """Remove temporary files that a crash left, if they are older than `STALE_SECONDS`."""
     for name in os.listdir(folder):
         if not (name.startswith(".") and name.endswith(".tmp")):
             continue

@@ -62,7 +62,8 @@ def _ends(file: Path) -> Iterator[Path]:
 
 
 def _nearest(file: Path) -> tuple[Path, str]:
-    """Return the nearest existing folder, and the name that must appear in it."""
+    """Return the nearest existing folder above a path, and the name of the next part of the
+    path."""
     name = file.name
     for folder in file.parents:
         if folder.is_dir():

@@ -87,7 +87,7 @@ class GitOwnState:
         self._bytes = RawFiles(command)
 
     async def read(self, tree: Tree, folder: Path) -> OwnState:
-        """Return the state.
+        """Return the contents of the worktree's `.git/worktrees/NAME`.
 
         Raises `Failed` if a file cannot be read, or if the files are too large.
         """

@@ -77,9 +77,9 @@ class TmuxStart:
 
 
 def tmux_starts(above: Sequence[Ancestor]) -> Iterator[TmuxStart]:
-    """Yield every tmux server above a caller that has `-S` on its command line, the nearest first.
+    """Yield the processes that a tmux server with `-S` on its command line started, nearest first.
 
-    Stops at this process.
+    Stops at the current process.
     """
     for below, one in pairwise(above):
         if one.process.pid == os.getpid():

@@ -39,7 +39,7 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 class LaunchOrders:
-    """A private folder of launch files. Prompt files are written to the launch's own folder."""
+    """A private folder of launch files. Prompt files are written to `Launch.prompt_folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -246,13 +246,14 @@ class Store:
         )
 
     def each_handoff(self, job: JobId) -> Iterator[HandoffRecord]:
-        """Like `handoffs`, but decodes one row at a time, because a job can have thousands."""
+        """Like `handoffs`, but decodes one database row at a time, because a job can have
+        thousands."""
         return self._each(
             HandoffRecord, "select * from handoffs where job = ? order by created", job
         )
 
     def each_session(self, job: JobId) -> Iterator[SessionRecord]:
-        """Like `chain`, but decodes one row at a time."""
+        """Like `chain`, but decodes one database row at a time."""
         return self._each(
             SessionRecord, "select * from sessions where job = ? order by number, created", job
         )

@@ -118,12 +118,15 @@ bind -n DoubleClick1Pane if -F "#{{&&:#{{mouse_any_flag}},#{{==:#{{pane_in_mode}
   }}
 }}
 {_BINDINGS}"""
-"""`focus-events off`: tmux <= 3.4 crashes, and ends every agent, if a program that uses focus
-events is killed while a terminal shows it. `status-interval 0`: an idle status line sends nothing.
-The mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by default, a
-program that uses the mouse gets the second press twice, and waits for a missing release.
+"""The content of the configuration file.
+
+`focus-events off`: tmux <= 3.4 crashes, and ends every agent, if a program that uses focus events
+is killed while a terminal shows it. `status-interval 0`: an idle status line sends nothing. The
+mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by default, a program
+that uses the mouse gets the second press twice, and waits for a missing release.
 `aggressive-resize`: a terminal resizes only the window that it shows, so that two users do not
-resize each other's agents."""
+resize each other's agents.
+"""
 
 
 def write_configuration(path: Path) -> None:

@@ -46,7 +46,8 @@ SHOWN_OPTION = "@cockpit_shown"
 """Option of the home window's pane: the capabilities of the terminal for which the screen was
 opened."""
 WISHES_OPTION = "@cockpit_wishes"
-"""Option of the home window's pane: cockpit's display settings in this terminal's environment."""
+"""Option of the home window's pane: cockpit's display settings in the environment of the terminal
+for which the screen was opened."""
 FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 

@@ -26,7 +26,7 @@ thousands."""
 _WEIGHED_FROM = 64 * 1024
 """A line with fewer bytes cannot contain too many values."""
 _STEP = 256 * 1024
-"""Bytes processed per call; other threads can run between calls."""
+"""Bytes of a line that are processed per call; other threads can run between calls."""
 _NEEDLES = (
     b'"assistant"', b'"compact_boundary"',
     b'"token_usage_record"', b'"compacted"',

@@ -21,7 +21,8 @@ from cockpit.adapters.transcripts.tail import LARGEST_FILE
 from cockpit.core.session import SessionEvent, Skipped
 
 BLOCK = 256 * 1024
-"""Bytes per read. Fits into a core's cache; larger blocks are a third slower."""
+"""Bytes per read of the transcript. They fit into a core's cache; larger blocks are a third
+slower."""
 
 
 def read_all(

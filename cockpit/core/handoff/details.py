@@ -52,7 +52,7 @@ class HandoffDetails:
     typing: bool = False
     """The request was pasted, but Enter was not sent yet."""
     sealed_calls: int | None = None
-    """Model calls of the session when the document was sealed."""
+    """Number of model calls of the session when the document was sealed."""
     permission_mode: str | None = None
     """The old session's permission mode when the session was ended."""
     has_git: bool = True

@@ -60,7 +60,7 @@ class Observation:
     predecessor_alive: bool = True
     draft: Draft = Draft.ABSENT
     problems: tuple[str, ...] = ()
-    """What is wrong with an invalid draft."""
+    """The errors of an invalid draft."""
     successor_alive: bool = True
     successor_replied: bool = False
     """The successor's transcript has its first assistant message."""

@@ -47,7 +47,7 @@ from cockpit.core.plurals import counted
 DELIVERY_PATIENCE = 15.0
 """Seconds that an idle agent may ignore a pasted request before the request is pasted again."""
 BOUNDARY_PATIENCE = 3.0
-"""If a request waits for a tool call to end and the agent is idle for these seconds, the request is
+"""Seconds for which an agent is idle before a request that waits for the end of a tool call is
 pasted instead."""
 DELIVERY_TRIES = 3
 """Number of requests before the next writer is tried."""

@@ -42,7 +42,8 @@ HOOK_EVENTS = (
 every tool call and report no more than `PostToolUse`."""
 
 DRAFTS = "//**/draft-*.md"
-"""Files that can be a document's draft. Before a tool writes one, the reporter checks its path."""
+"""Pattern of the files that can be a document's draft. Before a tool writes such a file, the
+reporter checks its path."""
 WRITERS = ("Write", "Edit")
 
 HOOK_TIMEOUT = 5

@@ -36,7 +36,7 @@ _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events in a hook report; empty for hooks without relevant information."""
+    """Return the hook events in a report of Codex; empty if there are none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()

@@ -40,7 +40,7 @@ _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events in a hook report; empty for hooks without relevant information."""
+    """Return the hook events in a report of Copilot; empty if there are none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()

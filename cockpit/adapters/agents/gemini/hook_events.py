@@ -39,7 +39,7 @@ LONGEST_COMMAND = 8000
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the events in a hook report; empty for hooks without relevant information."""
+    """Return the hook events in a report of Gemini; empty if there are none."""
     translate = _BY_EVENT.get(signal.event)
     return translate(signal.payload) if translate else ()
 
@@ -79,8 +79,10 @@ def _subagent_begins(payload: Payload) -> Sequence[Moment]:
 
 
 def _subagent(payload: Payload) -> str:
-    """Return an id for a subagent, from its input: Gemini has no ids, but the input is the same in
-    both hooks."""
+    """Return an id for a subagent, computed from the subagent's input.
+
+    Gemini has no ids for subagents, but the hooks before and after a subagent have the same input.
+    """
     given = json.dumps(payload.get("tool_input"), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
 

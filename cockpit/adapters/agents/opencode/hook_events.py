@@ -38,7 +38,7 @@ _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
 def moments(signal: Signal, records: Path) -> Sequence[Moment]:
-    """Return the events in a report; empty for reports without relevant information.
+    """Return the hook events in a report of the plugin; empty if there are none.
 
     `records` is the folder in which the plugin writes its transcripts.
     """
