@@ -27,7 +27,7 @@ class OldName:
     """One alias, and the current setting that it is converted to."""
 
     key: str
-    """Dotted key, from the top level or from an agent's table."""
+    """Dotted key of the alias, from the top level or from an agent's table."""
     today: str = ""
     """The current key, from an agent's table; empty when there is none."""
     convert: Callable[[Any], Any] | None = None

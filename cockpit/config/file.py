@@ -22,7 +22,8 @@ from cockpit.config.lines import KeyPath, Lines, lines_of
 from cockpit.core.errors import BadConfig
 
 LARGEST_FILE = 1024 * 1024
-"""Maximum bytes. A hundred agents with long prompts need a few hundred kilobytes."""
+"""Maximum bytes of a configuration file. A hundred agents with long prompts need a few hundred
+kilobytes."""
 LARGEST_FOUND = 64 * 1024
 """Maximum bytes of a file that cockpit finds in a project, which anybody may have written."""
 

@@ -96,10 +96,10 @@ class Files:
         return ("keys", action)
 
     def agents_file(self, directory: Path) -> Path:
-        """Return the file for a new agent in that directory: the project's file, or one at its
-        root.
+        """Return the file for a new agent in that directory: the project's file, or a new file at
+        the root of the repository.
 
-        Outside a repository it is the user's own file.
+        Outside a repository, returns the user's own file.
         """
         if self.project_path is not None and self.named:
             return self.project_path

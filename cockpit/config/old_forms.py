@@ -1,6 +1,7 @@
 """Older value formats: commands as one string, times in milliseconds.
 
-Each is converted, with a notice that names its line. `aliases` converts the names of settings.
+Each value is converted, with a notice that contains the line number. `aliases` converts the names
+of settings.
 """
 
 from __future__ import annotations

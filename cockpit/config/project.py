@@ -48,7 +48,7 @@ def repository_root(folder: Path) -> Path | None:
 
 
 def is_checkout(folder: Path) -> bool:
-    """Return whether a checkout starts here: `.git` is, or points at, a git folder."""
+    """Return whether a checkout starts here: `.git` is, or points at, a git directory."""
     mark = folder / ".git"
     return is_git_folder(_pointed_at(mark) if mark.is_file() else mark)
 
@@ -100,7 +100,8 @@ def _device(path: Path) -> int | None:
 
 
 def is_git_folder(path: Path | None) -> bool:
-    """Return whether git accepts this as the folder of a repository or of a linked worktree."""
+    """Return whether git accepts this path as the git directory of a repository or of a linked
+    worktree."""
     if path is None or not _is_head(path / "HEAD"):
         return False
     common = _content(path / "commondir").strip()

@@ -42,7 +42,8 @@ class SessionIds(StrEnum):
 
     GIVEN = "chosen by cockpit"
     MINTED = "chosen by the CLI, known from its first hook"
-    """The CLI runs its first hook when it gets the first prompt."""
+    """The CLI chooses the id, and reports the id with its first hook, which runs at the first
+    prompt."""
     NONE = "none"
 
 

@@ -252,7 +252,7 @@ def _next_steps(body: str, facts: Facts, git: GitView) -> str:
 
 
 def _joined(body: str, ours: str) -> str:
-    """Return cockpit's lines below the writer's, without lines that are already there."""
+    """Return the writer's text, then those of cockpit's lines that the text does not contain."""
     own = "" if says_nothing(body) else body
     present = set(own.split("\n"))
     added = "\n".join(line for line in ours.split("\n") if line not in present)

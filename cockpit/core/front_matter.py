@@ -90,7 +90,7 @@ def load(text: str) -> tuple[FrontMatter | None, str]:
 
 
 def split(text: str) -> tuple[list[str] | None, str]:
-    """Return the lines between the fences at the very start, or None; and the rest of the text."""
+    """Return the lines of the front matter, or None if there is none; and the text after it."""
     start = text.lstrip("\ufeff\n")
     if not start.startswith(FENCE + "\n"):
         return None, text

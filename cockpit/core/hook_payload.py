@@ -75,7 +75,7 @@ class EventFields:
 
     event: str
     id: str
-    """Unique to the event; a repeated delivery has the same id."""
+    """Id of the event; a repeated delivery has the same id."""
     at: str
     text: str
     context: ContextFields

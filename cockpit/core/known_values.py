@@ -18,7 +18,8 @@ _AROUND = " \t│|>+#\\\"',\r-"
 _LINE_END = re.compile(
     r"[ \t│|\\\"'+,]{0,8}(?:\r?\n|\\n|\\r\\n)[ \t│|>+#\"'-]{0,40}(?:[0-9]{1,6}[→\t])?[ \t]{0,40}"
 )
-"""A line break by a terminal, a table, a mail or an encoder, with the characters around it."""
+"""Matches a line break that a terminal, a table, a mail or an encoder inserted, with the characters
+around it."""
 
 
 def forms(secret: str) -> set[str]:

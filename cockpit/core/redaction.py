@@ -33,7 +33,8 @@ _STRONG_WORD = re.compile(
     r"(?:^|_)(?:API_?KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|\d|$)",
     re.IGNORECASE,
 )
-"""A word that makes a name secret anywhere in it; even a short or numeric value is then secret."""
+"""Matches a word that makes a name secret, anywhere in the name; even a short or numeric value is
+then secret."""
 _STRONG_END = re.compile(r"(?:^|_)(?:PASS|PWD)$", re.IGNORECASE)
 _ABOUT_A_SECRET = re.compile(
     r"(?:^|_)(?:MAX|MIN|TTL|EXPIRY|EXPIRES|EXPIRATION|LENGTH|SIZE|COUNT|LIMIT|BUDGET|TIMEOUT|AGE"
@@ -41,7 +42,7 @@ _ABOUT_A_SECRET = re.compile(
     r"|PROVIDER|REGION|ENABLED|REQUIRED)(?:_|$)",
     re.IGNORECASE,
 )
-"""Words in the name of a value that describes a secret but is not a secret."""
+"""Matches words in a name whose value describes a secret but is not a secret."""
 _ORDINARY_NAMES = frozenset({"PWD", "OLDPWD", "GPG_KEY", "XAUTHORITY"})
 _TABLE_NAMES = frozenset(name for kind in KINDS for name in kind.names)
 _ORDINARY_VALUES = frozenset(

@@ -29,7 +29,7 @@ whole if it is not a secret itself."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_.-]{0,60}")
 _NAME_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,80}")
-"""Matched against the reversed text before an anchor."""
+"""Matches the part of a name before its anchor, in reversed text."""
 _COLOUR = r"\x1b\[[0-9;]{0,12}m"
 _ESCAPED = r"(?:\\{0,7}[\"'`]|&(?:quot|apos|#0?3[49]|#x2[27]);)"
 _BETWEEN = re.compile(
@@ -50,7 +50,7 @@ _BETWEEN = re.compile(
 _OPENER = re.compile(rf"(?:[A-Za-z]{{0,2}}@?(?P<quote>{_ESCAPED}))?")
 _BARE = re.compile(rf"[^\s\"'`\x1b│]{{1,{LONGEST_VALUE}}}")
 _LONGER = re.compile(r"[A-Za-z0-9+/=_.-]*")
-"""The rest of a value that is longer than `LONGEST_VALUE`."""
+"""Matches the rest of a value that is longer than `LONGEST_VALUE`."""
 _BARE_END = re.compile(
     r"\\+(?:[nrt\"'`]|u00[0-9a-f]{2}|x1b)|</|[;&,|](?:amp;)?[A-Za-z_][A-Za-z0-9_. -]{0,40}[=:]|&quot;|&lt;"  # noqa: E501
     r"|,[{\[]|->"

@@ -19,7 +19,7 @@ _REFERENCE = re.compile(
     r"|<[^<>]*>?|\[[A-Za-z _.:|-]*\]?|\([A-Za-z _.-]*\)?|@\w+"
     r"|!(?:Ref|Sub|GetAtt|vault|secret)\b.*|(?:vault|op|env|ssm|secret|file|arn|kms):.*|\\[0-9]"
 )
-"""A reference to a value in another place."""
+"""Matches a reference to a value in another place."""
 _MASKED = re.compile(
     r"(.)\1*|[*x•·.-]+|[xX0*]{4,}.*|.*(?:\*{3,}|x{5,}|X{5,}|\.{3}|…|•{3,}).*", re.DOTALL
 )

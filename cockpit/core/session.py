@@ -73,7 +73,7 @@ class ToolFinished:
     tool_use_id: str
     failed: bool = False
     text: str = ""
-    """The beginning of the tool's output, at most 2,000 characters."""
+    """Beginning of the tool's output; maximum 2,000 characters."""
     agent_id: str | None = None
     """If the tool started a subagent: the subagent's id."""
     agent_status: str | None = None
@@ -81,7 +81,7 @@ class ToolFinished:
     task_id: str | None = None
     """If the command continues in the background: the task's id."""
     task_log: str = ""
-    """The file with the output of that task."""
+    """The file with the output of the background task."""
     sidechain: bool = False
     at: datetime | None = None
 

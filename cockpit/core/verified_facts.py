@@ -23,7 +23,7 @@ MOST_OVER = 10
 _IN_BACKGROUND = re.compile(
     r"- (?:[\w -]{1,40} `[^`]+`(?: \([^)]*\))?, [\w -]{1,40}: |… and \d+ more$)"
 )
-"""The beginning of each line of `background_work`."""
+"""Matches the beginning of each line that `background_work` writes."""
 UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Unknown."
@@ -33,7 +33,8 @@ _YES, _NO = "\0y", "\0n"
 
 _MARKS = {"completed": "[x]", "in_progress": "[~]"}
 _AFTER_COMMIT = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
-"""Directly after this word, even a number without letters is read as a hash."""
+"""Matches the position after the word `commit`, where even a number without letters is read as a
+hash."""
 _HASH = re.compile(
     r"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])"
     rf"(?:(?=[0-9a-f]*[a-f])|{_AFTER_COMMIT})[0-9a-f]{{7,40}}(?![\w/:-])"

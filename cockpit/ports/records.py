@@ -135,7 +135,8 @@ class OutgoingRecord:
     """A message in the outgoing queue, until it is delivered or given up."""
 
     id: str
-    """The same for all attempts, so that the receiver can recognise a repeated message."""
+    """Id of the message; the same for all attempts, so that the receiver can recognise a repeated
+    message."""
     created: float
     agent: AgentName
     """Name of the agent; empty for a notice about a session that belongs to no agent."""

@@ -16,8 +16,8 @@ OFFERED = (
     "read_handoff",
     "search_history",
 )
-"""The names of cockpit's tools, for a CLI's list of allowed tools. A pattern could match a tool of
-another server."""
+"""The names of cockpit's tools, for a CLI's list of allowed tools. A pattern instead of names could
+match a tool of another server."""
 
 
 def own_command(*words: str) -> list[str]:

@@ -56,7 +56,7 @@ class Answer(Protocol):
 
     @property
     def blocks(self) -> AsyncIterator[bytes]:
-        """The body as it arrives."""
+        """The response's body, in pieces as they arrive."""
 
 
 @dataclass(frozen=True, slots=True)

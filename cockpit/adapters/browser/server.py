@@ -45,11 +45,11 @@ PATIENCE = 3.0
 """Seconds within which a tab's process must exit by itself; then it is killed."""
 FONT_SIZE = 16
 HEAD_SECONDS = 30.0
-"""Time limit for the headers of a request, and for the next request on the same connection."""
+"""Seconds for the headers of a request, and for the next request on the same connection."""
 
 DESCRIPTION = "/openapi.json"
 BODY_SECONDS = 60.0
-"""Time limit for the body of a request; the supervisor has the same limit."""
+"""Seconds for the body of a request; the supervisor has the same limit."""
 STALLED = 60.0
 """Seconds after which a client that does not read its response is disconnected."""
 LOOK = 5.0

@@ -1,8 +1,7 @@
 """Open folders without following links, and write files atomically, durably and privately.
 
 An agent runs as the same user, and may replace any folder or file. So a folder is opened step by
-step from the root, refusing links, and then used through its descriptor. Independent of
-documents.
+step from the root, refusing links, and then used through its descriptor.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ QUIET = {
     "safe.bareRepository": "explicit",
     "submodule.recurse": "false",
 }
-"""Settings that override the repository's own."""
+"""git settings that override the repository's own."""
 
 DURABLE = {**QUIET, "core.fsync": "all", "core.fsyncMethod": "fsync"}
 """Settings for git calls that write objects and references which must be on disk before a
@@ -72,9 +72,11 @@ ALONE = {
 }
 
 UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
-"""Verbs that run with the repository's own configuration. They report or record paths, and read no
-file content. `worktree add` is only called without a checkout. With `QUIET`, these verbs run no
-programs (see SECURITY.md)."""
+"""git commands that run with the repository's own configuration.
+
+They report or record paths, and read no file content. `worktree add` is only called without a
+checkout. With `QUIET`, these commands run no programs (see SECURITY.md).
+"""
 
 SEARCH_LIMITS = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 """Variables of a surrounding git that are kept. They limit the parent folders in which git looks
@@ -87,7 +89,7 @@ INSTALL_HINT = "Install it (Debian: apt-get install git; macOS: xcode-select --i
 
 @dataclass(frozen=True, slots=True)
 class GitAnswer:
-    """The result of a call."""
+    """The result of a git call."""
 
     status: int
     output: bytes
@@ -137,7 +139,7 @@ class _Call:
 
     @property
     def verb(self) -> str:
-        """The git verb, such as `status`."""
+        """The git command, such as `status`."""
         return next((word for word in self.arguments if not word.startswith("-")), "")
 
 

@@ -19,7 +19,7 @@ MUST_NOT_EXIST = ""
 
 
 class GitCommitRefs:
-    """Creates the references."""
+    """Creates references to commits."""
 
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command

@@ -24,9 +24,11 @@ from cockpit.core.safetext import safe_line
 LINKED = (
     "objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow", "worktrees", "lfs",
 )  # fmt: skip
-"""The files that git needs from the folder that all worktrees share. Without `config`, `hooks`, and
-the old `remotes` and `branches`. `lfs` is linked even if it is missing, so that git-lfs fails
-instead of storing content in a folder that will be deleted."""
+"""The files that git needs from the git directory that all worktrees share.
+
+Without `config`, `hooks`, and the old `remotes` and `branches`. `lfs` is linked even if it is
+missing, so that git-lfs fails instead of storing content in a folder that will be deleted.
+"""
 ALWAYS = ("objects", "refs", "packed-refs", "lfs")
 MOST = 200
 """Maximum number of directories whose settings are cached."""

@@ -44,7 +44,8 @@ class ShellRun:
 
     seconds: float
     exit_code: int | None = None
-    """Negative for a signal; None if the program was not started or was killed by cockpit."""
+    """Exit code of the program; negative for a signal, None if the program was not started or was
+    killed by cockpit."""
     output: bytes = b""
     complaint: bytes = b""
     """The program's stderr."""

@@ -33,8 +33,8 @@ class ProcessEntry:
     pid: int
     parent: int
     started: int
-    """Clock ticks since boot; on macOS, hundredths of a second since the epoch. Constant for a
-    process, even if the clock is set."""
+    """Start time of the process: clock ticks since boot; on macOS, hundredths of a second since the
+    epoch. Constant, even if the clock is set."""
     ended: bool
     """Whether the process is a zombie: it has ended, but was not reaped by its parent yet."""
 

@@ -17,7 +17,7 @@ Migration = Callable[[sqlite3.Connection], None]
 
 
 def m001_first(database: sqlite3.Connection) -> None:
-    """Create agents, jobs, sessions, handoffs, latches and events."""
+    """Create the tables of agents, jobs, sessions, handoffs, stored flags and events."""
     for statement in (
         """create table seats (
              name text primary key, settings text not null, config_file text,
@@ -51,7 +51,7 @@ def m001_first(database: sqlite3.Connection) -> None:
 
 
 def m002_ended(database: sqlite3.Connection) -> None:
-    """Add the time of a session's end."""
+    """Add the column with the time at which a session ended."""
     database.execute("alter table sessions add column ended real")
 
 
@@ -67,7 +67,7 @@ def m003_outgoing(database: sqlite3.Connection) -> None:
 
 
 def m004_ending(database: sqlite3.Connection) -> None:
-    """Add the exit reason of an agent's last process."""
+    """Add the column with the exit reason of an agent's last process."""
     database.execute("alter table seats add column ending text")
 
 
@@ -111,7 +111,7 @@ def m006_threads(database: sqlite3.Connection) -> None:
 
 
 def m007_gave_up(database: sqlite3.Connection) -> None:
-    """Add the reason why an agent is not restarted until the user acts."""
+    """Add the column with the reason why an agent is not restarted until the user acts."""
     database.execute("alter table seats add column gave_up text")
 
 
@@ -192,12 +192,13 @@ def m013_compacted(database: sqlite3.Connection) -> None:
 
 
 def m014_cli_ids(database: sqlite3.Connection) -> None:
-    """Add the session ids that the CLI chooses."""
+    """Add the column with the session ids that the CLI chooses."""
     database.execute("alter table sessions add column cli_id text")
 
 
 def m015_session_runtimes(database: sqlite3.Connection) -> None:
-    """Add the CLI and the model of each session, because a handoff can change both."""
+    """Add the columns with the CLI and the model of each session, because a handoff can change
+    both."""
     database.execute("alter table sessions add column runtime text not null default ''")
     database.execute("alter table sessions add column model text not null default ''")
 

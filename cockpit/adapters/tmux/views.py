@@ -75,7 +75,7 @@ class TmuxViews:
     async def open_home(self, launch: Launch) -> PaneId:
         """Start the screen in the home window, unless it is already running.
 
-        The launch file is kept, so that the return key can start an ended screen again.
+        The launch file is kept, so that the return key (`F12`) can start an ended screen again.
         """
         await self.tmux.start_server()
         argv = self.tmux.orders.command(prepared(launch), kept_as=HOME_ORDER)

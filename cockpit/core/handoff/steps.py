@@ -41,7 +41,7 @@ HURRY = 10.0
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:
-    """Return the commands for entering the state, or for a restart of the supervisor in it."""
+    """Return the commands for entering a state; a restarted supervisor performs them again."""
     match handoff.state:
         case Asked():
             return (Prepare(),)

@@ -53,7 +53,7 @@ DELIVERY_TRIES = 3
 """Number of requests before the next writer is tried."""
 ENDED = "its process has ended"
 SILENCE = 10.0
-"""An agent that is idle for these seconds without a document is asked again."""
+"""Seconds after which an idle agent that has not written a document is asked again."""
 
 
 def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
@@ -168,7 +168,6 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Observation) -> Step
 
 
 def _await_idle(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
-    """Wait a few seconds, because the turn may have ended just before the request was made."""
     since = seen.now if state.idle_since is None else state.idle_since
     if seen.now - since <= (BOUNDARY_PATIENCE if state.laid else DELIVERY_PATIENCE):
         return replace(handoff, state=replace(state, idle_since=since)), ()

@@ -32,7 +32,7 @@ Payload = Mapping[str, Any]
 LONGEST_COMMAND = 8000
 """Maximum characters kept of a tool's input."""
 _ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
-"""The tool for the first words of a permission notification."""
+"""The tool's name, by the first words of a permission notification."""
 _SOURCES = {"new": "clear"}
 """cockpit's source by Copilot's source of a session start. Copilot reports `new` for every new
 session, including one after `/clear`."""

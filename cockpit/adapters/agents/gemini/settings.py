@@ -1,4 +1,4 @@
-"""Read the user's own Gemini settings. Never written."""
+"""Read the user's own Gemini settings. cockpit never writes these files."""
 
 from __future__ import annotations
 
