@@ -42,8 +42,8 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process; nothing is inherited from the supervisor."""
     prompt: str | None = None
-    """The first prompt: the last argument, unless another field says otherwise. It is passed in a
-    file of mode 0600, not through the multiplexer."""
+    """The first prompt, by default the last argument. It is passed in a file of mode 0600, not
+    through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
     """Builds the sentence that mentions the prompt's files and replaces the prompt, for a CLI that
     reads mentioned files into its first request. None: the prompt is an argument."""
