@@ -11,7 +11,7 @@ LONGEST = 64
 
 
 def wishes(environment: Mapping[str, str]) -> str:
-    """Return the variables as one hexadecimal word, for comparison; `NONE` if none is set."""
+    """Return the variables as one hexadecimal text, for comparison; `NONE` if none is set."""
     settings = [f"{name}={value[:LONGEST]}" for name in WISHES if (value := environment.get(name))]
     return "\0".join(settings).encode(errors="replace").hex() or NONE
 

@@ -45,7 +45,7 @@ class KeptRecords:
                 with gzip.open(kept) as file:
                     yield from (line.removesuffix(b"\n") for line in file)
             except (EOFError, zlib.error) as error:
-                raise OSError(0, f"it is damaged: {error}") from error
+                raise OSError(0, f"the file is damaged: {error}") from error
 
     def is_current(self, session: str, transcript: Path) -> bool:
         """Return whether the copy matches the transcript, or whether the transcript no longer

@@ -51,7 +51,7 @@ BOUNDARY_PATIENCE = 3.0
 pasted instead."""
 DELIVERY_TRIES = 3
 """Number of requests before the next writer is tried."""
-ENDED = "its process has ended"
+ENDED = "the agent's process has ended"
 SILENCE = 10.0
 """Seconds after which an idle agent that has not written a document is asked again."""
 
