@@ -80,7 +80,7 @@ async def test_who_was_started_without_a_file_is_found_again_and_only_observed(
         row = await cockpit.row("web")
         assert (row.pid, row.session_id) == (first.pid, first.session_id)
         assert (row.mode, row.directory) == ("observe", where)
-        assert "only observed" in str(row.note)
+        assert "only observes it" in str(row.note)
         assert f"cockpit start web --mode prompt --resume {first.session_id}" in str(row.note)
         (told,) = await cockpit.events("agent.regained")
         assert told.agent == "web"

@@ -52,7 +52,7 @@ async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None
         for worktree in (True, False):
             for place, reason in (
                 (f"{here}/.git/hooks", "outside .git"),
-                (link, "git's own"),
+                (link, "is a git directory"),
             ):
                 inside = await cockpit.refused(
                     Plan(name="new", directory=str(place), worktree=worktree)
