@@ -68,7 +68,7 @@ def test_answers(output: str, expected: Decision | None) -> None:
     ['{"decision": "maybe"}', '{"decision": null}', '{"decision": "abort", "document": 3}'],
 )
 def test_answers_that_make_no_sense(output: str) -> None:
-    with pytest.raises(ValueError, match="its d"):
+    with pytest.raises(ValueError, match="the d"):
         decision(output)
 
 
