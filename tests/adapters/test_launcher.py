@@ -275,7 +275,9 @@ def test_a_lease_is_held_by_one_at_a_time_and_by_its_children(
         pid = int(first.stdout.readline())
         refused = carried_out(orders, Launch(TELLER, own_home, {}, lease=lease))
         assert refused.returncode == 125
-        assert f"another process is already running here: {pid} has locked".encode() in refused.stderr
+        assert (
+            f"another process is already running here: {pid} has locked".encode() in refused.stderr
+        )
         first.kill()
         first.wait()
         # The shell is gone, and its child works on.
