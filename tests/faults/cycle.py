@@ -36,7 +36,7 @@ from tests.faults.judge import (
 )
 from tests.faults.nursery import Nursery
 from tests.faults.trap import Fault, Reached, reached
-from tests.faults.witness import Witness, lives, rows, standing, state_hash, wait_dead
+from tests.faults.witness import Witness, kept, lives, rows, standing, wait_dead
 
 LIVENESS = 30.0
 """Seconds without a fault in which a flight must come to an end or to a named state."""
@@ -425,14 +425,19 @@ class Flight:
     async def _again(self, row: AgentStatus | None) -> None:
         """One more restart changes nothing."""
         self._kill()
-        before, who = state_hash(self.places.database), self.witness.agents()
+        before, who = kept(self.places.database), self.witness.agents()
         self.bear((), armed=False)
         end = time.monotonic() + LIVENESS
         while await self.row() is None and time.monotonic() < end and lives(self._pid):
             await asyncio.sleep(LOOK)
         self._kill()
-        if state_hash(self.places.database) != before:
-            self.flown.wrong.append("another restart changed what is written down")
+        after = kept(self.places.database)
+        if after != before:
+            names = sorted(
+                each for each in before.keys() | after.keys() if before.get(each) != after.get(each)
+            )
+            changes = [f"{each}: {before.get(each)!r} -> {after.get(each)!r}" for each in names]
+            self.flown.wrong.append(f"another restart changed {'; '.join(changes)[:1000]}")
         if self.witness.agents() != who:
             self.flown.wrong.append(f"another restart changed agents: {who}")
 

@@ -5,7 +5,6 @@ Shares nothing with the supervisor but its files, and asks it nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -169,10 +168,14 @@ def rows(database: Path, sql: str) -> list[dict[str, Any]]:
         return [dict(row) for row in opened.execute(sql)]
 
 
-def state_hash(database: Path) -> str:
-    """One value for everything that a second recovery must leave alone."""
-    held = [rows(database, f"select {names} from {table}") for table, names in KEPT.items()]
-    return hashlib.sha256(json.dumps(held).encode()).hexdigest()
+def kept(database: Path) -> dict[str, object]:
+    """Every value that a second recovery must leave alone, by table, row and name."""
+    return {
+        f"{table} {number} {name}": value
+        for table, names in KEPT.items()
+        for number, row in enumerate(rows(database, f"select {names} from {table}"))
+        for name, value in row.items()
+    }
 
 
 def standing(database: Path) -> str:
