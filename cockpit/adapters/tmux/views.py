@@ -38,7 +38,7 @@ from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
 from cockpit.core.own_wishes import asks_for_another, wishes
-from cockpit.ports.panes import Launch, PaneGone, PaneOccupied
+from cockpit.ports.panes import Launch, PaneGone, PaneOccupied, PanesSilent
 
 HOME_ORDER = "home"
 HOME = f"#{{pane_id}} #{{pane_dead}} #{{{HOME_OPTION}}}"
@@ -122,7 +122,8 @@ class TmuxViews:
         """End the server if its only pane is the home window's. Idempotent."""
         one = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}"
         only_home = f"#{{&&:{one},#{{{HOME_OPTION}}}}}"
-        with suppress(ServerGone, NoSession):
+        # A server that is exiting answers nothing.
+        with suppress(ServerGone, NoSession, PanesSilent):
             await self.tmux.server.ask(
                 ["if-shell", "-F", "-t", f"={SESSION}:", only_home, "kill-server"]
             )

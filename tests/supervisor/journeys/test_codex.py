@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -188,10 +189,18 @@ async def test_a_permission_dialog_is_told_and_answered(
         assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
         assert row.needs.command == "git commit --allow-empty -m x"
         pane = row.pane or ""
-        # The hook runs before the dialog is drawn, and keys before that are lost.
-        await cockpit.until(lambda _: "Press enter to confirm" in shown(cockpit, pane), within=SLOW)
-        cockpit.tmux("send-keys", "-t", pane, "y")
-        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
+        pressed = 0.0
+
+        def answered(row: AgentStatus) -> bool:
+            # The hook runs before the dialog is drawn; keys before and just after that are lost.
+            nonlocal pressed
+            now = time.monotonic()
+            if now - pressed > 2 and "Press enter to confirm" in shown(cockpit, pane):
+                cockpit.tmux("send-keys", "-t", pane, "y")
+                pressed = now
+            return row.state == "idle" and not row.needs
+
+        await cockpit.until(answered, within=SLOW)
 
 
 async def test_an_interrupted_turn_is_idle(
