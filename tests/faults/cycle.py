@@ -418,6 +418,11 @@ class Flight:
         )
         if not ended or rows(self.places.database, "select 1 from handoffs where ended is null"):
             return ""
+        if row.pid is None and rows(
+            self.places.database, "select 1 from sessions where state = 'live'"
+        ):
+            # The end of the handoff is written before the end of a session without a process.
+            return ""
         if ended[0]["outcome"] == "done":
             return "done" if row.handoffs == 1 else ""
         return f"{ended[0]['outcome']}: {ended[0]['why']}"

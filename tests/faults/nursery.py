@@ -21,6 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cockpit.config.kernel import USES_LINUX
 from tests.faults import kernel_log
 from tests.faults.trap import Fault, Trap
 
@@ -33,6 +34,7 @@ LOADED = (
     "tests.faults.broken_world",
     "concurrent.futures.thread",
     "uvicorn.lifespan.off",
+    *(("asyncinotify",) if USES_LINUX else ()),  # runs ldconfig, which a trap would count
 )
 """What every child would import for itself otherwise."""
 
