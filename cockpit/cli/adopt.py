@@ -161,4 +161,8 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         "in one of cockpit's panes, in the same directory."
     )
     if not click.confirm("Adopt it?", default=False, err=True):
-        raise NotNow("Nothing was changed", "You did not agree.")
+        raise NotNow(
+            "Nothing was changed",
+            "You did not agree.",
+            hint="To adopt it without the question: --yes",
+        )

@@ -207,7 +207,11 @@ class ElsewhereDocuments:
             if complaint is not None:
                 parts.event_log.record(Plain("handoff.template_failed"), complaint)
         if problems := document.validate(text, complete=True):
-            raise Failed("The document is not valid", "; ".join(map(str, problems)))
+            raise Failed(
+                "The document is not valid",
+                "; ".join(map(str, problems)),
+                hint="Correct handoff.template, or remove it, then try again.",
+            )
         return text
 
     def _front(

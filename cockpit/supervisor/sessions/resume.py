@@ -117,7 +117,11 @@ class Resumer:
             self._note(agent, refused)
             return refused
         except OSError as wrong:  # for example a full disk; the others are still reopened
-            refusal = Failed(f"Cannot start {agent.name}", wrong.strerror or str(wrong))
+            refusal = Failed(
+                f"Cannot start {agent.name}",
+                wrong.strerror or str(wrong),
+                hint=f"Try again: cockpit start {agent.name} --resume",
+            )
             self._note(agent, refusal)
             return refusal
         finally:
