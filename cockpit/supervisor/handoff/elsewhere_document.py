@@ -59,7 +59,7 @@ class _Read:
 
 
 class ElsewhereDocuments:
-    """Performs `DocumentSession`."""
+    """Writes the handoff document of a session that cockpit did not start (`DocumentSession`)."""
 
     def __init__(
         self, dependencies: Dependencies, fleet: Fleet, sessions: Sessions, others: OtherSessions

@@ -33,7 +33,7 @@ from cockpit.wire.verbs import Continue, Start
 
 
 class Continuation:
-    """Performs `Continue`."""
+    """Starts an agent that continues from a handoff document (`Continue`)."""
 
     def __init__(
         self,

@@ -29,7 +29,10 @@ AT_ONCE = 4
 
 
 class Resumer:
-    """Performs `Resume`, and reopens agents automatically where the settings say so."""
+    """Reopens the agents that a reboot or a crash ended (`Resume`).
+
+    With `resume = "always"`, reopens them without a request.
+    """
 
     def __init__(
         self,

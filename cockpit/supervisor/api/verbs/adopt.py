@@ -12,7 +12,7 @@ from cockpit.wire.verbs import Adopt, Done
 
 
 class AdoptHandler:
-    """Performs `Adopt`."""
+    """Adopts a session that cockpit did not start (`Adopt`)."""
 
     def __init__(
         self, adoption: Adoption, life: Lifetime, changed: Callable[[Agent], None]
