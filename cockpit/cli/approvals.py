@@ -60,19 +60,25 @@ def refuse(name: str, compact: bool) -> int:
 Examples:
   cockpit snooze api        for 10 minutes
   cockpit snooze api 1h
-  cockpit snooze api 10%    when 10% more of the context is used""",
+  cockpit snooze api 10%    when 10% more of the context is used
+  cockpit snooze api now    end the snooze: ask now""",
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
-    """Ask again later: after a time (10m), or once 10% more of the context is used."""
+    """Ask again later: after a time (10m), or once 10% more of the context is used.
+
+    A snoozed question can still be approved or refused.
+    """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Snooze
 
     agent = agent_name(name)
-    if duration.strip().endswith("%"):
+    if duration.strip() == "now":
+        ask(Snooze(name=agent, seconds=0))
+    elif duration.strip().endswith("%"):
         ask(Snooze(name=agent, percent=_percent(duration)))
     else:
         ask(Snooze(name=agent, seconds=_seconds(duration)))
@@ -120,5 +126,5 @@ def _seconds(written: str) -> float:
             f"{quoted(written)} is not a duration", str(error), hint="Try: 10m"
         ) from None
     if seconds <= 0:
-        raise BadUsage("A snooze must be longer than 0", hint="Try: 10m")
+        raise BadUsage("A snooze must be longer than 0", hint="Try: 10m. To end a snooze: now")
     return seconds

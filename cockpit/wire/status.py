@@ -108,6 +108,12 @@ class HandoffStatus(Wire):
     to: str | None = None
     """The runtime of the new session, if it differs from the runtime of the old session; else
     null."""
+    snoozed_until: str | None = None
+    """When the user is asked again; null if the question is not snoozed, or snoozed until a number
+    of tokens."""
+    snoozed_until_tokens: int | None = None
+    """The tokens of context at which the user is asked again; null if the question is not snoozed,
+    or snoozed for a time."""
 
 
 class BackgroundStatus(Wire):
@@ -166,6 +172,14 @@ class AgentStatus(Wire):
     """Why the agent is in its state, if the state alone is not clear; else null."""
     warning: str | None = None
     """Which hook failed and has not succeeded since; null if none."""
+
+    @property
+    def is_snoozed(self) -> bool:
+        """Whether the user has snoozed the question of the agent's handoff."""
+        handoff = self.handoff
+        return handoff is not None and (
+            handoff.snoozed_until is not None or handoff.snoozed_until_tokens is not None
+        )
 
 
 class SupervisorStatus(Wire):

@@ -122,7 +122,8 @@ class Snooze(Verb):
 
     verb: ClassVar[str] = "snooze"
     name: str
-    seconds: float = Field(default=600, gt=0)
+    seconds: float = Field(default=600, ge=0)
+    """0 asks at once, which ends an earlier snooze."""
     percent: float | None = Field(default=None, gt=0, le=100)
     """Instead of a time: ask again when this additional percentage of the window is used, or at the
     force threshold."""

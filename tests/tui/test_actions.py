@@ -170,7 +170,7 @@ def test_actions_can_change_places_with_each_other() -> None:
         {"approve": "r", "refuse": "z", "snooze": "a"},
         {"down": "k,up", "up": "j,down"},
         {"handoff": "x", "stop": ""},
-        {"stop": "h", "handoff": "ctrl+t"},
+        {"stop": "f", "handoff": "ctrl+t"},
         {"first": "G", "last": "g"},
     ):
         assert clash(own) is None

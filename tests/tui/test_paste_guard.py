@@ -84,7 +84,10 @@ async def test_a_paste_does_nothing_to_an_agent_and_says_so_once(fly: Fly) -> No
 
 async def test_one_key_by_itself_acts_as_ever(fly: Fly) -> None:
     async with fly(scene(), selected="checkout") as flight:
-        paste(flight.app, PasteGuard(), "h", 1.0)
+        bursts = PasteGuard()
+        paste(flight.app, bursts, "f", 1.0)
+        await flight.until(lambda: isinstance(flight.app.screen, ConfirmScreen), "the question")
+        paste(flight.app, bursts, "y", 2.0)
         await flight.until(lambda: flight.asked == [Handoff(name="checkout")], "the handoff")
 
 

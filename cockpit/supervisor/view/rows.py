@@ -74,7 +74,7 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
         context=context(agent, now),
         mode=agent.settings.mode,
         strategy=agent.settings.strategy,
-        handoff=handoff(agent),
+        handoff=handoff(agent, now, monotonic),
         handoffs=agent.handoffs,
         max_handoffs=agent.settings.handoff.max_per_job,
         compactions=session_state.reading.meter.compactions,
@@ -197,8 +197,8 @@ def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> i
     return agent.session_state.reading.meter.turns_left(target) if target is not None else None
 
 
-def handoff(agent: Agent) -> HandoffStatus | None:
-    """Return the handoff that is in progress; None if there is none."""
+def handoff(agent: Agent, now: float, monotonic: float) -> HandoffStatus | None:
+    """Return the handoff that is in progress; None if there is none. Times as in `row`."""
     current, record = agent.handoff, agent.handoff_record
     if current is None or record is None or isinstance(current.state, Ended):
         return None
@@ -211,7 +211,27 @@ def handoff(agent: Agent) -> HandoffStatus | None:
         document=current.document.path if current.document else record.details.draft_facts,
         writer=current.document.writer if current.document else None,
         to=current.plan.runtime or None,
+        snoozed_until=_snoozed_until(agent, now, monotonic),
+        snoozed_until_tokens=_snoozed_until_tokens(agent),
     )
+
+
+def _snoozed_until(agent: Agent, now: float, monotonic: float) -> str | None:
+    assert agent.handoff is not None
+    match agent.handoff.state:
+        case Asked(snoozed_until=float(at)) | Reviewing(snoozed_until=float(at)) if at > monotonic:
+            return heard_at(agent, now + at - monotonic)
+        case _:
+            return None
+
+
+def _snoozed_until_tokens(agent: Agent) -> int | None:
+    assert agent.handoff is not None
+    match agent.handoff.state:
+        case Asked(snoozed_tokens=tokens) | Reviewing(snoozed_tokens=tokens):
+            return tokens
+        case _:
+            return None
 
 
 def _detail(agent: Agent) -> str | None:

@@ -92,7 +92,7 @@ ACTIONS: tuple[Action, ...] = (
         ("r",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "snooze", "snooze", "Ask again in 10 minutes.",
+        "snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
         ("z",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
@@ -112,8 +112,8 @@ ACTIONS: tuple[Action, ...] = (
         ("enter",), why_not=reasons.needs_running, shown=True, is_destructive=True,
     ),
     Action(
-        "handoff", "hand off", "Hand off to a new session.",
-        ("h",), why_not=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
+        "handoff", "hand off", "Hand off to a new session. Asks to confirm.",
+        ("f",), why_not=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
     ),
     Action(
         "handoff-to", "hand off to", "Hand off to another CLI.",
@@ -208,8 +208,8 @@ ACTIONS: tuple[Action, ...] = (
         ("d",), "agent", reasons.cannot_read, shown=True,
     ),
     Action(
-        "agent.handoff", "hand off", "Hand off to a new session.",
-        ("h",), "agent", reasons.cannot_hand_off, shown=True, is_destructive=True,
+        "agent.handoff", "hand off", "Hand off to a new session. Asks to confirm.",
+        ("f",), "agent", reasons.cannot_hand_off, shown=True, is_destructive=True,
     ),
     Action(
         "agent.handoff-to", "hand off to", "Hand off to another CLI.",
@@ -242,7 +242,7 @@ ACTIONS: tuple[Action, ...] = (
     _help("agent"),
     Action(
         "agent.back", "back", "Back to the agents.",
-        ("q", "escape", "left"), "agent", shown=True,
+        ("q", "escape", "left", "h"), "agent", shown=True,
     ),
     Action(
         "review.approve", "approve", "Approve.",
@@ -261,7 +261,7 @@ ACTIONS: tuple[Action, ...] = (
         ("r",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "review.snooze", "snooze", "Ask again in 10 minutes.",
+        "review.snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
         ("z",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
@@ -286,7 +286,10 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_scrolled("review"),
     _help("review"),
-    Action("review.back", "back", "Decide later.", ("q", "escape", "d"), "review", shown=True),
+    Action(
+        "review.back", "back", "Decide later.",
+        ("q", "escape", "d", "left", "h"), "review", shown=True,
+    ),
     Action(
         "inbox.open", "go there", "Open the document or the agent's pane to answer.",
         ("enter",), "inbox", shown=True, is_destructive=True,
@@ -296,7 +299,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("inbox.first", "first", "Select the first item.", ("g", "home"), "inbox"),
     Action("inbox.last", "last", "Select the last item.", ("G", "end"), "inbox"),
     _help("inbox"),
-    Action("inbox.back", "back", "Back to the agents.", ("q", "escape", "i"), "inbox", shown=True),
+    Action(
+        "inbox.back", "back", "Back to the agents.",
+        ("q", "escape", "i", "left", "h"), "inbox", shown=True,
+    ),
     Action(
         "history.open", "read", "Read the document.", ("enter",), "history", shown=True,
     ),
@@ -331,7 +337,7 @@ ACTIONS: tuple[Action, ...] = (
     _help("history"),
     Action(
         "history.back", "back", "Clear the search, then go back to the agents.",
-        ("q", "escape", "H"), "history", shown=True,
+        ("q", "escape", "H", "left", "h"), "history", shown=True,
     ),
     *_scrolled("reading"),
     Action(
@@ -340,13 +346,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     _help("reading"),
     Action(
-        "reading.back", "back", "Back to the history.", ("q", "escape"), "reading", shown=True,
+        "reading.back", "back", "Back to the history.",
+        ("q", "escape", "left", "h"), "reading", shown=True,
     ),
     *_scrolled("comparing"),
     _help("comparing"),
     Action(
         "comparing.back", "back", "Back to the history.",
-        ("q", "escape", "c"), "comparing", shown=True,
+        ("q", "escape", "c", "left", "h"), "comparing", shown=True,
     ),
     Action("worktrees.down", "down", "Select the next worktree.", ("j", "down"), "worktrees"),
     Action("worktrees.up", "up", "Select the previous worktree.", ("k", "up"), "worktrees"),
@@ -373,7 +380,7 @@ ACTIONS: tuple[Action, ...] = (
     _help("worktrees"),
     Action(
         "worktrees.back", "back", "Back to the agents.",
-        ("q", "escape", "W"), "worktrees", shown=True,
+        ("q", "escape", "W", "left", "h"), "worktrees", shown=True,
     ),
     Action(
         "elsewhere.open", "details", "Show only the session's details, or the list again.",
@@ -401,7 +408,7 @@ ACTIONS: tuple[Action, ...] = (
     _help("elsewhere"),
     Action(
         "elsewhere.back", "back", "Back to the agents.",
-        ("q", "escape", "E"), "elsewhere", shown=True,
+        ("q", "escape", "E", "left", "h"), "elsewhere", shown=True,
     ),
 )  # fmt: skip
 

@@ -83,6 +83,8 @@ def cannot_answer(model: Model) -> str | None:
     agent = model.agent
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
         return reason
+    if agent.is_snoozed:
+        return None
     if agent.needs is None:
         return f"{agent.name} isn't waiting for you."
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
@@ -96,7 +98,10 @@ def cannot_approve_straight(model: Model) -> str | None:
     agent = model.agent
     if (reason := cannot_answer(model)) or agent is None:
         return reason
-    if agent.needs and agent.needs.kind != "handoff":
+    is_asked = agent.handoff is not None and agent.handoff.phase == "asked"
+    if agent.needs and agent.needs.kind != "handoff" and not is_asked:
+        return "The document is ready. Press a to approve it."
+    if agent.is_snoozed and not is_asked:
         return "The document is ready. Press a to approve it."
     return None
 

@@ -6,6 +6,7 @@ from rich.cells import cell_len
 
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import look_of
@@ -44,6 +45,8 @@ def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
     look = look_of(agent)
     if agent.needs:
         said = safe_line(agent.needs.detail, 400).removeprefix(f"{look.word} ")
+    elif snoozed := words.snoozed(agent.handoff):
+        said = f"{_phase(agent).rstrip('.')} ({snoozed})."
     elif agent.handoff:
         said = safe_line(agent.handoff.detail or _phase(agent), 400)
     else:

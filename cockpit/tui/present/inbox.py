@@ -6,7 +6,7 @@ before older ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -28,7 +28,8 @@ _URGENCY = {
     "permission": 0, "question": 0, "trust": 0, "failed": 0,
     "review": 1, "handoff": 1, "breaker": 1, "resume": 1,
     "usage_limit": 2, "lost": 2,
-    "held": 3,
+    "snoozed": 3,
+    "held": 4,
 }  # fmt: skip
 
 _STEPS = {
@@ -70,7 +71,7 @@ class Item:
 
 
 def items(
-    agents: Iterable[AgentStatus],
+    agents: Collection[AgentStatus],
     held: Sequence[HeldSetting] = (),
     lost: Sequence[Part] = (),
 ) -> list[Item]:
@@ -81,6 +82,7 @@ def items(
         for agent in agents
         if agent.needs
     ]
+    found += [_snoozed(agent) for agent in agents if agent.is_snoozed and not agent.needs]
     by_file = groupby(sorted(held, key=_file_of), key=_file_of)
     found += [_held(host, file, list(group)) for (host, file), group in by_file]
     found += [_lost(part) for part in lost]
@@ -113,6 +115,26 @@ def _item(agent: AgentStatus, needs: Needs, *, last_known: bool) -> Item:
         agent=agent.name,
         says=_says(needs),
         step=_step(agent, needs),
+    )
+
+
+def _snoozed(agent: AgentStatus) -> Item:
+    assert agent.handoff is not None
+    kind = "handoff" if agent.handoff.phase == "asked" else "review"
+    asks = "Hand off?" if kind == "handoff" else "The document is ready for review"
+    until = words.snoozed(agent.handoff) or ""
+    return Item(
+        key=f"{agent.name} snoozed {agent.handoff.id}",
+        kind="snoozed",
+        glyph="◇",
+        word="snoozed",
+        role="muted",
+        who=safe_line(agent.name, LONGEST_NAME),
+        what=f"{until.removeprefix('snoozed ')}: {asks}",
+        since=agent.handoff.since,
+        agent=agent.name,
+        says=(f"{asks.rstrip('?')}: {until}.",),
+        step=_STEPS[kind],
     )
 
 
@@ -222,11 +244,11 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
 
     The host is left out if there is no room, but a `lost` connection is always shown.
     """
-    waiting = [item for item in found if item.kind != "held"]
+    waiting = [item for item in found if item.kind not in {"held", "snoozed"}]
     kinds = dict.fromkeys(item.word for item in waiting)
     counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
-    if held := len(found) - len(waiting):
-        counts.append(f"{held} untrusted")
+    numbers = {word: sum(each.word == word for each in found) for word in ("snoozed", "untrusted")}
+    counts += [f"{number} {word}" for word, number in numbers.items() if number]
     right = f" {safe_line(host, 24)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)

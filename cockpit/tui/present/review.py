@@ -67,9 +67,12 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase
+    snoozed = words.snoozed(agent.handoff)
+    until = f"{snoozed.capitalize()}. " if snoozed else ""
     if phase == "asked":
         return [
             Span(" ◆ ", "state-needs"),
+            Span(until, "muted"),
             Span(
                 "The agent has not been asked yet. The draft below has only facts from cockpit. "
                 "Approving asks the agent to write the document; you review it before anything "
@@ -79,6 +82,7 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
     if phase == "review":
         return [
             Span(" ◆ ", "state-needs"),
+            Span(until, "muted"),
             Span(
                 "Approving ends this session and starts a new one in the same worktree, which "
                 "reads this document first."

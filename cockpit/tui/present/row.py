@@ -79,11 +79,13 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
 
 
 def _doing(agent: AgentStatus, now: datetime) -> str:
-    """Return what the agent waits for; else a warning with its activity; else its note."""
+    """Return what the agent waits for; else a snoozed question, a warning and its activity; else
+    its note."""
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
-    if agent.activity:
-        return safe_line("; ".join(filter(None, (agent.warning, agent.activity))), 200)
+    known = (words.snoozed(agent.handoff), agent.warning, agent.activity)
+    if agent.activity or known[0]:
+        return safe_line("; ".join(filter(None, known)), 200)
     return safe_line(agent.note or agent.warning or "", 200)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from cockpit.wire.status import HandoffStatus
+
 DASH = "–"
 """Shown for unknown values."""
 
@@ -69,6 +71,15 @@ def clock(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
     except ValueError:
         return "--:--"
+
+
+def snoozed(handoff: HandoffStatus | None) -> str | None:
+    """Return until when a handoff's question is snoozed; None if it is not."""
+    if handoff is None:
+        return None
+    if handoff.snoozed_until_tokens is not None:
+        return f"snoozed until {tokens(handoff.snoozed_until_tokens)} tokens"
+    return f"snoozed until {clock(handoff.snoozed_until)}" if handoff.snoozed_until else None
 
 
 def stamp(moment: str) -> str:

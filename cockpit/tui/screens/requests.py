@@ -14,10 +14,13 @@ from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.keys.actions import Action
 from cockpit.tui.state.background import in_background
 from cockpit.tui.terminal.paste_guard import key_in_hand, looked_like_a_paste
-from cockpit.wire.verbs import Done, Verb
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Done, Snooze, Verb
 
 ERROR_SECONDS = 10.0
 """Seconds for which an error stays on the screen."""
+TEN_MINUTES = 600.0
+"""Seconds of a snooze."""
 
 
 class Requests:
@@ -50,6 +53,12 @@ class Requests:
         show_message(self._screen, done.message)
         if then:
             then(done)
+
+
+def snooze_or_wake(agent: AgentStatus, question: str | None) -> Snooze:
+    """Return the request that snoozes the question of a handoff, or ends its snooze."""
+    seconds = 0.0 if agent.is_snoozed else TEN_MINUTES
+    return Snooze(name=agent.name, handoff=question, seconds=seconds)
 
 
 def show_message(screen: Screen[Any], message: str) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import signal
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,6 +156,31 @@ async def test_a_snoozed_question_comes_back(cockpit: Cockpit) -> None:
         assert asked.handoff is not None
         assert again.handoff is not None
         assert again.handoff.id == asked.handoff.id
+
+
+async def test_a_snoozed_question_can_be_woken_and_approved(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
+        await cockpit.start()
+        await cockpit.until(asks("handoff"))
+        before = datetime.now(UTC)
+        await cockpit.ask(Snooze(name="api", seconds=3600))
+        snoozed = (await cockpit.row()).handoff
+        assert snoozed is not None
+        assert snoozed.snoozed_until is not None
+        until = datetime.fromisoformat(snoozed.snoozed_until)
+        assert 3590 < (until - before).total_seconds() < 3660
+        done = await cockpit.ask(Snooze(name="api", seconds=0))
+        assert "now" in done.message
+        woken = await cockpit.until(asks("handoff"))
+        assert woken.handoff is not None
+        assert woken.handoff.snoozed_until is None
+        await cockpit.ask(Snooze(name="api", percent=50))
+        tokens = (await cockpit.row()).handoff
+        assert tokens is not None
+        assert tokens.snoozed_until is None
+        assert (tokens.snoozed_until_tokens or 0) > 0
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(asks("review"))
 
 
 async def test_an_answer_to_a_question_that_is_over_is_refused(cockpit: Cockpit) -> None:

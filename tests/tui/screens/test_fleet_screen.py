@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,13 +28,58 @@ class Fly(Protocol):
         ("z", "api", Snooze(name="api", handoff="h-api")),
         ("Z", "api", Snooze(name="api", handoff="h-api", percent=10)),
         ("c", "api", Refuse(name="api", handoff="h-api", compact=True)),
-        ("h", "checkout", Handoff(name="checkout")),
     ],
 )
 async def test_a_key_asks_for_its_verb(fly: Fly, key: str, name: str, verb: Verb) -> None:
     async with fly(scene(), selected=name) as flight:
         await flight.press(key)
         await flight.until(lambda: flight.client.asked == [verb], key)
+
+
+async def test_a_handoff_asks_first_and_says_what_it_ends_and_costs(fly: Fly) -> None:
+    async with fly(scene(), selected="checkout") as flight:
+        await flight.press("h", "left")
+        await flight.press("f")
+        await flight.reads(
+            "Hand off checkout to a new session?", "Then its session ends", "It costs"
+        )
+        await flight.press("f", "n")
+        assert flight.client.asked == []
+        await flight.press("f", "y")
+        await flight.until(lambda: flight.client.asked == [Handoff(name="checkout")])
+
+
+async def test_a_done_agent_is_handed_off_only_after_a_warning(fly: Fly) -> None:
+    client = scene()
+    client.change("checkout", state="done")
+    async with fly(client, selected="checkout") as flight:
+        await flight.press("f")
+        await flight.reads("checkout has finished its job. Hand off all the same?")
+        await flight.press("escape")
+        assert flight.client.asked == []
+
+
+async def test_a_snoozed_question_says_until_when_and_can_be_answered_or_woken(fly: Fly) -> None:
+    client = scene()
+    handoff = client.agent("api").handoff
+    assert handoff is not None
+    at = datetime(2026, 7, 9, 12, 51, tzinfo=UTC)
+    snoozed = handoff.model_copy(update={"snoozed_until": at.isoformat()})
+    client.change("api", state="idle", needs=None, handoff=snoozed)
+    until = at.astimezone().strftime("snoozed until %H:%M")
+    async with fly(client, selected="api") as flight:
+        await flight.reads(until)
+        await flight.press("z")
+        wake = Snooze(name="api", handoff="h-api", seconds=0)
+        await flight.until(lambda: flight.client.asked == [wake])
+        await flight.press("a")
+        await flight.until(
+            lambda: flight.client.asked[1:] == [Approve(name="api", handoff="h-api")]
+        )
+        await flight.press("i")
+        await flight.reads("◇ snoozed", "1 snoozed")
+        await flight.press("j", "enter")
+        await flight.reads("Snoozed until")
 
 
 async def test_one_key_reopens_everybody_after_a_restart(fly: Fly) -> None:
@@ -62,7 +108,7 @@ async def test_a_refusal_is_told_with_its_reason_and_next_step(fly: Fly) -> None
     client = scene()
     client.refuse(Handoff, NotNow("not now", "a permission dialog is open", "Answer it."))
     async with fly(client, selected="checkout") as flight:
-        await flight.press("h")
+        await flight.press("f", "y")
         await flight.until(flight.toasts)
         toast = flight.toasts()[0]
         assert all(part in toast for part in ("not now", "permission dialog", "Answer it."))
@@ -217,7 +263,7 @@ async def test_a_supervisor_that_goes_away_is_said_and_comes_back(fly: Fly) -> N
         await flight.reads("supervisor unreachable", "142k/200k")
         await flight.press("j")
         assert flight.app.model.selected == "mailer"
-        await flight.press("h")
+        await flight.press("f")
         await flight.until(flight.toasts)
         assert "cockpit up" in flight.toasts()[0]
         client.change("checkout", state="done")

@@ -86,7 +86,7 @@ class Answers:
         else:
             until = self._dependencies.clock.monotonic() + asked.seconds
             await self._engine.apply(agent, Snoozed(until))
-            when = f"in {asked.seconds / 60:.0f} min"
+            when = f"in {asked.seconds / 60:.0f} min" if asked.seconds else "now"
         self._changed(agent)
         return Done(message=f"Asking again {when} ({agent.name})", name=agent.name)
 

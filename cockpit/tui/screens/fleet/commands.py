@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cockpit.tui.keys import reasons
 from cockpit.tui.keys.actions import BY_ID, Handlers
+from cockpit.tui.present import handoff_question
 from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.screens.removals import Removals
 from cockpit.tui.screens.requests import (
@@ -19,6 +20,7 @@ from cockpit.tui.screens.requests import (
     show_error,
     show_message,
     show_reason,
+    snooze_or_wake,
 )
 from cockpit.tui.state.background import in_background
 from cockpit.tui.terminal.attach import suspend_while
@@ -36,6 +38,7 @@ from cockpit.wire.verbs import (
     Start,
     Stop,
     Undo,
+    Verb,
 )
 
 if TYPE_CHECKING:
@@ -136,7 +139,7 @@ class Commands:
         self._requests.send(Refuse(name=self._agent.name, handoff=self._question))
 
     def _snooze(self) -> None:
-        self._requests.send(Snooze(name=self._agent.name, handoff=self._question))
+        self._requests.send(snooze_or_wake(self._agent, self._question))
 
     def _snooze_more(self) -> None:
         self._requests.send(Snooze(name=self._agent.name, handoff=self._question, percent=10))
@@ -165,7 +168,13 @@ class Commands:
             show_error(self._screen, error)
 
     def _handoff(self) -> None:
-        self._requests.send(Handoff(name=self._agent.name))
+        agent = self._agent
+        self._confirm(
+            handoff_question.title(agent),
+            handoff_question.explanation(agent),
+            Handoff(name=agent.name),
+            "hand off",
+        )
 
     def _handoff_to(self) -> None:
         from cockpit.tui.screens.successor import SuccessorScreen, others
@@ -249,7 +258,7 @@ class Commands:
             "go back",
         )
 
-    def _confirm(self, title: str, words: str, verb: Stop | Finish | Undo, yes: str) -> None:
+    def _confirm(self, title: str, words: str, verb: Verb, yes: str) -> None:
         from cockpit.tui.screens.confirm import ConfirmScreen
 
         def decided(yes: bool | None) -> None:

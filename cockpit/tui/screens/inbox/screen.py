@@ -137,7 +137,7 @@ class InboxScreen(BaseScreen):
             show_reason(self, item.step if item else "Nothing needs you.")
             return
         self.model.select(item.agent)
-        if item.kind in {"review", "handoff", "breaker"}:
+        if item.kind in {"review", "handoff", "breaker", "snoozed"}:
             self.app.push_screen(ReviewScreen(self.model, self.client, self.ui))
             return
         reason = BY_ID["attach"].why_not(self.model)

@@ -35,7 +35,13 @@ from cockpit.tui.present.review import (
 )
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.base_screen import TextScreen
-from cockpit.tui.screens.requests import Requests, show_error, show_message, show_reason
+from cockpit.tui.screens.requests import (
+    Requests,
+    show_error,
+    show_message,
+    show_reason,
+    snooze_or_wake,
+)
 from cockpit.tui.screens.successor import SuccessorScreen, others
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
@@ -178,7 +184,8 @@ class ReviewScreen(TextScreen):
         self._answer(Refuse(name=self.name_of_agent, handoff=self.handoff_id))
 
     def _snooze(self) -> None:
-        self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id))
+        if self.agent is not None:
+            self._answer(snooze_or_wake(self.agent, self.handoff_id))
 
     def _snooze_more(self) -> None:
         self._answer(Snooze(name=self.name_of_agent, handoff=self.handoff_id, percent=10))

@@ -1,0 +1,45 @@
+"""The question before a handoff that the user begins: what happens, what it ends and costs."""
+
+from __future__ import annotations
+
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.wire.status import AgentStatus
+
+
+def title(agent: AgentStatus) -> str:
+    name = safe_line(agent.name, 32)
+    if agent.state == "done":
+        return f"{name} has finished its job. Hand off all the same?"
+    return f"Hand off {name} to a new session?"
+
+
+def explanation(agent: AgentStatus) -> str:
+    """Return what happens next, as sentences. Mentions only what the status tells."""
+    return " ".join(filter(None, (_steps(agent), _ends(agent), _costs(agent))))
+
+
+def _steps(agent: AgentStatus) -> str:
+    writes = "The agent writes a handoff document, usually in a few minutes."
+    if agent.runtime == "command":
+        writes = "cockpit writes a handoff document."
+    then = "Then its session ends and a new one starts in the same directory."
+    if agent.mode == "auto":
+        return f"{writes} {then}"
+    return f"{writes} You review it. {then}"
+
+
+def _ends(agent: AgentStatus) -> str:
+    working = "It is working now; cockpit waits for a pause." if agent.state == "working" else ""
+    if not agent.background:
+        return working
+    count = counted(len(agent.background), "background task")
+    return f"{working} The session's end also ends {count}.".strip()
+
+
+def _costs(agent: AgentStatus) -> str:
+    if agent.context.tokens is None:
+        return "It costs a turn of this session and the start of a new one."
+    tokens = words.tokens(agent.context.tokens)
+    return f"It costs a turn at {tokens} tokens of context and the start of a new session."
