@@ -134,7 +134,7 @@ async def test_glyphs_pace_calls_keys_and_theme_count_at_once(fly: Fly, tmp_path
         assert flight.fleet.ui.pace.rows == PACES["low"].rows
         assert flight.app.theme == "day"
         world.write("")
-        await flight.reads("▌ 1 api", "h hand off")
+        await flight.reads("▌ 1 api", "f hand off")
         assert flight.fleet.ui.pace.rows < 1.0
 
 
