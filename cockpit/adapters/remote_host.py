@@ -104,7 +104,11 @@ class RemoteHost:
                 f"Host {self.name} needs this program.",
                 "Install it, or change the host's `connect` in cockpit.toml.",
             )
-        return Failed(f"Cannot start the connection to host {self.name}", str(error))
+        return Failed(
+            f"Cannot start the connection to host {self.name}",
+            str(error),
+            hint="Check the host's `connect` in cockpit.toml.",
+        )
 
 
 class RemoteConnection:

@@ -89,16 +89,28 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, str]:
             raise BadUsage(
                 f"{tool.name} has no argument {safe_line(name, 80)!r}",
                 f"Its arguments: {takes}. It always applies to the agent that calls it.",
+                hint="Call it again with these arguments only.",
             )
         if value is not None and not isinstance(value, str):
-            raise BadUsage(f"{name} must be text")
+            raise BadUsage(f"{name} must be text", hint="Call it again with a string.")
         if value and len(value) > argument.longest:
-            raise BadUsage(f"{name} is too long", f"The limit is {argument.longest} characters.")
+            raise BadUsage(
+                f"{name} is too long",
+                f"The limit is {argument.longest} characters.",
+                hint="Call it again with a shorter text.",
+            )
         if value and argument.choices and value not in argument.choices:
-            raise BadUsage(f"{name} must be one of: {', '.join(argument.choices)}")
+            raise BadUsage(
+                f"{name} must be one of: {', '.join(argument.choices)}",
+                hint="Call it again with one of these.",
+            )
     for argument in tool.arguments:
         if argument.required and not given.get(argument.name):
-            raise BadUsage(f"{tool.name} needs the argument {argument.name}", argument.description)
+            raise BadUsage(
+                f"{tool.name} needs the argument {argument.name}",
+                argument.description,
+                hint="Call it again with this argument.",
+            )
     return {name: value for name, value in given.items() if value}
 
 

@@ -74,7 +74,10 @@ of its old terminal."""
 )
 @click.option("--unwatch", "how", flag_value="unwatch", help="Stop watching the session.")
 @click.option(
-    "--document", "how", flag_value="document", help="Write the session's handoff document."
+    "--document",
+    "how",
+    flag_value="document",
+    help="Write a handoff document from a copy of the session. This may cost a request.",
 )
 def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
     """Adopt a session that cockpit did not start.
@@ -82,7 +85,7 @@ def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
     Ends the session's process, and reopens the session as a new agent in the same directory, with
     its whole conversation. Asks first.
 
-    --watch, --unwatch and --document only read the session, and do not ask.
+    --watch, --unwatch and --document leave the session as it is, and do not ask.
     """
     from cockpit.cli.requests import ask, remote_host, supervisor_address
     from cockpit.cli.status import other_sessions
@@ -161,4 +164,8 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         "in one of cockpit's panes, in the same directory."
     )
     if not click.confirm("Adopt it?", default=False, err=True):
-        raise NotNow("Nothing was changed", "You did not agree.")
+        raise NotNow(
+            "Nothing was changed",
+            "You did not agree.",
+            hint="To adopt it without the question: --yes",
+        )

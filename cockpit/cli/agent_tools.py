@@ -146,6 +146,7 @@ class OwnTools:
                 raise NoSuchAgent(
                     f"This job has no document {safe_line(uri, 200)}",
                     "Documents of other jobs: search_history, read_handoff.",
+                    hint="To read one of these: read_handoff with its id",
                 )
             return _cut(await self._client.document(known[uri]))
 
@@ -283,7 +284,7 @@ class OwnTools:
         for row in status.agents:
             if row.name == name:
                 return row
-        raise NoSuchAgent(f"The agent {name} was removed")
+        raise NoSuchAgent(f"The agent {name} was removed", hint="Continue without these tools.")
 
     async def _of_job(self) -> list[tuple[HistorySession, HistoryHandoff]]:
         return _documents(await self._chain(await self._row()))

@@ -116,7 +116,9 @@ def _seconds(written: str) -> float:
     try:
         seconds = duration(written)
     except ValueError as error:
-        raise BadUsage(f"{quoted(written)} is not a duration", str(error)) from None
+        raise BadUsage(
+            f"{quoted(written)} is not a duration", str(error), hint="Try: 10m"
+        ) from None
     if seconds <= 0:
         raise BadUsage("A snooze must be longer than 0", hint="Try: 10m")
     return seconds

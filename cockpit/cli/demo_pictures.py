@@ -63,7 +63,9 @@ def writable(folder: Path) -> Iterator[None]:
             pass
     except OSError as error:
         reason = f"{folder}: {error.strerror}."
-        raise BadUsage("Cannot save the pictures there", reason) from error
+        raise BadUsage(
+            "Cannot save the pictures there", reason, hint="Name a folder that you can write to."
+        ) from error
     try:
         yield
     finally:
@@ -77,7 +79,11 @@ def write(pictures: Pictures, folder: Path) -> None:
         for name, svg in pictures.items():
             (folder / name).write_text(svg, encoding="utf-8")
     except OSError as error:
-        raise Failed("Cannot save a picture", f"{error.filename}: {error.strerror}.") from error
+        raise Failed(
+            "Cannot save a picture",
+            f"{error.filename}: {error.strerror}.",
+            hint="Name a folder that you can write to, with free disk space.",
+        ) from error
 
 
 class Camera:

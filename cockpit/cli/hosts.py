@@ -41,4 +41,8 @@ def exec_remote(argv: Sequence[str]) -> NoReturn:
     try:
         os.execvpe(argv[0], list(argv), kept)
     except OSError as error:
-        raise ProgramMissing(f"Cannot run {quoted(argv[0])} on this machine", str(error)) from error
+        raise ProgramMissing(
+            f"Cannot run {quoted(argv[0])} on this machine",
+            str(error),
+            hint="Install it, or change the host's `connect` in cockpit.toml.",
+        ) from error

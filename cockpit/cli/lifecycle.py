@@ -260,7 +260,10 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
     from cockpit.cli.config_file import file_to_read
 
     if directory is not None and not directory.is_dir():
-        raise BadUsage(f"--directory: no such folder: {quoted(str(directory))}")
+        raise BadUsage(
+            f"--directory: no such folder: {quoted(str(directory))}",
+            hint="Create it, or name another folder.",
+        )
     config, named = file_to_read(common_options().config)
     return {
         "directory": None if directory is None else str(directory.absolute()),

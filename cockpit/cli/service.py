@@ -122,7 +122,11 @@ def remove() -> int:
     try:
         unit.path.unlink()
     except OSError as error:
-        raise Failed(f"Cannot delete {unit.path}", str(error)) from error
+        raise Failed(
+            f"Cannot delete {unit.path}",
+            str(error),
+            hint="Make the folder writable, or delete the file yourself.",
+        ) from error
     run_all(unit.after_removal())
     say(f"Removed {unit.path}. A running supervisor keeps running; stop it with: cockpit down")
     return 0
@@ -188,7 +192,9 @@ def _installed_text(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Failed(f"Cannot read {path}", str(error)) from error
+        raise Failed(
+            f"Cannot read {path}", str(error), hint="Make the file readable, or delete it."
+        ) from error
     if MARKER not in text:
         raise NotNow(
             f"{safe_line(str(path))} was not written by cockpit",
@@ -205,7 +211,9 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, text.encode())
     except OSError as error:
-        raise Failed(f"Cannot write {path}", str(error)) from error
+        raise Failed(
+            f"Cannot write {path}", str(error), hint="Make the folder writable."
+        ) from error
 
 
 def _run_on_host(*words: str) -> None:

@@ -146,4 +146,8 @@ def _ask(question: str, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
     if not click.confirm(question, default=False, err=True):
-        raise NotNow("Nothing was changed", "You did not agree.")
+        raise NotNow(
+            "Nothing was changed",
+            "You did not agree.",
+            hint="To change it without the question: --yes",
+        )

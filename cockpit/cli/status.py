@@ -127,7 +127,11 @@ def _chosen(agents: list[Row], name: str | None) -> list[Row]:
     chosen = [row for row in agents if row["name"] == name]
     if not chosen:
         known = ", ".join(row["name"] for row in agents) or "none"
-        raise NoSuchAgent(f"No agent named {quoted(name)}", f"Agents: {known}.")
+        raise NoSuchAgent(
+            f"No agent named {quoted(name)}",
+            f"Agents: {known}.",
+            hint=f"To start a new agent: cockpit start {quoted(name)}",
+        )
     return chosen
 
 

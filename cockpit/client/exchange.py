@@ -92,7 +92,11 @@ class Exchange:
             request = h11.Request(method=method, target=target, headers=sent)
             data = [self._protocol.send(request)]
         except h11.LocalProtocolError:
-            raise BadUsage("Cannot send the request", "Invalid HTTP request.") from None
+            raise BadUsage(
+                "Cannot send the request",
+                "Invalid HTTP request.",
+                hint="Remove control characters from names and paths.",
+            ) from None
         data += [self._protocol.send(h11.Data(data=body)), self._protocol.send(h11.EndOfMessage())]
         for piece in data:
             self._writer.write(piece or b"")

@@ -128,7 +128,10 @@ class HostClient:
         """Return the name without the host. Raises `NoSuchAgent` for a name on another machine."""
         host, own_name = host_and_name(name)
         if host != self.host:
-            raise NoSuchAgent(f"{quoted(name)} is not on host {self.host}")
+            raise NoSuchAgent(
+                f"{quoted(name)} is not on host {self.host}",
+                hint=f"Use a name of that host: cockpit status --host {self.host}",
+            )
         return own_name
 
     def _status(self, status: Status) -> Status:

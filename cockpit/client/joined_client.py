@@ -136,7 +136,11 @@ class JoinedClient:
         client = self.members.get(host)
         if client is None:
             known = ", ".join(self.members)
-            raise BadUsage(f"No host named {quoted(host)} is configured", f"Known: {known}.")
+            raise BadUsage(
+                f"No host named {quoted(host)} is configured",
+                f"Known: {known}.",
+                hint="Add it to cockpit.toml as a [[hosts]] table.",
+            )
         return client
 
     async def _all(self, question: Callable[[Client], Awaitable[Answer]]) -> dict[str, Answer]:

@@ -98,7 +98,10 @@ def config_file_of(path: Path, raw: bytes) -> ConfigFile:
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise BadConfig(f"{shown_path(path)}:{line}: a NUL byte; this is not a text file")
+        raise BadConfig(
+            f"{shown_path(path)}:{line}: a NUL byte; this is not a text file",
+            hint="Save the file as plain UTF-8 text.",
+        )
     digest = hashlib.sha256(raw).hexdigest()
     return ConfigFile(path, _parsed(path, text), lines_of(text), digest, text=text)
 
@@ -140,7 +143,10 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
             "Strings need quotes; a [table] header needs its own line.",
         ) from None
     except RecursionError:
-        raise BadConfig(f"{shown_path(path)}:1: nested too deeply") from None
+        raise BadConfig(
+            f"{shown_path(path)}:1: nested too deeply",
+            hint="Use fewer levels of tables and arrays.",
+        ) from None
 
 
 def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
@@ -156,13 +162,21 @@ def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
                 "A repository's configuration must be a regular file in the repository.",
                 "To use the file it points to, pass that file with --config.",
             ) from None
-        raise BadConfig(f"{shown}: cannot be read", error.strerror or str(error)) from None
+        raise BadConfig(
+            f"{shown}: cannot be read",
+            error.strerror or str(error),
+            hint="Check the path and its permissions.",
+        ) from None
     try:
         _check(path, os.fstat(handle))
         with os.fdopen(handle, "rb", closefd=False) as stream:
             raw = stream.read(largest + 1)
     except OSError as error:
-        raise BadConfig(f"{shown}: cannot be read", error.strerror or str(error)) from None
+        raise BadConfig(
+            f"{shown}: cannot be read",
+            error.strerror or str(error),
+            hint="Check the path and its permissions.",
+        ) from None
     finally:
         os.close(handle)
     if len(raw) > largest:
@@ -178,7 +192,7 @@ def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
 def _check(path: Path, found: os.stat_result) -> None:
     shown = shown_path(path)
     if not stat.S_ISREG(found.st_mode):
-        raise BadConfig(f"{shown}: not a file")
+        raise BadConfig(f"{shown}: not a file", hint="Name a regular file.")
     if found.st_uid not in (os.geteuid(), 0):
         raise BadConfig(
             f"{shown}: belongs to another user",

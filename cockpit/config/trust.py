@@ -58,4 +58,8 @@ def _remember(places: Places, known: dict[str, str]) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise Failed(f"Cannot write {places.trusted}", error.strerror or str(error)) from None
+        raise Failed(
+            f"Cannot write {places.trusted}",
+            error.strerror or str(error),
+            hint="Check the free disk space and the folder's permissions.",
+        ) from None

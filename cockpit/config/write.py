@@ -125,9 +125,15 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
             document.add(tomlkit.nl())
         document["agents"] = agents
     if not isinstance(agents, AoT):
-        raise BadConfig(f"{shown_path(path)}: agents are not written as [[agents]] tables")
+        raise BadConfig(
+            f"{shown_path(path)}: agents are not written as [[agents]] tables",
+            hint="Write each agent as its own [[agents]] table; then try again.",
+        )
     if any(one.get("name") == agent.name for one in agents):
-        raise BadConfig(f'{shown_path(path)}: agent "{agent.name}" already exists')
+        raise BadConfig(
+            f'{shown_path(path)}: agent "{agent.name}" already exists',
+            hint="Choose another name, or change that agent's table.",
+        )
     agents.append(_as_table(agent, path.parent))
     replace_file(path, tomlkit.dumps(document))
 

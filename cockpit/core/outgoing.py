@@ -40,7 +40,10 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in environment:
-            raise Failed(f"{match[1]} is not set in the supervisor's environment")
+            raise Failed(
+                f"{match[1]} is not set in the supervisor's environment",
+                hint="Set it, then: cockpit restart",
+            )
         return environment[match[1]]
 
     return _VARIABLE.sub(value, text)
@@ -58,7 +61,10 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
         try:
             key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
         except binascii.Error:
-            raise Failed("the webhook's secret is not base64 after whsec_") from None
+            raise Failed(
+                "the webhook's secret is not base64 after whsec_",
+                hint="Copy the whole secret from the receiver's settings.",
+            ) from None
     signed = f"{ident}.{timestamp}.".encode() + body
     digest = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     return {

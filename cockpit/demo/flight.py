@@ -193,6 +193,7 @@ def take_off(flown: Flight, *, empty: bool = False) -> None:
         raise Failed(
             f"The supervisor did not start: `cockpit up` exited with {code}",
             safe_text("\n".join(detail)),
+            hint="To check this machine: cockpit doctor",
         )
 
 
@@ -237,5 +238,9 @@ def simulated_model() -> Iterator[str]:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         if not url:
-            raise Failed("The simulated model did not start", "Its output is above.")
+            raise Failed(
+                "The simulated model did not start",
+                "Its output is above.",
+                hint="Please report it with that output.",
+            )
         yield url

@@ -140,5 +140,9 @@ def git(directory: Path, arguments: tuple[str, ...], environment: Mapping[str, s
         check=False,
     )
     if run.returncode:
-        raise Failed("The scratch repository could not be created.", run.stderr.strip())
+        raise Failed(
+            "The scratch repository could not be created.",
+            run.stderr.strip(),
+            hint="Check the free space of the temporary folder, and git --version.",
+        )
     return run.stdout

@@ -165,7 +165,10 @@ class Gateway:
             async with self._upstream.ask(asked.method, target, sent, await body()) as answer:
                 kept = {name: text for name, text in answer.headers.items() if name in _RETURNED}
                 if asked.upgrades and answer.status == 200 and not is_stream(answer):
-                    raise BadUsage("WebSocket is not supported for this path")
+                    raise BadUsage(
+                        "WebSocket is not supported for this path",
+                        hint="Use HTTP; /v1/events can send Server-Sent Events.",
+                    )
                 yield _Returned(answer.status, kept, answer.blocks)
         finally:
             self._open -= 1

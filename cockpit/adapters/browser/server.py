@@ -360,9 +360,17 @@ class Connection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("The response has already begun")
         answer = _problem(
-            BadUsage("Malformed HTTP request", "It is not HTTP/1.1, or a header line is too long.")
+            BadUsage(
+                "Malformed HTTP request",
+                "It is not HTTP/1.1, or a header line is too long.",
+                hint="Send an HTTP/1.1 request; /openapi.json describes each request.",
+            )
             if status == 400
-            else Failed("cockpit serve failed to answer", "The error is in its terminal.")
+            else Failed(
+                "cockpit serve failed to answer",
+                "The error is in its terminal.",
+                hint="Try again. If it fails again, please report it with that output.",
+            )
         )
         answer.force_close()
         return answer
@@ -396,12 +404,19 @@ async def _body(request: web.Request) -> bytes:
                 held += block
                 if len(held) > LARGEST_BODY:
                     limit = f"The limit is {LARGEST_BODY // 1024} KiB."
-                    raise BadUsage("The request is too long", limit)
+                    raise BadUsage(
+                        "The request is too long",
+                        limit,
+                        hint="Put a long text into a file that the agent reads.",
+                    )
     except TimeoutError:
         limit = f"The limit is {BODY_SECONDS:g} s."
         raise _Late("The request was not received in time", limit, "Try again.") from None
     except web.RequestPayloadError:
-        raise BadUsage("Malformed request body") from None
+        raise BadUsage(
+            "Malformed request body",
+            hint="Send a JSON object; /openapi.json describes each request.",
+        ) from None
     return held
 
 
@@ -461,7 +476,11 @@ def _check_handshake(request: web.Request) -> None:
     except ValueError:  # a key that is not ASCII
         possible = False
     if not possible:
-        raise BadUsage("The WebSocket handshake is not valid", "Version 13 (RFC 6455) is required.")
+        raise BadUsage(
+            "The WebSocket handshake is not valid",
+            "Version 13 (RFC 6455) is required.",
+            hint="Connect with a WebSocket client.",
+        )
 
 
 async def _send_messages(request: web.Request, answer: Answer) -> web.WebSocketResponse:

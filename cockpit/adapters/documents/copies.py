@@ -86,5 +86,8 @@ class Copies:
 def checked(handoff: str) -> str:
     """Return the handoff's id unchanged. Raises `BadUsage` unless the id is safe as a file name."""
     if not _ID.fullmatch(handoff):
-        raise BadUsage(f"{safe_line(handoff)} is not a handoff id")
+        raise BadUsage(
+            f"{safe_line(handoff)} is not a handoff id",
+            hint="To list the handoffs with their ids: cockpit history",
+        )
     return handoff

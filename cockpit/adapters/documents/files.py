@@ -197,13 +197,17 @@ class Documents:
         try:
             data = read_file(path, LARGEST + 1, cut=True, any_owner=True)
         except NotPlain as odd:
-            raise BadUsage(f"{safe_line(str(path))} {odd.strerror}") from None
+            raise BadUsage(
+                f"{safe_line(str(path))} {odd.strerror}",
+                hint="Name a regular file, such as a document listed by: cockpit history",
+            ) from None
         except OSError as error:
             raise _unreadable(path, error) from None
         if len(data) > LARGEST:
             raise BadUsage(
                 f"{safe_line(str(path))} is too long for a handoff document",
                 f"The limit is {LARGEST // 1024} KiB.",
+                hint="Shorten it, or name another file.",
             )
         return data.decode("utf-8", "replace")
 
@@ -240,7 +244,7 @@ class Documents:
             with guarded_folder.entered(path.parent) as descriptor:
                 return _own_text(Path(path.name), shown, descriptor)
         except Failed as linked:
-            raise BadUsage(linked.title, linked.detail) from None
+            raise BadUsage(linked.title, linked.detail, hint="Use a path without links.") from None
         except OSError as error:
             raise _unreadable(shown, error) from None
 
@@ -356,7 +360,10 @@ def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
 
 
 def _unreadable(path: Path, error: OSError) -> BadUsage:
-    return BadUsage(f"Cannot read {safe_line(str(path))}: {os.strerror(error.errno or 0)}")
+    return BadUsage(
+        f"Cannot read {safe_line(str(path))}: {os.strerror(error.errno or 0)}",
+        hint="To list the documents of all jobs: cockpit history",
+    )
 
 
 def _refusal_reason(found: os.stat_result) -> str | None:
@@ -415,7 +422,11 @@ def _write_new(folder: int, created: datetime, data: bytes) -> str:
             # The file may be from before a crash, when its folder was not synced.
             guarded_folder.write_durably(folder, name, data, replace=True)
         return name
-    raise Failed("Cannot create the handoff document", "All names for this second are in use.")
+    raise Failed(
+        "Cannot create the handoff document",
+        "All names for this second are in use.",
+        hint="Move old documents out of that folder.",
+    )
 
 
 def _holds(folder: int, name: str, data: bytes) -> bool:

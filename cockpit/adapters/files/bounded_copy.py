@@ -115,7 +115,9 @@ class BoundedCopy:
 
     def _check(self) -> None:
         if self._stopped:
-            raise Failed("The session was not copied in time")
+            raise Failed(
+                "The session was not copied in time", hint="Try again when the disk is less busy."
+            )
 
 
 async def run_copy(work: Callable[[BoundedCopy], None]) -> None:
@@ -128,9 +130,17 @@ async def run_copy(work: Callable[[BoundedCopy], None]) -> None:
 
 
 def _too_large(detail: str) -> Failed:
-    return Failed("The session is too large to copy", detail)
+    return Failed(
+        "The session is too large to copy",
+        detail,
+        hint="Hand the agent off; a new session has a short transcript.",
+    )
 
 
 def _failed(path: Path, error: OSError) -> Failed:
     named = safe_line(str(error.filename or path))
-    return Failed("Cannot copy the session", f"{named}: {error.strerror or error}.")
+    return Failed(
+        "Cannot copy the session",
+        f"{named}: {error.strerror or error}.",
+        hint="Check the folder's permissions and the free disk space.",
+    )

@@ -187,7 +187,11 @@ class GitCommand:
             seal = sealed(snapshot, self.private, bare=bare)
             variables = seal.__enter__()
         except OSError as error:
-            raise Hindered("Cannot run git", f"{directory}: {error.strerror}") from error
+            raise Hindered(
+                "Cannot run git",
+                f"{directory}: {error.strerror}",
+                hint="Check that the directory exists and that processes can be started.",
+            ) from error
         try:
             yield variables
         finally:
@@ -363,7 +367,11 @@ class GitCommand:
                 f"{self.program!a} is not on PATH.",
                 INSTALL_HINT,
             )
-        return Hindered("Cannot run git", f"{directory}: {error.strerror}")
+        return Hindered(
+            "Cannot run git",
+            f"{directory}: {error.strerror}",
+            hint="Check that the directory exists and that processes can be started.",
+        )
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -39,7 +39,9 @@ class GitCommitRefs:
         if answer.ok or (await self.command.run(directory, "show-ref", "-q", "--verify", name)).ok:
             return name
         raise Failed(
-            f"Cannot create a reference for the commits of {safe_line(agent)}", answer.error
+            f"Cannot create a reference for the commits of {safe_line(agent)}",
+            answer.error,
+            hint="Check that the repository is writable: git fsck",
         )
 
 

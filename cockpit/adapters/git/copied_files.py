@@ -47,5 +47,9 @@ def _bring(source: Path, target: Path, name: str) -> bool:
             shutil.copy2(there, here)
     except (OSError, shutil.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)[:300]
-        raise Failed(f"Cannot copy {name} into the worktree", why) from error
+        raise Failed(
+            f"Cannot copy {name} into the worktree",
+            why,
+            hint="Make it readable, or remove it from worktree.copy_files.",
+        ) from error
     return True

@@ -207,7 +207,11 @@ class GitWorktrees:
         try:
             return await asyncio.to_thread(look)
         except OSError as error:
-            raise Failed(f"Cannot read {directory}", str(error.strerror)) from error
+            raise Failed(
+                f"Cannot read {directory}",
+                str(error.strerror),
+                hint="Check the folder's permissions, or choose another worktree.root.",
+            ) from error
 
     async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:
         """Raise `Failed` unless the folder is a worktree of this repository on this branch."""

@@ -96,7 +96,10 @@ class GitDiff:
     async def _begin(self, root: Path, *arguments: str, most: int) -> tuple[bytes, bool]:
         answer = await self._command.run_limited(root, *arguments, most=most, deadline=DEADLINE)
         if not answer.ok:
-            raise Failed(f"git {arguments[0]} failed with exit code {answer.status}")
+            raise Failed(
+                f"git {arguments[0]} failed with exit code {answer.status}",
+                hint="To see git's message, run git status in the worktree.",
+            )
         return answer.output, answer.cut
 
 

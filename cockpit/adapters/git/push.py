@@ -120,7 +120,11 @@ class GitPush:
         """
         snapshot = await self.command.snapshot(directory)
         if snapshot is None:
-            raise Failed("Nothing was pushed", f"{directory} is not in a git repository.")
+            raise Failed(
+                "Nothing was pushed",
+                f"{directory} is not in a git repository.",
+                hint="Start the agent in a repository, or set push_on_success = false.",
+            )
         if named := deciding_push(snapshot.settings):
             key = safe_line(os.fsdecode(named[0]), 200)
             raise Failed(
@@ -197,6 +201,7 @@ class GitPush:
             raise Failed(
                 "No pull request was opened",
                 f"{safe_line(branch)} has no commits of its own.",
+                hint="Commit on the branch first, or set create_pr = false.",
             )
         program = shutil.which("gh", path=self.command.environment.get("PATH", os.defpath))
         shown = by_hand(["gh", *words], directory)
@@ -231,7 +236,11 @@ class GitPush:
             directory, "log", "-z", "--reverse", "--format=%s", "--max-count=50", *which, "--"
         )
         if not listed.ok:
-            raise Failed("Cannot list the commits for the pull request", listed.error)
+            raise Failed(
+                "Cannot list the commits for the pull request",
+                listed.error,
+                hint="Check the branch and worktree.base_branch.",
+            )
         found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
         return [safe_line(subject, 200).strip() or branch for subject in found]
 

@@ -153,7 +153,9 @@ def _check_names(blobs: list[_Blob]) -> None:
         if odd or not links.isdisjoint(above):
             name = safe_line(os.fsdecode(one.name), 200)
             raise Failed(
-                f"{name!a} is not a valid file name", "It points outside the folder, or into .git."
+                f"{name!a} is not a valid file name",
+                "It points outside the folder, or into .git.",
+                hint="Nothing was restored. The file is in the commit; copy it by hand: git show",
             )
 
 

@@ -100,7 +100,11 @@ class Snapshots:
         option = (f"--git-dir={folder}",)
         status, output, error = self._ask(where, (*option, "rev-parse", "--git-common-dir"))
         if status:
-            raise Failed(f"Not a git worktree: {safe_line(str(where))}", error)
+            raise Failed(
+                f"Not a git worktree: {safe_line(str(where))}",
+                error,
+                hint="To list the worktrees: git worktree list",
+            )
         places = Places(folder, _real(where, output), where)
         return Snapshot(places, self._settings(where, option))
 
@@ -127,7 +131,9 @@ class Snapshots:
         try:
             return git_settings.parse(output)
         except ValueError as error:
-            raise Failed(title, str(error)) from error
+            raise Failed(
+                title, str(error), hint="To check it: git config --list --show-origin"
+            ) from error
 
 
 @contextmanager

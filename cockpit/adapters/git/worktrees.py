@@ -138,7 +138,10 @@ class Git:
         `Failed` if the file cannot be written.
         """
         if not pattern or re.search(r"[\0\r\n]", pattern):
-            raise BadUsage(f"{pattern!a} is not a valid line of info/exclude")
+            raise BadUsage(
+                f"{pattern!a} is not a valid line of info/exclude",
+                hint="Name a folder without line breaks in handoff.directory.",
+            )
         answer = await self.command.run(directory, "rev-parse", "--git-path", "info/exclude")
         prefix = await self.command.run(directory, "rev-parse", "--show-prefix")
         if answer.ok:
@@ -163,7 +166,11 @@ def exclude(path: Path, pattern: str) -> None:
             raise Failed(
                 f"{path} is a link", "cockpit does not follow it.", "Replace it with a file."
             ) from error
-        raise Failed(f"Cannot write {path}", str(error.strerror)) from error
+        raise Failed(
+            f"Cannot write {path}",
+            str(error.strerror),
+            hint="Make the repository's git directory writable.",
+        ) from error
 
 
 def _add_line(path: Path, file: FileIO, line: bytes) -> None:
@@ -173,7 +180,11 @@ def _add_line(path: Path, file: FileIO, line: bytes) -> None:
             f"{path} is not a file", "Nothing was written to it.", "Replace it with a file."
         )
     if found.st_size > LARGEST_EXCLUDE:
-        raise Failed(f"{path} is larger than {LARGEST_EXCLUDE // 1_000_000} MB", "It is not read.")
+        raise Failed(
+            f"{path} is larger than {LARGEST_EXCLUDE // 1_000_000} MB",
+            "It is not read.",
+            hint="Shorten the file, then try again.",
+        )
     file.seek(0)
     content = file.read(LARGEST_EXCLUDE)
     if line not in content.splitlines():

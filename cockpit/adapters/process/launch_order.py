@@ -69,7 +69,11 @@ class LaunchOrders:
 
     def _fields(self, launch: Launch) -> Iterator[bytes]:
         if not launch.argv:
-            raise BadUsage("Nothing to start", "The argument vector is empty.")
+            raise BadUsage(
+                "Nothing to start",
+                "The argument vector is empty.",
+                hint="Name a program: cockpit start NAME -- COMMAND",
+            )
         yield MAGIC
         yield field(os.path.realpath(launch.directory))
         yield field(str(launch.lease.absolute()) if launch.lease else "")
@@ -78,7 +82,10 @@ class LaunchOrders:
         yield b"%d" % len(launch.environment)
         for name, value in launch.environment.items():
             if not name or "=" in name:
-                raise BadUsage(f"{name!a} is not a valid variable name")
+                raise BadUsage(
+                    f"{name!a} is not a valid variable name",
+                    hint="Correct the name in env, in cockpit.toml.",
+                )
             yield field(f"{name}={value}")
         yield from (field(argument) for argument in launch.argv)
         if launch.prompt_file is not None:
@@ -118,7 +125,11 @@ class LaunchOrders:
         try:
             make_private_folder(folder)
         except OSError as error:
-            raise Hindered(f"Cannot create {folder}", str(error.strerror)) from error
+            raise Hindered(
+                f"Cannot create {folder}",
+                str(error.strerror),
+                hint="Check the free disk space and the folder's permissions.",
+            ) from error
 
     def _write(self, path: Path, content: bytes) -> None:
         try:
@@ -164,5 +175,9 @@ def field(text: str) -> bytes:
     """Return one field of a launch file, in the file system's encoding."""
     raw = text.encode("utf-8", "surrogateescape")
     if b"\0" in raw:
-        raise BadUsage("Cannot pass a NUL byte to a program", repr(text[:60]))
+        raise BadUsage(
+            "Cannot pass a NUL byte to a program",
+            repr(text[:60]),
+            hint="Remove it from the prompt, the arguments or the environment.",
+        )
     return raw

@@ -123,6 +123,9 @@ WantedBy=default.target
 def _quoted(text: str) -> str:
     """Quote one word of a unit file, so that systemd reads no specifier in it."""
     if not text.isprintable():
-        raise BadUsage(f"A unit file cannot contain {text!a}")
+        raise BadUsage(
+            f"A unit file cannot contain {text!a}",
+            hint="Use a path without control characters for COCKPIT_HOME and --config.",
+        )
     inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{inner}"'

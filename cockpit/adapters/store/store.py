@@ -64,7 +64,11 @@ class Store:
         except sqlite3.DatabaseError as broken:
             self.put_aside = _put_aside(self.path)
             if self.put_aside is None:
-                raise Failed(f"Cannot open {self.path}", str(broken)) from None
+                raise Failed(
+                    f"Cannot open {self.path}",
+                    str(broken),
+                    hint="Check the free disk space and the folder's permissions: cockpit doctor",
+                ) from None
             self._database = _connect(self.path)
         return self
 

@@ -138,6 +138,7 @@ def write_configuration(path: Path) -> None:
         raise Failed(
             "Cannot write the configuration of the tmux server",
             f"{path}: {error.strerror}",
+            hint="Check the free disk space and the folder's permissions.",
         ) from error
 
 

@@ -121,7 +121,9 @@ class Tmux:
         """See `Panes.open`. Raises `BadUsage` for a label with other characters than letters,
         digits and `._:@/+-`."""
         if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(f"{label!a} is not a valid pane label")
+            raise BadUsage(
+                f"{label!a} is not a valid pane label", hint="Use letters, digits, - and _."
+            )
         # On a thread: writes files, and searches a prompt of any size for secrets.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))
         name = label if NAME_PATTERN.fullmatch(label) else "agent"
@@ -195,7 +197,9 @@ class Tmux:
         the word."""
         check_pane(pane)
         if not KEY_PATTERN.fullmatch(key):
-            raise BadUsage(f"{key!a} is not a key name")
+            raise BadUsage(
+                f"{key!a} is not a key name", hint="Use a tmux key name, such as Enter or C-c."
+            )
         await self._ask(["copy-mode", "-q", "-t", pane], ["send-keys", "-t", pane, key])
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:

@@ -138,7 +138,9 @@ class TmuxServer:
             ending = await self.processes.end(identity, "", patience=patience)
             if not ending.gone:
                 raise Failed(
-                    "The tmux server did not end", f"Process {identity.pid} is still running."
+                    "The tmux server did not end",
+                    f"Process {identity.pid} is still running.",
+                    hint=f"To end it: kill -9 {identity.pid}",
                 )
         for path in (self.command.socket, self.record, self._lock()):
             with suppress(FileNotFoundError):
@@ -179,9 +181,17 @@ class TmuxServer:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             entry = folder.lstat()
         except OSError as error:
-            raise Failed(f"Cannot create {folder}", str(error.strerror)) from error
+            raise Failed(
+                f"Cannot create {folder}",
+                str(error.strerror),
+                hint="Check the permissions of the folder above it.",
+            ) from error
         if entry.st_uid != os.geteuid():
-            raise Failed(f"{folder} belongs to another user", "That user could replace the socket.")
+            raise Failed(
+                f"{folder} belongs to another user",
+                "That user could replace the socket.",
+                hint="Remove it, or ask that user to.",
+            )
         write_configuration(self.command.config)
 
     async def _revived(self) -> bool:

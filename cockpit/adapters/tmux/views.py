@@ -202,7 +202,9 @@ class TmuxViews:
         """
         session, client = await self._terminal_at_home()
         if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(f"{label!a} is not a valid window label")
+            raise BadUsage(
+                f"{label!a} is not a valid window label", hint="Use letters, digits, - and _."
+            )
         window = await self._remote_window(label) or await self._new_remote_window(label, launch)
         await self._select_window(client, f"{session}:{window}")
 

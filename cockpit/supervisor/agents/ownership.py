@@ -28,7 +28,11 @@ async def checked_document(
     text = await read_document(dependencies, Path(path), read)
     problems = [problem.text for problem in document.validate(text) if not problem.mends]
     if problems:
-        raise BadUsage(f"{safe_line(path)} is not a handoff document", "\n".join(problems))
+        raise BadUsage(
+            f"{safe_line(path)} is not a handoff document",
+            "\n".join(problems),
+            hint="Correct these points in the file, then try again.",
+        )
     refuse_foreign_document(text, path, agent.name, agent.record.session)
     return path
 

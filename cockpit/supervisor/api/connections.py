@@ -204,7 +204,13 @@ class UserOnly(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Respond to data that is not HTTP, with cockpit's own message instead of uvicorn's."""
-        self._answer(400, BadUsage("Invalid HTTP/1.1 request"))
+        self._answer(
+            400,
+            BadUsage(
+                "Invalid HTTP/1.1 request",
+                hint="Send an HTTP/1.1 request; GET /openapi.json describes each request.",
+            ),
+        )
 
     # The time limit of a request
 

@@ -83,7 +83,9 @@ def check_address(path: bytes, query: bytes) -> None:
     """Raise `BadUsage` if the path or the query is too long or not valid text."""
     if len(path) + len(query) > LONGEST_ADDRESS:
         raise BadUsage(
-            "The request URL is too long", f"The maximum is {LONGEST_ADDRESS // 1024} KiB."
+            "The request URL is too long",
+            f"The maximum is {LONGEST_ADDRESS // 1024} KiB.",
+            hint="Shorten the query.",
         )
     # A search text may have any character, because it is used neither as a name nor as a path.
     asked = [part for part in query.split(b"&") if not part.startswith(b"search=")]
@@ -91,7 +93,10 @@ def check_address(path: bytes, query: bytes) -> None:
         try:
             _check_text(unquote_to_bytes(part).decode())
         except UnicodeDecodeError:
-            raise BadUsage("The request URL is not UTF-8") from None
+            raise BadUsage(
+                "The request URL is not UTF-8",
+                hint="Encode the URL as UTF-8, with percent-encoding.",
+            ) from None
 
 
 def check_values(value: Any) -> None:
@@ -110,16 +115,24 @@ def check_values(value: Any) -> None:
 def _check_text(text: str) -> None:
     if "\0" in text:
         raise BadUsage(
-            "The request contains a NUL character", "Names and paths cannot contain one."
+            "The request contains a NUL character",
+            "Names and paths cannot contain one.",
+            hint="Remove it.",
         )
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadUsage("The request contains a lone surrogate", "It is not valid text.") from None
+        raise BadUsage(
+            "The request contains a lone surrogate", "It is not valid text.", hint="Send UTF-8."
+        ) from None
 
 
 def as_bad_usage(error: Exception) -> BadUsage | None:
     """Return a `BadUsage` for an error caused by a path in the request; else None."""
     if isinstance(error, OSError) and error.errno in _OF_A_PATH:
-        return BadUsage("Cannot use a path in the request", error.strerror or str(error))
+        return BadUsage(
+            "Cannot use a path in the request",
+            error.strerror or str(error),
+            hint="Check the path and its permissions.",
+        )
     return None

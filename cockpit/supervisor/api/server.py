@@ -423,15 +423,25 @@ async def _body(request: Request, kind: type[Verb]) -> Verb:
         raw += chunk
         if len(raw) > LARGEST_REQUEST:
             raise BadUsage(
-                "The request is too long", f"The maximum is {LARGEST_REQUEST // 1024} KiB."
+                "The request is too long",
+                f"The maximum is {LARGEST_REQUEST // 1024} KiB.",
+                hint="Put a long prompt into a file that the agent reads.",
             )
     title = f"The request {kind.verb} is not valid"
     try:
         found = json.loads(raw or b"{}")
     except RecursionError:
-        raise BadUsage(title, "The body is nested too deeply.") from None
+        raise BadUsage(
+            title,
+            "The body is nested too deeply.",
+            hint="Send fewer levels; GET /openapi.json describes each request.",
+        ) from None
     except ValueError:
-        raise BadUsage(title, "The body is not JSON.") from None
+        raise BadUsage(
+            title,
+            "The body is not JSON.",
+            hint="Send a JSON object; GET /openapi.json describes each request.",
+        ) from None
     check_values(found)
     return validated(kind, found, title)
 
@@ -495,7 +505,11 @@ def bind(path: Path) -> Listener:
         listener.bind(str(path))
     except OSError as error:
         listener.close()
-        raise Failed(f"Cannot bind {path}", error.strerror or str(error)) from error
+        raise Failed(
+            f"Cannot bind {path}",
+            error.strerror or str(error),
+            hint="Check the free disk space, and COCKPIT_HOME's permissions and length.",
+        ) from error
     listener.listen(64)
     listener.setblocking(False)
     return listener

@@ -59,7 +59,7 @@ class _Read:
 
 
 class ElsewhereDocuments:
-    """Performs `DocumentSession`."""
+    """Writes the handoff document of a session that cockpit did not start (`DocumentSession`)."""
 
     def __init__(
         self, dependencies: Dependencies, fleet: Fleet, sessions: Sessions, others: OtherSessions
@@ -207,7 +207,11 @@ class ElsewhereDocuments:
             if complaint is not None:
                 parts.event_log.record(Plain("handoff.template_failed"), complaint)
         if problems := document.validate(text, complete=True):
-            raise Failed("The document is not valid", "; ".join(map(str, problems)))
+            raise Failed(
+                "The document is not valid",
+                "; ".join(map(str, problems)),
+                hint="Correct handoff.template, or remove it, then try again.",
+            )
         return text
 
     def _front(

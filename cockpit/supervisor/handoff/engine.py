@@ -164,6 +164,7 @@ class Engine:
                 "The handoff has no document yet."
                 if agent.handoff
                 else "No handoff is in progress.",
+                hint=f"To write one: cockpit handoff {agent.name}",
             )
         return self._document_builder.continuation(agent, agent.handoff.document)
 

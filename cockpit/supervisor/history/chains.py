@@ -233,6 +233,7 @@ class History:
         raise NoSuchAgent(
             f"The handoff {record.id} has no document",
             record.why or "The document is not written yet, or it was removed and has no copy.",
+            hint="To list the handoffs with a document: cockpit history",
         )
 
     def agent_of(self, named: str, only: str | None = None) -> str:
@@ -315,13 +316,19 @@ class History:
         """Read a whole transcript, unless the file has not changed since the last read. Blocks."""
         record = self._records.path(session)
         if record is None:
-            raise NoSuchAgent(f"The transcript of session {session.number} was removed")
+            raise NoSuchAgent(
+                f"The transcript of session {session.number} was removed",
+                hint="Its handoff documents remain: cockpit history",
+            )
         try:
             size, changed = stamp(record)
         except OSError as error:
             raise _unreadable(session, error) from error
         if size > LARGEST:
-            raise Failed(f"The transcript of session {session.number} is too large to read")
+            raise Failed(
+                f"The transcript of session {session.number} is too large to read",
+                hint="Its handoff documents remain: cockpit history",
+            )
         key = str(record), size, changed
         if self._past_facts is None or self._past_facts[0] != key:
             self._past_facts = key, self._counted(session, record, runtime, environment)
@@ -410,7 +417,11 @@ def _empty_chain(job: JobRecord) -> HistoryChain:
 
 def _unreadable(session: SessionRecord, error: OSError) -> Failed:
     title = f"Cannot read the transcript of session {session.number}"
-    return Failed(title, str(error.strerror))
+    return Failed(
+        title,
+        str(error.strerror),
+        hint="Check the file's permissions; cockpit history shows its path.",
+    )
 
 
 def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:

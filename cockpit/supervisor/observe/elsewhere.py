@@ -54,7 +54,7 @@ class _Watched:
 
 
 class ElsewhereWatch:
-    """Performs `WatchSession`, and notifies the user."""
+    """Watches sessions that cockpit did not start (`WatchSession`), and notifies the user."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet, others: OtherSessions) -> None:
         self._dependencies = dependencies

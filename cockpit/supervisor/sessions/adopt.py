@@ -42,7 +42,10 @@ def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane
             continue
         try:
             if not origin.marker.startswith(f"{agent_name(pane.label)}-"):
-                raise BadUsage("Its marker belongs to another agent", "", "")
+                raise BadUsage(
+                    "Its marker belongs to another agent",
+                    hint=f"To end it: kill {pane.pid}",
+                )
             agents.append(_observed(fleet, pane.label, origin))
         except CockpitError as refused:
             _record_unowned(dependencies, pane, origin, refused)

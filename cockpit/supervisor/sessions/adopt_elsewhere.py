@@ -43,7 +43,7 @@ MODE_SECONDS = 60.0
 
 
 class Adoption:
-    """Performs `Adopt`."""
+    """Ends a session that cockpit did not start, and reopens it as an agent (`Adopt`)."""
 
     def __init__(
         self,

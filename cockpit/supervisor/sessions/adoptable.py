@@ -41,7 +41,9 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, found: LiveS
     await slow.ask(("elsewhere", found.id), partial(live.check_reopenable, found), READ_SECONDS)
     if not await slow.ask(found.directory, found.directory.is_dir):
         raise BadUsage(
-            f"{shown_directory(found)} is not a directory", "The session was started there."
+            f"{shown_directory(found)} is not a directory",
+            "The session was started there.",
+            hint="Create the directory again, then adopt the session.",
         )
 
 

@@ -33,7 +33,7 @@ from cockpit.wire.verbs import Continue, Start
 
 
 class Continuation:
-    """Performs `Continue`."""
+    """Starts an agent that continues from a handoff document (`Continue`)."""
 
     def __init__(
         self,
@@ -57,7 +57,11 @@ class Continuation:
         path = await read_document(parts, named, partial(self._place_of, named))
         text = await read_document(parts, path, partial(parts.documents.read, path))
         if problems := [one.text for one in document.validate(text) if not one.mends]:
-            raise BadUsage(f"{path} is not a handoff document", "\n".join(problems))
+            raise BadUsage(
+                f"{path} is not a handoff document",
+                "\n".join(problems),
+                hint="To list the documents of all jobs: cockpit history",
+            )
         left = document.read(text)
         if asked.config:
             await self._fleet.reload(Path(asked.config), named=asked.named)

@@ -22,7 +22,7 @@ from cockpit.wire.verbs import Done, Plan
 
 
 class Planner:
-    """Performs `Plan`."""
+    """Describes what a start would do, without starting anything (`Plan`)."""
 
     def __init__(
         self,

@@ -29,7 +29,10 @@ AT_ONCE = 4
 
 
 class Resumer:
-    """Performs `Resume`, and reopens agents automatically where the settings say so."""
+    """Reopens the agents that a reboot or a crash ended (`Resume`).
+
+    With `resume = "always"`, reopens them without a request.
+    """
 
     def __init__(
         self,
@@ -117,7 +120,11 @@ class Resumer:
             self._note(agent, refused)
             return refused
         except OSError as wrong:  # for example a full disk; the others are still reopened
-            refusal = Failed(f"Cannot start {agent.name}", wrong.strerror or str(wrong))
+            refusal = Failed(
+                f"Cannot start {agent.name}",
+                wrong.strerror or str(wrong),
+                hint=f"Try again: cockpit start {agent.name} --resume",
+            )
             self._note(agent, refusal)
             return refusal
         finally:

@@ -52,6 +52,7 @@ class Stopper:
                 raise Failed(
                     f"Cannot end {agent.name}",
                     f"Processes {pids} do not end, not even with SIGKILL.",
+                    hint="They wait for the kernel, such as for a network drive. Try again later.",
                 )
         agent.exit = None
         agent.progress.acknowledge()

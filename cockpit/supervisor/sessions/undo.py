@@ -96,6 +96,7 @@ class Undo:
             raise NotNow(
                 f"{agent.name} has no previous session",
                 "Only a session that follows another one can be undone.",
+                hint=f"To see its sessions: cockpit history {agent.name}",
             )
         before = self._dependencies.store.session(session.previous)
         if before is None or not before.transcript or not is_file(before.transcript):
@@ -123,6 +124,7 @@ class Undo:
             raise Failed(
                 f"Cannot end the session of {agent.name}",
                 f"Processes {survivors} do not end, not even with SIGKILL.",
+                hint=f"Stop it first: cockpit stop {agent.name}",
             )
         self._latch_undone(again)
         try:

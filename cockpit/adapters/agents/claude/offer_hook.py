@@ -239,7 +239,11 @@ def _refusal(path: Path, reason: str) -> Failed:
 
 
 def _failed(path: Path, error: OSError) -> Failed:
-    return Failed(f"Cannot change {_shown(path)}", f"{error.strerror}. {_UNCHANGED}")
+    return Failed(
+        f"Cannot change {_shown(path)}",
+        f"{error.strerror}. {_UNCHANGED}",
+        hint="Make the file writable, then run the command again.",
+    )
 
 
 def _shown(path: Path) -> str:

@@ -102,12 +102,24 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *words: 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Failed("Gemini did not answer", f"Time limit: {COMMAND_SECONDS:.0f} s.") from None
+        raise Failed(
+            "Gemini did not answer",
+            f"Time limit: {COMMAND_SECONDS:.0f} s.",
+            hint="Try again; gemini --version shows whether it starts.",
+        ) from None
     except OSError as error:
-        raise Failed("Cannot start Gemini", str(error.strerror)) from None
+        raise Failed(
+            "Cannot start Gemini",
+            str(error.strerror),
+            hint="To check the installation: cockpit doctor",
+        ) from None
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        raise Failed(f"gemini extensions {words[0]} failed", safe_line(said, 400))
+        raise Failed(
+            f"gemini extensions {words[0]} failed",
+            safe_line(said, 400),
+            hint="Run it yourself to see the whole output: gemini extensions list",
+        )
 
 
 def _is_disabled(folder: Path, directory: Path | None) -> bool:

@@ -12,7 +12,7 @@ from cockpit.wire.verbs import Adopt, Done
 
 
 class AdoptHandler:
-    """Performs `Adopt`."""
+    """Adopts a session that cockpit did not start (`Adopt`)."""
 
     def __init__(
         self, adoption: Adoption, life: Lifetime, changed: Callable[[Agent], None]
@@ -24,7 +24,11 @@ class AdoptHandler:
     async def __call__(self, asked: Adopt) -> Done:
         """End the session's process, and reopen the session as a new agent."""
         if self._life.ending:
-            raise NotNow("The supervisor is shutting down", "You stopped it with cockpit down.")
+            raise NotNow(
+                "The supervisor is shutting down",
+                "You stopped it with cockpit down.",
+                hint="To start it again: cockpit up",
+            )
         agent = await self._adoption.adopt(asked)
         self._changed(agent)
         return Done(

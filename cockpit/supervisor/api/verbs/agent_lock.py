@@ -46,7 +46,9 @@ class UnderAgentLock:
                     )
                 if self._life.ending:
                     raise NotNow(
-                        "The supervisor is shutting down", "You stopped it with cockpit down."
+                        "The supervisor is shutting down",
+                        "You stopped it with cockpit down.",
+                        hint="To start it again: cockpit up",
                     )
                 return await perform(asked)
 

@@ -22,7 +22,7 @@ from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 
 
 class Answers:
-    """Performs `Approve`, `Refuse` and `Snooze`."""
+    """Gives the user's answer to a handoff (`Approve`, `Refuse`, `Snooze`)."""
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ UNREAD = 1.0
 
 
 class AttachHandler:
-    """Performs `Attach`."""
+    """Tells a client which pane of an agent to attach to (`Attach`)."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies

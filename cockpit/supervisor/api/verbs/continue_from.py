@@ -13,7 +13,7 @@ from cockpit.wire.verbs import (
 
 
 class ContinueHandler:
-    """Performs `Continue`."""
+    """Starts an agent from a handoff document (`Continue`)."""
 
     def __init__(self, continuation: Continuation, changed: Callable[[Agent], None]) -> None:
         self._continuation = continuation

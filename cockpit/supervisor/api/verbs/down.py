@@ -20,7 +20,7 @@ from cockpit.wire.verbs import (
 
 
 class DownHandler:
-    """Performs `Down`."""
+    """Stops the supervisor, and the agents if the request says so (`Down`)."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from cockpit.wire.verbs import Done, Finish
 
 
 class FinishHandler:
-    """Performs `Finish`."""
+    """Marks an agent's job as done (`Finish`)."""
 
     def __init__(
         self,

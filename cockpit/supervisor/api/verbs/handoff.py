@@ -28,7 +28,7 @@ from cockpit.wire.verbs import (
 
 
 class HandoffHandler:
-    """Performs `Handoff`, under the lock of the agent."""
+    """Begins a handoff, or hurries the one in progress (`Handoff`). Holds the agent's lock."""
 
     def __init__(
         self, *, dependencies: Dependencies, fleet: Fleet, engine: Engine, triggers: Triggers

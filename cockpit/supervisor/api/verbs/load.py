@@ -15,7 +15,7 @@ from cockpit.wire.verbs import (
 
 
 class LoadHandler:
-    """Performs `Load`."""
+    """Loads configuration files (`Load`)."""
 
     def __init__(self, fleet: Fleet, starter: Starter, changed: Callable[[Agent], None]) -> None:
         self._fleet = fleet

@@ -22,7 +22,7 @@ ACCEPTED_WITHIN = 8.0
 
 
 class SendHandler:
-    """Performs `Send`. Holds the agent's lock while typing."""
+    """Types a prompt into an agent's pane (`Send`). Holds the agent's lock while typing."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from cockpit.wire.verbs import (
 
 
 class StartHandler:
-    """Performs `Start`, under the lock of the agent."""
+    """Starts an agent or reopens its session (`Start`). Holds the agent's lock."""
 
     def __init__(
         self,

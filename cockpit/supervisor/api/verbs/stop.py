@@ -21,7 +21,7 @@ from cockpit.wire.verbs import (
 
 
 class StopHandler:
-    """Performs `Stop`, under the lock of the agent."""
+    """Ends an agent's process (`Stop`). Holds the agent's lock."""
 
     def __init__(
         self,

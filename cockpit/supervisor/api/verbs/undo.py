@@ -18,7 +18,7 @@ from cockpit.wire.verbs import (
 
 
 class UndoHandler:
-    """Performs `Undo`, under the lock of the agent."""
+    """Reopens the session before the last handoff (`Undo`). Holds the agent's lock."""
 
     def __init__(
         self,
