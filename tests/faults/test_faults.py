@@ -50,6 +50,15 @@ def test_a_slice_of_the_faults_loses_nothing() -> None:
 
 
 @pytest.mark.tmux
+def test_a_document_that_is_changed_during_its_review_is_read_again_and_approved() -> None:
+    under_review = "sql.insert into handoffs Reviewing after"
+    with Fleet(1) as fleet:
+        (flown,) = fleet.fly([Cycle(first=(Fault(under_review, "DOCUMENT"),), mode="prompt")])
+    assert (flown.outcome, flown.wrong) == ("done", [])
+    assert [each.name for each in flown.points if each.sprung] == [under_review]
+
+
+@pytest.mark.tmux
 @pytest.mark.skipif(kernel_log.reason_against() is not None, reason="nothing can be traced here")
 def test_a_cycle_whose_strace_gave_up_is_flown_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
