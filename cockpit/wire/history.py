@@ -34,6 +34,8 @@ class HistoryHandoff(Wire):
     ended: str | None = None
     outcome: str | None = None
     """Null while the handoff is in progress."""
+    undone: bool = False
+    """True if the user went back to the previous session after the handoff."""
     why: str | None = None
     document: str | None = None
     own_copy: str | None = Field(default=None, validation_alias="copy", serialization_alias="copy")

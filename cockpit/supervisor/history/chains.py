@@ -42,6 +42,8 @@ T = TypeVar("T")
 SESSIONS_AT_ONCE = 50
 """Number of sessions that are built before other requests are served."""
 
+WENT_BACK = frozenset({"undoing", "undone"})
+"""States of a session that the user left with an undo."""
 DOCUMENT_SECONDS = 5.0
 """Time limit for reading one document, in seconds."""
 RECORD_SECONDS = 30.0
@@ -201,7 +203,7 @@ class History:
             state=session.state,
             document=last.document if last else None,
             documents=[_document_entry(handoff) for handoff in shown if handoff.document],
-            handoffs=[_handoff(handoff) for handoff in shown],
+            handoffs=[_handoff(handoff, undone=self._is_undone(handoff)) for handoff in shown],
             handoff=last.id if last else None,
             writer=last.writer if last else None,
             outcome=last.outcome if last else None,
@@ -213,6 +215,12 @@ class History:
             ended_at=rfc3339(session.ended) if session.ended else None,
             transcript=session.transcript,
         )
+
+    def _is_undone(self, handoff: HandoffRecord) -> bool:
+        if handoff.new_session is None:
+            return False
+        new = self._dependencies.store.session(handoff.new_session)
+        return new is not None and new.state in WENT_BACK
 
     async def document(
         self, named: str, only: str | None = None, *, for_agent: bool = False
@@ -436,13 +444,14 @@ def _document_entry(handoff: HandoffRecord) -> HistoryDocument:
     )
 
 
-def _handoff(record: HandoffRecord) -> HistoryHandoff:
+def _handoff(record: HandoffRecord, *, undone: bool) -> HistoryHandoff:
     return HistoryHandoff(
         id=record.id,
         reason=record.reason,
         created=rfc3339(record.created),
         ended=rfc3339(record.ended) if record.ended else None,
         outcome=record.outcome,
+        undone=undone,
         why=record.why,
         document=record.document,
         own_copy=record.copy,

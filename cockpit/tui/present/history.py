@@ -28,6 +28,7 @@ _OUTCOMES = {
     "failed": ("×", "failed", "state-failed"),
     None: ("»", "under way", "state-handing"),
 }
+_UNDONE = ("«", "undone", "muted")
 _WRITTEN = {"agent": "by the agent", "sdk": "by a fork", "facts": "from facts"}
 _MARKED, _UNMARKED = "*", " "
 
@@ -52,6 +53,7 @@ class Entry:
     why: str | None
     found: str
     """The document's line that matches the search."""
+    undone: bool = False
     times: int = 1
     """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
     since: str = ""
@@ -115,11 +117,14 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
         cost_usd=session.cost_usd if last else None,
         why=handoff.why,
         found=handoff.found or "",
+        undone=handoff.undone,
     )
 
 
 def outcome_of(entry: Entry) -> tuple[str, str, str]:
     """Return the glyph, the word and the role of an outcome."""
+    if entry.undone:
+        return _UNDONE
     plain = str(entry.outcome).replace("_", " ")
     return _OUTCOMES.get(entry.outcome, ("·", safe_line(plain, 12), "muted"))
 

@@ -59,6 +59,8 @@ async def test_undo_twice_leads_back_to_the_first_session(cockpit: Cockpit) -> N
         (chain,) = await cockpit.client.history("api")
         states = [each.state for each in chain.sessions]
         assert states == ["live", "undone", "undone"]
+        undone = [each.undone for session in chain.sessions for each in session.handoffs]
+        assert undone == [True, True]
         told = await cockpit.events("handoff.undone")
         assert [each.data["new_session"] for each in told] == [
             second.session_id,

@@ -86,6 +86,12 @@ def test_an_outcome_of_another_version_is_shown_as_it_is() -> None:
     assert "· taken over" in plain(line(entry, 98, NOW, 8, marked=False))
 
 
+def test_a_handoff_that_was_undone_says_so() -> None:
+    undone = handoff("x", AT).model_copy(update={"undone": True})
+    (entry,) = entries([chain("api", session(1, undone))])
+    assert "« undone" in plain(line(entry, 98, NOW, 8, marked=False))
+
+
 def test_the_heading_says_what_is_left_out() -> None:
     text = plain(heading([], 98, agent="api", searched="auth", marked=1))
     assert "0 handoffs · of api · with “auth” · 1 marked" in text

@@ -253,7 +253,8 @@ class Commands:
         name = self._agent.name
         self._confirm(
             f"Go back to the previous session of {name}?",
-            "This ends the current session and reopens the previous one.",
+            "This ends the current session and reopens the previous one. Files and commits stay as "
+            "they are, also those made since the handoff.",
             Undo(name=name),
             "go back",
         )
