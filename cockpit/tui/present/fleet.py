@@ -9,10 +9,11 @@ from cockpit.core.plurals import counted
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
+from cockpit.tui.present.matching import match
 from cockpit.tui.present.row import Row
 from cockpit.tui.present.sorting import ordered
 from cockpit.tui.present.span import Span, fit, fit_words, merged
-from cockpit.tui.present.states import GROUPS, Group, group_of, look_of
+from cockpit.tui.present.states import GROUPS, Group, group_of
 from cockpit.wire.status import AgentStatus
 
 SORTED = "↓"
@@ -33,6 +34,8 @@ class AgentLine:
 
     name: str
     number: int
+    letters: tuple[int, ...] = ()
+    """The positions of the characters in the name that match the filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,15 @@ def lines_of(
 ) -> list[Line]:
     """Return one line per agent, in groups; with a filter, only agents that match all its words.
 
+    Inside a group, agents whose name matches come first.
     The default order inside a group is the supervisor's, so that an agent's row moves only when the
     agent's state changes. `airy` adds an empty line between groups.
     """
     wanted = words_wanted.lower().split()
-    shown = ordered((agent for agent in agents if _matches(agent, wanted)), sort)
+    everyone = list(agents)
+    matches = {agent.name: found for agent in everyone if (found := match(agent, wanted))}
+    shown = ordered((agent for agent in everyone if agent.name in matches), sort)
+    shown = sorted(shown, key=lambda agent: not matches[agent.name].by_name)
     lines: list[Line] = []
     number = 0
     for group in GROUPS:
@@ -77,15 +84,8 @@ def lines_of(
             lines.append(Heading(group, len(members), first=not lines))
         for agent in members:
             number += 1
-            lines.append(AgentLine(agent.name, number))
+            lines.append(AgentLine(agent.name, number, matches[agent.name].letters))
     return lines
-
-
-def _matches(agent: AgentStatus, wanted: Sequence[str]) -> bool:
-    look = look_of(agent).word
-    said = (agent.name, agent.state, look, agent.branch, agent.activity, agent.model, agent.mode)
-    text = " ".join(part.lower().replace("_", " ") for part in said if part)
-    return all(word in text for word in wanted)
 
 
 def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list[Span]:
@@ -133,7 +133,10 @@ def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> 
     for index, column in enumerate(layout.columns):
         if index:
             spans.append(Span(" " * GAP))
-        cells = _CELLS.get(column.key, _plain_cell)(row, column)
+        if column.key == "name" and place.letters:
+            cells = _matched_cell(row, column, place.letters)
+        else:
+            cells = _CELLS.get(column.key, _plain_cell)(row, column)
         spans += [_chosen(cell) for cell in cells] if selected else cells
     if row.lost:
         spans = [_faded(span) for span in spans]
@@ -156,6 +159,16 @@ def _plain_cell(row: Row, column: Column) -> list[Span]:
     text = getattr(row, column.key)
     role = "muted" if text == words.DASH else column.key
     return [Span(fit(text, column.width, right=column.right), role)]
+
+
+def _matched_cell(row: Row, column: Column, letters: Sequence[int]) -> list[Span]:
+    """Return the name with its matched characters underlined."""
+    text = fit(row.name, column.width)
+    last = len(text) if text.startswith(row.name) else len(text.rstrip(" …"))
+    return [
+        Span(sign, "name-matched" if place in letters and place < last else "name")
+        for place, sign in enumerate(text)
+    ]
 
 
 def _bar_cell(row: Row, column: Column) -> list[Span]:

@@ -73,6 +73,7 @@ def test_a_filter_wants_all_of_its_words() -> None:
     ]
     assert lines_of(agents, "nothing like it") == []
     found = lines_of([agent("api", "needs_you"), agent("web")], "needs you")
+    assert lines_of([agent("api", mode="prompt")], "ro") == []
     assert [line.name for line in found if isinstance(line, AgentLine)] == ["api"]
     asks = agent("web", "needs_you", needs=Needs(kind="review", detail="-"))
     found = lines_of([agent("api", "needs_you"), asks], "review")

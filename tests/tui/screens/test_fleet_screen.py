@@ -301,6 +301,36 @@ async def test_a_filter_leaves_only_who_has_its_words(fly: Fly) -> None:
         assert len(flight.fleet.fleet.names) == 8
 
 
+async def test_no_key_acts_on_an_agent_that_the_filter_hides(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("slash", *"zzz", "enter")
+        await flight.reads("0 of 8", "No agent matches the filter.")
+        await flight.press("a", "x", "f")
+        await flight.until(flight.toasts)
+        assert {toast.strip() for toast in flight.toasts()} == {"No agent is selected."}
+        assert flight.client.asked == []
+
+
+async def test_an_agent_that_leaves_the_filter_gives_its_keys_to_no_other(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="checkout") as flight:
+        await flight.press("slash", *"working", "enter")
+        await flight.until(lambda: len(flight.fleet.fleet.names) > 1)
+        selected = flight.app.model.selected
+        client.change(selected, state="done")
+        await flight.until(lambda: selected not in flight.fleet.fleet.names)
+        await flight.until(lambda: flight.app.model.selected is None)
+        await flight.press("escape")
+        await flight.until(lambda: flight.app.model.selected is not None)
+
+
+async def test_the_header_counts_the_agents_that_the_filter_shows(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        assert "2 need you" in flight.text()
+        await flight.press("slash", *"mailer", "enter")
+        await flight.reads("1 of 8", "1 needs you")
+
+
 async def test_events_and_help_come_and_go(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("e")

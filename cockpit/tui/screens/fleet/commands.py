@@ -336,7 +336,6 @@ class Commands:
     def _unfilter(self) -> None:
         screen = self._screen
         if not screen.fleet.filter:
-            show_reason(screen, "No filter is set.")
             return
         screen.filter.value = screen.fleet.filter = ""
         screen.filter_line.display = False

@@ -69,7 +69,7 @@ class FleetScreen(Screen[None]):
         self.feed = Feed()
         self.welcome = Lines(id="welcome")
         self.welcome.display = False
-        self.filter_line = FilterLine(self._key_of_all)
+        self.filter_line = FilterLine(self._key_of_all, self._count)
         self.filter = self.filter_line.field
         self._looking_at: tuple[str | None, str | None] = (None, None)
         self._live = False
@@ -138,6 +138,10 @@ class FleetScreen(Screen[None]):
     def _filter_changed(self, message: Input.Changed) -> None:
         self.fleet.filter = message.value
         self.fleet.show()
+        names = self.fleet.names
+        if message.value and self.model.selected not in names:
+            self.fleet.select(names[0] if names else None)
+        self._draw()
 
     def on_key(self, event: Key) -> None:
         """Leave the filter field; Esc also clears the filter."""
@@ -154,6 +158,9 @@ class FleetScreen(Screen[None]):
         names = self.fleet.names
         if names and self.model.selected not in names:
             self.fleet.select(names[0])
+
+    def _count(self) -> tuple[int, int]:
+        return len(self.fleet.names), len(self.model.agents)
 
     def _key_of_all(self) -> str:
         return spoken(keys_of(BY_ID["unfilter"], self.ui.keys)[0])
@@ -207,7 +214,12 @@ class FleetScreen(Screen[None]):
             return
         self.fleet.show(afresh=self._afresh)
         self._afresh = False
-        if not self.model.selected and self.fleet.names and not self.fleet.at_elsewhere:
+        self.filter_line.show_count()
+        if self.fleet.filter:
+            if self.model.selected and self.model.selected not in self.fleet.names:
+                # No key may act on an agent that is not shown, and none on another one unasked.
+                self.fleet.select(None)
+        elif not self.model.selected and self.fleet.names and not self.fleet.at_elsewhere:
             self.fleet.select(self.fleet.names[0])
         self._welcome_if_empty()
         self._tell_of_other_version()
@@ -283,11 +295,13 @@ class FleetScreen(Screen[None]):
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model
+        names = set(self.fleet.names) if self.fleet.filter else model.agents.keys()
+        shown = [agent for name, agent in model.agents.items() if name in names]
         if model.is_joined:
             parts, held = list(model.parts.values()), len(model.held)
-            return joined_summary(model.agents.values(), parts, width, monotonic(), held)
+            return joined_summary(shown, parts, width, monotonic(), held)
         return summary(
-            model.agents.values(),
+            shown,
             model.host,
             model.connection,
             width,
