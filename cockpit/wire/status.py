@@ -168,6 +168,9 @@ class AgentStatus(Wire):
     job_done: bool = False
     """True if the job is done, even if the agent's process has ended since."""
     last_activity_at: str | None = None
+    exit_code: int | None = None
+    """The exit code of the ended process; negative for a signal; null while a process runs, or if
+    the code is unknown."""
     note: str | None = None
     """Why the agent is in its state, if the state alone is not clear; else null."""
     warning: str | None = None

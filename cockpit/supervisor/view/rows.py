@@ -84,9 +84,17 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
         activity=session_state.conduct.activity,
         job_done=is_job_done(agent),
         last_activity_at=heard_at(agent, session_state.last_activity),
+        exit_code=exit_code(agent),
         note=note(agent),
         warning=warning(agent),
     )
+
+
+def exit_code(agent: Agent) -> int | None:
+    """Return the exit code of the agent's ended process, negative for a signal; None if unknown."""
+    if agent.alive or agent.exit is None:
+        return None
+    return -agent.exit.signal if agent.exit.signal else agent.exit.status
 
 
 def goal(agent: Agent) -> str | None:

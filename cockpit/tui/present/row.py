@@ -16,6 +16,9 @@ from cockpit.wire.status import AgentStatus, ContextStatus, Needs
 STALE_AFTER = 120.0
 """Seconds after which a working agent's token count is shown as stale."""
 
+USING = frozenset({"working", "needs_you", "handing_off"})
+"""States in which an agent uses its context: its turns left can change."""
+
 _MARKS = {"notice": "·", "warn": "!", "act": "!!", "force": "!!!"}
 
 
@@ -69,7 +72,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
         band="" if absent else _band(context),
         mark=_MARKS.get(context.band, ""),
         trend=trend(context.trend, context.window),
-        turns=_old(heard_seconds if age is None else age) if stale else _turns(context),
+        turns=_old(heard_seconds if age is None else age) if stale else _turns(agent),
         chain=_chain(agent),
         activity=_doing(agent, now),
         age=_age(agent, now),
@@ -83,8 +86,9 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     its note."""
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
-    known = (words.snoozed(agent.handoff), agent.warning, agent.activity)
-    if agent.activity or known[0]:
+    activity = None if agent.state == "done" else agent.activity
+    known = (words.snoozed(agent.handoff), agent.warning, activity)
+    if activity or known[0]:
         return safe_line("; ".join(filter(None, known)), 200)
     return safe_line(agent.note or agent.warning or "", 200)
 
@@ -123,8 +127,10 @@ def _band(context: ContextStatus) -> str:
     return "" if context.band == "calm" else context.band
 
 
-def _turns(context: ContextStatus) -> str:
-    return "" if context.turns_left is None else f"{context.turns_left} left"
+def _turns(agent: AgentStatus) -> str:
+    """Return the turns until the next mark, of an agent that is using its context."""
+    left = agent.context.turns_left
+    return f"{left} left" if left is not None and agent.state in USING else ""
 
 
 def _chain(agent: AgentStatus) -> str:

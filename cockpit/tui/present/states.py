@@ -82,6 +82,8 @@ def look_of(agent: AgentStatus) -> Look:
     if agent.state == "needs_you" and agent.needs:
         role = "failed" if agent.needs.kind == "failed" else look.role
         return look._replace(word=_NEEDS[agent.needs.kind], role=role)
+    if agent.state == "exited" and agent.exit_code == 0:
+        return Look("·", "ended", "muted")
     if agent.state == "handing_off" and agent.handoff:
         return look._replace(word=_PHASES[agent.handoff.phase])
     return look

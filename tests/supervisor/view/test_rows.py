@@ -37,7 +37,7 @@ from cockpit.supervisor.events import EventLog
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.notes import note
 from cockpit.supervisor.view.publisher import RowPublisher
-from cockpit.supervisor.view.rows import row, state
+from cockpit.supervisor.view.rows import exit_code, row, state
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
 PLAN = Plan("threshold", ask=True, review=True, successors=())
@@ -107,6 +107,18 @@ def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent)
     assert told(agent) == ("idle", None)
     agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
     assert (told(agent), note(agent)) == (("working", None), None)
+
+
+@pytest.mark.parametrize(
+    ("ended", "code"),
+    [(Exit(1.0, 0), 0), (Exit(1.0, 3), 3), (Exit(1.0, signal=9), -9), (Exit(1.0), None)],
+)
+def test_the_exit_code_is_that_of_the_ended_process(
+    agent: Agent, ended: Exit, code: int | None
+) -> None:
+    assert exit_code(agent) is None
+    agent.exit = ended
+    assert exit_code(agent) == code
 
 
 def test_nobody_there_is_exited_or_stopped_as_the_pilot_wanted_it(agent: Agent) -> None:

@@ -12,7 +12,7 @@ from cockpit.tui.present.columns import layout
 from cockpit.tui.present.fleet import AgentLine, Gap, Heading, heading_spans, lines_of
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
-from cockpit.tui.present.states import GROUPS, look_of
+from cockpit.tui.present.states import GROUPS, Look, look_of
 from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
 from tests.tui.scene import agent, context
 from tests.tui.test_pictures import one_time_zone
@@ -64,6 +64,25 @@ def test_every_state_of_the_wire_has_a_group_and_a_look() -> None:
         look = look_of(agent("x", state))
         assert look.glyph
         assert look.word
+
+
+def test_an_agent_that_ended_well_is_no_failure() -> None:
+    assert look_of(agent("x", "exited", exit_code=0)) == Look("·", "ended", "muted")
+    assert look_of(agent("x", "exited", exit_code=1)).role == "failed"
+    assert look_of(agent("x", "exited")).role == "failed"
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"), [("working", True), ("handing_off", True), ("idle", False), ("done", False)]
+)
+def test_turns_left_belong_to_agents_that_use_their_context(state: str, shown: bool) -> None:
+    row = row_of(agent("x", state, context=context(142_000)), heard_seconds=0.0, now=NOW)
+    assert bool(row.turns) is shown
+
+
+def test_a_done_agent_does_nothing() -> None:
+    done = agent("x", "done", activity="Edit auth.py", note=None)
+    assert row_of(done, heard_seconds=0.0, now=NOW).activity == ""
 
 
 def test_a_filter_wants_all_of_its_words() -> None:
