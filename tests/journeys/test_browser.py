@@ -69,7 +69,7 @@ def test_the_screen_and_a_pane_in_a_browser(fleet: Flight, tmp_path: Path) -> No
 async def _visit(fleet: Flight, address: str, folder: Path) -> None:
     async with Chromium(fleet.cockpit.home / "chromium") as browser:
         await browser.open(address)
-        await _reads(browser, 0, "cockpit", "api", "h hand off")
+        await _reads(browser, 0, "cockpit", "api", "f hand off")
         assert "token" not in await browser.ask("location.href")
         assert await browser.ask("document.cookie") == ""
 

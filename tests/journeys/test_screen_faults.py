@@ -36,7 +36,7 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
     fleet.cockpit.kill()
 
     terminal.until("supervisor unreachable", "Step 2 of 9")
-    terminal.press("h")
+    terminal.press("f")
     terminal.until("The supervisor is not responding. Run: cockpit up")
     terminal.press("j")
     message = "The supervisor is not responding. Run: cockpit up"
@@ -69,7 +69,9 @@ def test_a_plain_cockpit_brings_the_supervisor_back_under_an_open_screen(fleet: 
 def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")
-    terminal.press("2", "h")
+    terminal.press("2", "f")
+    terminal.until("y hand off")
+    terminal.press("y")
     terminal.until("◆ review", "d document")
     terminal.press("d")
     terminal.until("Handoff api", "Approving ends this session")

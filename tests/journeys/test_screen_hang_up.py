@@ -47,7 +47,9 @@ def test_while_the_document_is_being_written(fleet: Flight) -> None:
     line.until("── able ")
     line.type("j")
     line.shows("── api ")
-    line.type("h")
+    line.type("f")
+    line.shows("y hand off")
+    line.type("y")
     fleet.phase("documenting")
     pid = fleet.row().pid
 
@@ -71,7 +73,9 @@ def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
     line.until("── able ")
     line.type("j")
     line.shows("── api ")
-    line.type("h")
+    line.type("f")
+    line.shows("y hand off")
+    line.type("y")
     fleet.phase("review")
     line.shows("d document")
     line.type("d")
@@ -121,7 +125,9 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         line = flight.line()
         line.until("── api ")
         flight.until(lambda row: row.state == "working" and row.context.tokens)
-        line.type("h")
+        line.type("f")
+        line.shows("y hand off")
+        line.type("y")
         flight.phase("documenting")
 
         line.hang_up()

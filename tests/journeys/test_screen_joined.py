@@ -62,7 +62,9 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.press("F12")
     terminal.until("local ● · gpu1 ●", gone=("F12 back",))
 
-    terminal.press("h")
+    terminal.press("f")
+    terminal.until("y hand off")
+    terminal.press("y")
     flight.phase("review")
     terminal.until("◆ review")
     terminal.press("d")

@@ -31,7 +31,9 @@ def in_review(fleet: Flight, editor: str = "true") -> Terminal:
     """A terminal with the document of `api` open in it, by keys."""
     terminal = fleet.terminal(EDITOR=editor)
     terminal.until("▌ 1 able")
-    terminal.press("2", "h")
+    terminal.press("2", "f")
+    terminal.until("y hand off")
+    terminal.press("y")
     terminal.until("◆ review", "d document")
     terminal.press("d")
     terminal.until("Handoff api", "e edit", "Current Task")

@@ -34,7 +34,7 @@ def fleet(flight: Flight) -> Flight:
 def terminal(fleet: Flight) -> Terminal:
     """A terminal that looks at them."""
     terminal = fleet.terminal()
-    terminal.until("▌ 1 able", "h hand off", "q quit")
+    terminal.until("▌ 1 able", "f hand off", "q quit")
     return terminal
 
 
@@ -70,7 +70,9 @@ def test_select_go_in_and_come_back(terminal: Terminal) -> None:
 def test_hand_off_read_and_refuse(terminal: Terminal, flight: Flight) -> None:
     click(terminal, "2 api")
     terminal.until("▌ 2 api")
-    click(terminal, "h hand off")
+    click(terminal, "f hand off")
+    terminal.until("y hand off")
+    click(terminal, "y hand off")
     flight.phase("review")
     click(terminal, "d document")
     terminal.until("Handoff api", "Current Task")
@@ -106,7 +108,7 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
 
 def test_the_pane_beside_the_list_is_drawn_larger(fleet: Flight) -> None:
     terminal = fleet.terminal(size=(200, 30))
-    terminal.until("│── able ", "? for shortcuts", "h hand off")
+    terminal.until("│── able ", "? for shortcuts", "f hand off")
     column, line = place(terminal, "── able ")
     mouse(terminal, LEFT, column + 4, line)
     mouse(terminal, DRAG, column - 26, line)

@@ -124,6 +124,6 @@ def test_a_terminal_that_shows_less_than_the_screen_there_is_gets_one_of_its_own
     line.until("for shortcuts", since=since)
     assert line.bytes.isascii() == ("LC_ALL" in poor)
     line.type("\x1b[24~")
-    line.shows("h hand off")
+    line.shows("f hand off")
     line.type("q")
     assert line.wait() == 0

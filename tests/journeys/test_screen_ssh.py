@@ -93,7 +93,9 @@ def test_mosh_shows_it_and_stays_for_a_client_that_roams(fleet: Flight, sshd: Ss
     terminal.resize(70, 20)
     terminal.until("▌ 2 api", "q quit")
 
-    terminal.press("h")
+    terminal.press("f")
+    terminal.until("y hand off")
+    terminal.press("y")
     fleet.phase("review")
     title = ["display-message", "-p", "#{pane_title}"]
     fleet.wait_for(lambda: terminal.ask(*title).strip() == "[mosh] 1 needs you - cockpit")

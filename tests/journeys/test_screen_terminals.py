@@ -121,7 +121,7 @@ def test_inside_the_tmux_of_the_pilot(fleet: Flight) -> None:
 
 def test_in_a_terminal_of_its_own(fleet: Flight) -> None:
     terminal = fleet.shell("--direct")
-    terminal.until("▌ 1 able", "h hand off")
+    terminal.until("▌ 1 able", "f hand off")
     terminal.press("j")
     terminal.until("▌ 2 api", "── api ")
 
