@@ -47,16 +47,30 @@ class CheckedDocument:
     missing: int = 0
     """Number of named files that do not exist."""
 
-    def __str__(self) -> str:
-        """Return the counts in words, problems first; empty if nothing was checked."""
-        counts = (
+    @property
+    def problems(self) -> str:
+        """The counts of claims that are wrong, in words; empty if there are none."""
+        return _in_words(
             (f"{NO} {{}} unknown to git", self.unknown, "commit"),
             (f"{NO} {{}} not found", self.missing, "file"),
+        )
+
+    @property
+    def others(self) -> str:
+        """The counts of the other claims that were checked, in words; empty if there are none."""
+        return _in_words(
             (f"{MAYBE} {{}} unchanged", self.unchanged, "file"),
             (f"{YES} {{}}", self.known, "commit"),
             (f"{YES} {{}} changed", self.changed, "file"),
         )
-        return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
+
+    def __str__(self) -> str:
+        """Return the counts in words, problems first; empty if nothing was checked."""
+        return ", ".join(filter(None, (self.problems, self.others)))
+
+
+def _in_words(*counts: tuple[str, int, str]) -> str:
+    return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
 
 
 def check_claims(body: str) -> CheckedDocument:

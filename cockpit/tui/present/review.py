@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rich.cells import cell_len
+
 from cockpit.core.errors import CockpitError
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.claims import CheckedDocument
 from cockpit.tui.present.span import Span, fit
 from cockpit.wire.status import AgentStatus
 
@@ -43,12 +46,18 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = 
     ]
 
 
-def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[Span]:
-    """Return the facts from the front matter, and the result of checking the agent's claims."""
+def facts_line(
+    front: FrontMatter | None, width: int, checked: CheckedDocument | None = None
+) -> list[Span]:
+    """Return the result of checking the agent's claims, and the facts from the front matter.
+
+    Wrong claims come first and stand out.
+    """
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
+    problems = f" {checked.problems}" if checked and checked.problems else ""
     said = [
-        claims,
+        checked.others if checked else "",
         f"by {WRITERS.get(front.writer, front.writer)}",
         f"{words.tokens(front.tokens)} of {words.tokens(front.window)} tokens"
         if front.tokens is not None
@@ -59,7 +68,11 @@ def facts_line(front: FrontMatter | None, width: int, claims: str = "") -> list[
         f"session {front.number}",
     ]
     text = " · ".join(safe_line(part, 120) for part in said if part)
-    return [Span(fit(f" {text}", width), "muted")]
+    room = max(0, width - cell_len(problems))
+    return [
+        *([Span(fit(problems, min(width, cell_len(problems))), "error")] if problems else []),
+        Span(fit(f" · {text}" if problems else f" {text}", room), "muted"),
+    ]
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
+from rich.cells import cell_len
 
+from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff import states
-from cockpit.tui.present.review import title_spans, without_title
+from cockpit.tui.present.claims import CheckedDocument
+from cockpit.tui.present.review import facts_line, title_spans, without_title
+from cockpit.tui.present.span import Span, plain
 from cockpit.wire.status import AgentStatus, HandoffStatus, Reason
 
 
@@ -37,3 +41,12 @@ def test_only_a_heading_that_says_what_the_title_says_is_left_out() -> None:
     assert without_title("\n# Handoff\n\n## Goal\n") == "\n\n## Goal\n"
     for body in ("# Handoff of the queue\n", "## Handoff\n", "Words\n# Handoff\n", ""):
         assert without_title(body) == body
+
+
+@pytest.mark.parametrize("width", [20, 60, 120])
+def test_wrong_claims_come_first_and_stand_out(width: int) -> None:
+    checked = CheckedDocument("", known=3, unknown=0, missing=1)
+    spans = facts_line(FrontMatter(), width, checked)
+    assert spans[0] == Span(" ✗ 1 file not found", "error")
+    assert cell_len(plain(spans)) == width
+    assert "✗" not in plain(facts_line(FrontMatter(), 120, CheckedDocument("", known=3, unknown=0)))

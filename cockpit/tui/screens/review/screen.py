@@ -97,7 +97,7 @@ class ReviewScreen(TextScreen):
             lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
         )
         self._facts = OneLine(
-            lambda width: facts_line(self.front, width, str(self._checked)), id="facts"
+            lambda width: facts_line(self.front, width, self._checked), id="facts"
         )
         self._question = Wrapped(id="question")
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
