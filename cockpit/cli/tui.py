@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cockpit.cli.fast_path import resume_gc
+from cockpit.config.paths import DEMO_VARIABLE
 from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class ReloadTargets(NamedTuple):
     let_through: Callable[[], None]
 
 
+DEMO_ENDS = "This ends the demo and its agents, and removes its folder."
 UNEXPECTED_END = (
     "cockpit: the screen ended unexpectedly; please report this. "
     "Your agents keep running: press F12, or run cockpit again."
@@ -92,6 +94,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
         home=str(Path.home()) if options.host == "local" else "",
         directory=Path.cwd() if options.host == "local" else Path("/"),
         files=options.files,
+        ends_on_leaving=DEMO_ENDS if DEMO_VARIABLE in os.environ else "",
         reload=options.outside
         and ReloadDependencies(drawn_as(os.environ, over_ssh=over_ssh), *options.outside),
     )

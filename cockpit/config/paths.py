@@ -18,6 +18,8 @@ from cockpit.core.errors import BadUsage, Failed
 
 SOCKET_PATH_BYTES = 107 if USES_LINUX else 103
 """Maximum bytes of a unix socket's path, without the NUL at its end."""
+DEMO_VARIABLE = "COCKPIT_DEMO"
+"""The environment variable that marks the programs of a demo."""
 
 
 @dataclass(frozen=True, slots=True)

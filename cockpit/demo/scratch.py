@@ -18,7 +18,7 @@ from pathlib import Path
 from cockpit.adapters.agents.claude.program import INSTALL, bundled_path
 from cockpit.adapters.agents.probe import probed_version
 from cockpit.config.kernel import PORTABLE_VARIABLE
-from cockpit.config.paths import Places
+from cockpit.config.paths import DEMO_VARIABLE, Places
 from cockpit.core.errors import BadUsage, CockpitError, ProgramMissing
 from cockpit.demo.clis import OTHERS, find_programs, prepare
 from cockpit.demo.job import EVERYTHING, Job
@@ -81,6 +81,7 @@ class Scratch:
             "TMPDIR": str(self.folder / "tmp"),
             "CLAUDE_CONFIG_DIR": str(self.folder / "claude"),
             "COCKPIT_HOME": str(self.folder / "ck"),
+            DEMO_VARIABLE: "1",
         }
 
     def documents(self) -> list[Path]:

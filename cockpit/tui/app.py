@@ -24,6 +24,7 @@ from cockpit.tui.keys.bindings import keymap
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
+from cockpit.tui.screens.leaving import leave
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.remembered import ViewMemory
@@ -97,7 +98,11 @@ class CockpitApp(App[bool]):
             self.burst = None
 
     async def action_quit(self) -> None:
-        self.exit(True)
+        leave(self, self._ui.ends_on_leaving)
+
+    def action_help_quit(self) -> None:
+        """Ask to leave: Textual runs this action for Ctrl-C, with a hint of its own."""
+        leave(self, self._ui.ends_on_leaving, ask=True)
 
     def get_driver_class(self) -> type[Driver]:
         usual = super().get_driver_class()

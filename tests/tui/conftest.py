@@ -99,6 +99,7 @@ def fly() -> Fly:
         files: Callable[[], Files] | None = None,
         toasts: bool = False,
         reload: ReloadDependencies | None = None,
+        ends_on_leaving: str = "",
         join: Callable[[MemoryClient], JoinedClient] | None = None,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
@@ -110,6 +111,7 @@ def fly() -> Fly:
             directory=directory,
             files=files,
             reload=reload,
+            ends_on_leaving=ends_on_leaving,
         )
         flight.app = CockpitApp(
             join(client) if join else client,

@@ -23,7 +23,7 @@ class ConfirmScreen(ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),
-        Binding("n,q,escape", "answer(False)", "no", show=False),
+        Binding("n,q,escape,ctrl+c", "answer(False)", "no", show=False),
         Binding("question_mark,f1", "explain", "help", show=False),
     ]
 

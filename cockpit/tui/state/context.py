@@ -34,5 +34,7 @@ class UIContext:
     """The directory in which cockpit was started; the default for new agents."""
     files: Callable[[], Files] | None = None
     """Reads the configuration from disk; None if the screen cannot change the configuration."""
+    ends_on_leaving: str = ""
+    """What ends when the user leaves the screen, as a sentence; leaving then asks first."""
     reload: ReloadDependencies | None = None
     """Functions to apply changed settings at once; None: changes apply at the next start."""

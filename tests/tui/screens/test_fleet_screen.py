@@ -331,6 +331,31 @@ async def test_the_header_counts_the_agents_that_the_filter_shows(fly: Fly) -> N
         await flight.reads("1 of 8", "1 needs you")
 
 
+async def test_ctrl_c_asks_to_leave_and_again_cancels(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("ctrl+c")
+        await flight.reads("Leave cockpit?", "Agents and supervisor keep running.")
+        await flight.press("ctrl+c")
+        await flight.until(lambda: "Leave cockpit?" not in flight.text())
+        assert flight.toasts() == []
+        assert flight.app.is_running
+        await flight.press("i")
+        await flight.press("ctrl+c")
+        await flight.reads("Leave cockpit?")
+        await flight.press("y")
+        await flight.until(lambda: flight.app.return_value is True)
+
+
+async def test_q_asks_where_leaving_ends_something(fly: Fly) -> None:
+    async with fly(scene(), selected="api", ends_on_leaving="This ends the demo.") as flight:
+        await flight.press("q", "q")
+        await flight.until(lambda: "Leave cockpit?" not in flight.text())
+        await flight.press("q")
+        await flight.reads("Leave cockpit?", "This ends the demo.")
+        await flight.press("y")
+        await flight.until(lambda: flight.app.return_value is True)
+
+
 async def test_events_and_help_come_and_go(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("e")

@@ -13,6 +13,7 @@ from cockpit.tui.keys import reasons
 from cockpit.tui.keys.actions import BY_ID, Handlers
 from cockpit.tui.present import handoff_question
 from cockpit.tui.present.sorting import ORDERS, next_order
+from cockpit.tui.screens.leaving import leave
 from cockpit.tui.screens.removals import Removals
 from cockpit.tui.screens.requests import (
     Requests,
@@ -396,4 +397,4 @@ class Commands:
         self._screen.app.push_screen(HelpScreen("fleet", self._screen.ui.keys))
 
     def _quit(self) -> None:
-        self._screen.app.exit(True)
+        leave(self._screen.app, self._screen.ui.ends_on_leaving)

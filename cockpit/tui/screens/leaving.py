@@ -1,0 +1,28 @@
+"""Leave the screen: at once, or after a question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+
+from cockpit.tui.screens.confirm import ConfirmScreen
+
+KEEPS_RUNNING = "Agents and supervisor keep running. To open the screen again: cockpit"
+
+
+def leave(app: App[Any], ends: str, *, ask: bool = False) -> None:
+    """End the screen.
+
+    `ends` is a sentence about what ends with the screen, or empty. Asks first if something ends, or
+    with `ask`.
+    """
+    if not ends and not ask:
+        app.exit(True)
+        return
+
+    def decided(yes: bool | None) -> None:
+        if yes:
+            app.exit(True)
+
+    app.push_screen(ConfirmScreen("Leave cockpit?", ends or KEEPS_RUNNING, "leave"), decided)
