@@ -50,7 +50,7 @@ SESSION = (
     "id number runtime state document documents handoffs handoff writer outcome cost_usd tokens "
     "compactions began_with started_at ended_at transcript"
 )
-HANDOFF = "id reason created ended outcome why document copy writer tokens_after"
+HANDOFF = "id reason created ended outcome undone why document copy writer tokens_after"
 JOB = "agent job goal started_at"
 WHOLE = f"{JOB} handoffs rebuilt sessions"
 WHOLE_SESSION = f"{SESSION} tokens_at_start rebuilt"
