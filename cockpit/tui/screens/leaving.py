@@ -6,8 +6,6 @@ from typing import Any
 
 from textual.app import App
 
-from cockpit.tui.screens.confirm import ConfirmScreen
-
 KEEPS_RUNNING = "Agents and supervisor keep running. To open the screen again: cockpit"
 
 
@@ -20,6 +18,8 @@ def leave(app: App[Any], ends: str, *, ask: bool = False) -> None:
     if not ends and not ask:
         app.exit(True)
         return
+
+    from cockpit.tui.screens.confirm import ConfirmScreen
 
     def decided(yes: bool | None) -> None:
         if yes:
