@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from cockpit.config.kernel import USES_LINUX
 from cockpit.core.meter import Meter
 from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
-from cockpit.core.session import Identified, SessionEvent, Skipped
+from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Skipped
 from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
@@ -54,11 +55,16 @@ class Reader:
         self.window: int | None = None
         """The context window size from the transcript."""
         self.events = 0
+        self.subagent = False
+        """Whether the transcript is a subagent's own: all its replies are marked as such."""
+        self._side: Meter | None = None
         self.format: TranscriptFormat | None = None
         """The transcript's format; None until the transcript is read."""
 
     def feed(self, event: SessionEvent | Skipped) -> None:
         self.meter.feed(event)
+        if isinstance(event, AssistantReplied) and not self.meter.api_calls:
+            self._feed_subagent(event)
         if isinstance(event, Identified):
             self.session_id = event.session_id or self.session_id
             self.cwd = event.cwd or self.cwd
@@ -66,12 +72,19 @@ class Reader:
         if not isinstance(event, Skipped):
             self.events += 1
 
+    def _feed_subagent(self, event: AssistantReplied) -> None:
+        """Measure the subagent, in case that no reply of a main agent follows."""
+        if self._side is None:
+            self._side = Meter()
+        self._side.feed(replace(event, sidechain=False))
+
     def report(self, path: Path) -> Report:
         """Return the report in its documented JSON form."""
-        meter = self.meter
+        self.subagent = self._side is not None and not self.meter.api_calls
+        meter = self._side if self.subagent and self._side is not None else self.meter
         table = self.format.window(meter.model, os.environ) if self.format else None
         found = resolve_window(reported=self.window, table=table, seen=meter.peak)
-        return usage_report(str(path), meter, found, self.session_id)
+        return usage_report(str(path), meter, found, self.session_id, subagent=self.subagent)
 
 
 def read_into(
@@ -118,7 +131,7 @@ _COLUMNS = ("context", "tokens", "model", "calls", "compacted", "input", "cached
 
 
 def _print_table(reports: Sequence[Report]) -> None:
-    rows = [(*_cells(report), _shown(report["transcript"])) for report in reports]
+    rows = [(*_cells(report), _shown(report["transcript"]) + _mark(report)) for report in reports]
     rows = [(*_COLUMNS, "transcript"), *rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     for row in rows:
@@ -162,6 +175,10 @@ def _short(tokens: int | None) -> str:
                 f"{value:.0f}{unit}" if value >= 100 or tokens % size == 0 else f"{value:.1f}{unit}"
             )
     return str(tokens)
+
+
+def _mark(report: Report) -> str:
+    return " (subagent)" if report["subagent"] else ""
 
 
 def _shown(path: str) -> str:

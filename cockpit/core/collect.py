@@ -20,9 +20,11 @@ from cockpit.core.session import (
     AssistantReplied,
     Compacted,
     Identified,
+    Interrupted,
     PromptFileTaken,
     SessionEvent,
     Skipped,
+    Titled,
     ToolFinished,
     ToolUse,
     UserSaid,
@@ -51,6 +53,11 @@ _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_
 """Tools that end a background task, and the argument with its id."""
 _COMMIT = re.compile(r"^\[[^\n]*? ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
 _COMMIT_COMMAND = re.compile(r"\bgit\b[^\n]*\bcommit\b")
+_SHELL_COMMIT = re.compile(r"\s*(?:cd [^\n;&]{1,500}(?:&&|;)\s*)?git\b[^\n]*\bcommit\b")
+_TASK_LISTED = re.compile(
+    r"#(\d{1,6}) \[([a-z_]{1,20})\] (.*?)(?: \([^()]{1,60}\))?(?: \[blocked by [#0-9, ]+\])?$"
+)
+_NO_TASKS = "No tasks found"
 _TASK_MADE = re.compile(r"Task #(\S+) created")
 
 
@@ -70,17 +77,29 @@ class Collector:
         "_editing",
         "_files",
         "_goal",
+        "_goal_interrupted",
         "_goal_pieces",
+        "_just_compacted",
+        "_listing",
         "_recent",
         "_reply",
+        "_shell_commits",
         "_stopping",
         "_subagents",
         "_tasks",
+        "_title",
         "_todos",
+        "_updating",
+        "_worked",
     )
 
     def __init__(self) -> None:
         self._goal: str | None = None
+        self._goal_interrupted = self._worked = False
+        self._title: str | None = None
+        self._shell_commits = self._just_compacted = False
+        self._listing: dict[str, None] = {}
+        self._updating: dict[str, tuple[str, Todo]] = {}
         self._goal_pieces: dict[str, str | None] = {}
         self._reply: str | None = None
         self._cwd: str | None = None
@@ -113,7 +132,12 @@ class Collector:
         elif isinstance(event, Identified):
             self._cwd = event.cwd or self._cwd
         elif isinstance(event, Compacted):
-            self._compactions += 1
+            self._compactions += 0 if self._just_compacted else 1
+            self._just_compacted = True
+        elif isinstance(event, Interrupted):
+            self._goal_interrupted = self._goal is not None and not self._worked
+        elif isinstance(event, Titled):
+            self._title = event.text
 
     def only_running(self, ids: Collection[str]) -> None:
         """Mark every running background task as ended, except those with these ids. Idempotent."""
@@ -127,14 +151,18 @@ class Collector:
 
     @property
     def goal(self) -> str | None:
-        """The user's first prompt; if the prompt names prompt files, the content of these files."""
-        return self._goal
+        """The user's first prompt; if the prompt names prompt files, the content of these files.
+
+        A prompt that the user interrupted before any work is replaced by the next prompt. Without a
+        prompt, the session's title.
+        """
+        return self._goal if self._goal is not None else self._title
 
     def facts(self) -> Facts:
         """Return all facts known so far."""
         return Facts(
-            goal=self._goal,
-            todos=self._todos if self._todos is not None else tuple(self._tasks.values()),
+            goal=self.goal,
+            todos=self._todos if self._todos is not None else self._listed(),
             files_modified=tuple(self._files),
             commits=tuple(self._commits.values()),
             subagents=tuple(self._subagents.values()),
@@ -145,10 +173,27 @@ class Collector:
         )
 
     def _note_goal(self, event: UserSaid) -> None:
-        from_user = not (event.meta or event.compact_summary or event.sidechain)
-        if self._goal is None and from_user and event.text.strip():
-            self._goal = event.text
-            self._goal_pieces = dict.fromkeys(prompt_files(event.text))
+        if event.shell:
+            self._note_shell(event.shell)
+        text = event.command or event.text
+        from_user = bool(event.command) or not (event.meta or event.compact_summary)
+        if not from_user or event.sidechain or not text.strip():
+            return
+        if self._goal is None or self._goal_interrupted:
+            self._goal = text
+            self._goal_pieces = dict.fromkeys(prompt_files(text))
+            self._goal_interrupted = False
+
+    def _note_shell(self, text: str) -> None:
+        """Note a commit that the user made with a shell command in the CLI."""
+        if self._shell_commits:
+            self._note_commits(text)
+        self._shell_commits = _SHELL_COMMIT.match(text) is not None
+
+    def _listed(self) -> tuple[Todo, ...]:
+        """Return the tasks in the order of their ids."""
+        numbered = sorted(self._tasks.items(), key=lambda kept: (len(kept[0]), kept[0]))
+        return tuple(task for _, task in numbered)
 
     def _note_piece(self, event: PromptFileTaken) -> None:
         if event.path not in self._goal_pieces:
@@ -161,7 +206,11 @@ class Collector:
     def _replied(self, event: AssistantReplied) -> None:
         for tool in event.tools:
             self._called(tool, main=not event.sidechain)
-        if not event.sidechain and event.text.strip():
+        if event.sidechain:
+            return
+        self._just_compacted = False
+        self._worked = self._worked or bool(event.tools)
+        if event.text.strip():
             self._reply = cut_at_word(event.text, REPLY_KEPT)
 
     def _called(self, tool: ToolUse, *, main: bool) -> None:
@@ -185,7 +234,9 @@ class Collector:
         elif tool.name == "TaskCreate":
             _remember(self._creating, tool.id, str(tool.input.get("subject", "")))
         elif tool.name == "TaskUpdate":
-            self._update_task(tool.input)
+            self._update_task(tool.id, tool.input)
+        elif tool.name == "TaskList":
+            _remember(self._listing, tool.id, None)
         elif (named := tool.input.get(_STOPPERS.get(tool.name, ""))) is not None:
             _remember(self._stopping, tool.id, str(named))
 
@@ -206,12 +257,42 @@ class Collector:
             self._todos = before
         subject = self._creating.pop(event.tool_use_id, None)
         made = _TASK_MADE.search(event.text) if subject is not None else None
-        if subject is not None and made is not None and len(self._tasks) < TODOS_KEPT:
-            self._todos = None
-            self._tasks[made[1]] = Todo(subject, "pending")
-        if event.tool_use_id in self._subagents:
-            self._end_subagent(event)
+        if subject is not None and made is not None:
+            if made[1] in self._tasks:
+                self._tasks.clear()  # the CLI cleared its list, and begins again at 1
+            if len(self._tasks) < TODOS_KEPT:
+                self._todos = None
+                self._tasks[made[1]] = Todo(subject, "pending")
+        updated = self._updating.pop(event.tool_use_id, None)
+        if updated is not None and (event.failed or event.text.startswith("Task not found")):
+            number, task = updated
+            self._tasks[number] = task
+        if event.tool_use_id in self._listing:
+            del self._listing[event.tool_use_id]
+            self._read_list(event)
+        for key in self._subagents_of(event):
+            self._end_subagent(key, event)
         self._note_background(event)
+
+    def _subagents_of(self, event: ToolFinished) -> list[str]:
+        """Return the calls of the subagents that the event reports on, by call or by id."""
+        if event.tool_use_id in self._subagents:
+            return [event.tool_use_id]
+        if event.agent_id is None:
+            return []
+        return [key for key, known in self._subagents.items() if known.id == event.agent_id]
+
+    def _read_list(self, event: ToolFinished) -> None:
+        """Use the list of tasks that the CLI printed, which has changes by others too."""
+        text = event.text.strip()
+        found = [_TASK_LISTED.fullmatch(line) for line in text.split("\n")]
+        if event.failed or not (text == _NO_TASKS or any(found)):
+            return
+        if text == _NO_TASKS:
+            self._tasks.clear()
+        for one in found:
+            if one is not None and (one[1] in self._tasks or len(self._tasks) < TODOS_KEPT):
+                self._tasks[one[1]] = Todo(one[3], one[2])
 
     def _note_background(self, event: ToolFinished) -> None:
         call = self._bash.pop(event.tool_use_id, None)
@@ -221,6 +302,10 @@ class Collector:
             _remember(self._background, call.id, task, TASKS_KEPT)
         elif (known := self._background.get(event.tool_use_id)) and event.agent_status:
             self._background[event.tool_use_id] = replace(known, status=event.agent_status)
+        elif event.agent_id and event.agent_status:
+            for key, task in self._background.items():
+                if task.id == event.agent_id:
+                    self._background[key] = replace(task, status=event.agent_status)
         stopped = self._stopping.pop(event.tool_use_id, None)
         if stopped is None or event.failed:
             return
@@ -242,15 +327,18 @@ class Collector:
         if isinstance(written, list):
             _remember(self._before, tool_id, self._todos)
             items = [item for item in written[:TODOS_KEPT] if isinstance(item, Mapping)]
-            self._todos = tuple(
+            todos = tuple(
                 Todo(str(item.get("content", "")), str(item.get("status", ""))) for item in items
             )
+            # The CLI clears a list in which everything is completed.
+            self._todos = () if all(todo.status == "completed" for todo in todos) else todos
 
-    def _update_task(self, arguments: Mapping[str, Any]) -> None:
+    def _update_task(self, tool_id: str, arguments: Mapping[str, Any]) -> None:
         number = str(arguments.get("taskId", ""))
         task = self._tasks.get(number)
         if task is None:
             return
+        _remember(self._updating, tool_id, (number, task))
         status, subject = arguments.get("status"), arguments.get("subject")
         if status == "deleted":
             del self._tasks[number]
@@ -268,12 +356,10 @@ class Collector:
         started = Subagent(tool.id, kind, "running", cut_at_word(task, 500))
         _remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
-    def _end_subagent(self, event: ToolFinished) -> None:
-        known = self._subagents[event.tool_use_id]
+    def _end_subagent(self, key: str, event: ToolFinished) -> None:
+        known = self._subagents[key]
         status = event.agent_status or ("failed" if event.failed else "completed")
-        self._subagents[event.tool_use_id] = replace(
-            known, id=event.agent_id or known.id, status=status
-        )
+        self._subagents[key] = replace(known, id=event.agent_id or known.id, status=status)
 
 
 def _shortened(tool: ToolUse) -> ToolUse:

@@ -6,6 +6,7 @@ its start, create a new meter.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from statistics import median
 
@@ -22,7 +23,11 @@ from cockpit.core.session import (
 )
 
 GROWTHS_KEPT = 10
+IDENTITIES_KEPT = 20
 SERIES_KEPT = 512
+
+
+_DATE = re.compile(r"-20[0-9]{6}$")
 
 
 class Meter:
@@ -42,6 +47,7 @@ class Meter:
         "_model",
         "_output",
         "_series",
+        "_suffixes",
         "_trend",
         "api_calls",
         "compactions",
@@ -72,6 +78,7 @@ class Meter:
         """Number of lines that are not records."""
         self._model: str | None = None
         self._identity: str | None = None
+        self._suffixes: dict[str, str] = {}
         self._just_compacted = False
         self._last_id: str | None = None
         self._counted_id: str | None = None
@@ -91,7 +98,7 @@ class Meter:
         elif isinstance(event, CostCounted):
             self.cost_usd = event.total_usd
         elif isinstance(event, Identified):
-            self._identity = event.model or self._identity
+            self._identify(event.model)
         elif isinstance(event, TurnEnded):
             self.turns += 1
         elif isinstance(event, Skipped):
@@ -110,10 +117,9 @@ class Meter:
     @property
     def model(self) -> str | None:
         """The model of the last reply, with the `[1m]` suffix that replies leave out."""
-        identity, model = self._identity, self._model
-        if identity and (model is None or identity.split("[", 1)[0] == model):
-            return identity
-        return model
+        if self._model is None:
+            return self._identity
+        return self._model + self._suffixes.get(_base(self._model), "")
 
     @property
     def series(self) -> tuple[Point, ...]:
@@ -142,6 +148,15 @@ class Meter:
             return 0
         step = self.tokens_per_turn
         return -(-(target - self.tokens) // step) if step else None
+
+    def _identify(self, model: str | None) -> None:
+        if model is None:
+            return
+        self._identity = model
+        base, bracket, suffix = model.partition("[")
+        self._suffixes[_base(base)] = bracket + suffix
+        while len(self._suffixes) > IDENTITIES_KEPT:
+            del self._suffixes[next(iter(self._suffixes))]
 
     def _count(self, event: AssistantReplied) -> None:
         before = self._billed.get(event.message_id)
@@ -208,3 +223,8 @@ class Meter:
         self._series.append(point)
         if len(self._series) > SERIES_KEPT:
             self._series = thinned(self._series, SERIES_KEPT // 2)
+
+
+def _base(model: str) -> str:
+    """Return a model's name without its suffix in brackets and without its date."""
+    return _DATE.sub("", model.split("[", 1)[0])

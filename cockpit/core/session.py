@@ -64,6 +64,25 @@ class UserSaid:
     compact_summary: bool = False
     sidechain: bool = False
     at: datetime | None = None
+    command: str = ""
+    """If the prompt is a slash command that gives the agent work: it and its arguments."""
+    shell: str = ""
+    """If the user ran a shell command in the CLI: the command, or the output of the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptQueued:
+    """A prompt that the user wrote during a turn; the CLI gave it to the model in this turn."""
+
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """The session's title, written by a model or by the user."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +90,12 @@ class ToolFinished:
     """A tool call returned."""
 
     tool_use_id: str
+    """Empty for a notice that names only the subagent or background task (see `agent_id`)."""
     failed: bool = False
     text: str = ""
     """Beginning of the tool's output; maximum 2,000 characters."""
     agent_id: str | None = None
-    """If the tool started a subagent: the subagent's id."""
+    """If the tool started a subagent, or reports on a background task: its id."""
     agent_status: str | None = None
     """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None
@@ -177,6 +197,8 @@ class Identified:
 SessionEvent = (
     AssistantReplied
     | UserSaid
+    | PromptQueued
+    | Titled
     | ToolFinished
     | Compacted
     | TurnEnded

@@ -14,15 +14,23 @@ from cockpit.core.reading import Confidence, Window
 
 
 def usage_report(
-    transcript: str, meter: Meter, window: Window, session_id: str | None = None
+    transcript: str,
+    meter: Meter,
+    window: Window,
+    session_id: str | None = None,
+    *,
+    subagent: bool = False,
 ) -> dict[str, Any]:
-    """Report a session's usage and context."""
+    """Report a session's usage and context.
+
+    `subagent`: the transcript is a subagent's own. Without any reply, the window is unknown too.
+    """
     totals = meter.totals
     return {
         "transcript": transcript,
         "session_id": session_id,
         "model": meter.model,
-        "context": _context(meter.tokens, window),
+        "context": _context(meter.tokens, window if _has_window(meter, window) else None),
         "compactions": meter.compactions,
         "api_calls": meter.api_calls,
         "totals": {
@@ -32,8 +40,15 @@ def usage_report(
             "output": totals.output,
         },
         "skipped_lines": meter.skipped,
+        "subagent": subagent,
         "error": None,
     }
+
+
+def _has_window(meter: Meter, window: Window) -> bool:
+    """Return whether the window is of a model in the transcript, and not only the default."""
+    known = meter.model is not None or meter.api_calls > 0
+    return known or window.confidence is not Confidence.ASSUMED
 
 
 def unreadable_report(transcript: str, error: str) -> dict[str, Any]:
@@ -47,6 +62,7 @@ def unreadable_report(transcript: str, error: str) -> dict[str, Any]:
         "api_calls": None,
         "totals": None,
         "skipped_lines": None,
+        "subagent": None,
         "error": error,
     }
 

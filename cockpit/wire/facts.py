@@ -69,6 +69,8 @@ class Usage(Wire):
     api_calls: int | None = None
     totals: UsageTotals | None = None
     skipped_lines: int | None = None
+    subagent: bool | None = None
+    """Whether the transcript is a subagent's own."""
     error: str | None = None
     """Why the transcript could not be read; null if it could."""
 

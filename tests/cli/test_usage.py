@@ -39,8 +39,28 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
         "api_calls": 12,
         "totals": {"input": 96, "cache_creation": 12_000, "cache_read": 830_000, "output": 504},
         "skipped_lines": 0,
+        "subagent": False,
         "error": None,
     }
+
+
+def test_a_subagents_own_transcript_is_marked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    usage = {"input_tokens": 30_000, "output_tokens": 5}
+    message = {"id": "m", "model": "claude-opus-5-5", "content": [], "usage": usage}
+    reply = {"type": "assistant", "isSidechain": True, "agentId": "a1", "message": message}
+    own = tmp_path / "agent-a1.jsonl"
+    own.write_text(f"{json.dumps(reply)}\n")
+    _, (told,), _ = asked(capsys, own)
+    assert told["subagent"] is True
+    assert (told["context"]["tokens"], told["api_calls"]) == (30_000, 1)
+    assert "subagent" in table(capsys, own)
+
+
+def table(capsys: pytest.CaptureFixture[str], path: Path) -> str:
+    usage([path], False)
+    return capsys.readouterr().out
 
 
 def test_in_the_order_asked_and_one_bad_file_spoils_no_other(
@@ -71,7 +91,7 @@ def test_an_empty_file_holds_nothing_and_is_no_error(
     assert (code, told["error"], told["model"], told["session_id"]) == (0, None, None, None)
     assert told["context"] == {
         "tokens": None,
-        "window": 200_000,
+        "window": None,
         "used": None,
         "confidence": "unknown",
         "source": None,

@@ -18,12 +18,10 @@ MAX = {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "123000"}
         ("claude-sonnet-5", 1_000_000),
         ("claude-sonnet-5-5-20260901", 1_000_000),
         ("us.anthropic.claude-sonnet-5-5-v1:0", 1_000_000),
-        ("claude-sonnet-4-5-20250929", 200_000),
-        ("claude-sonnet-4-6", 200_000),
         ("claude-sonnet-4-6[1m]", 1_000_000),
         ("claude-sonnet-4-5[1M]-20250929", 1_000_000),
         ("claude-opus-4-20250514", 200_000),
-        ("claude-opus-4-6", 200_000),
+        ("claude-opus-4-1", 200_000),
         ("claude-haiku-4-5", 200_000),
         ("claude-3-5-sonnet-20241022", 200_000),
         ("foo[1m]", 1_000_000),
@@ -31,6 +29,15 @@ MAX = {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "123000"}
 )
 def test_a_known_name_has_a_derived_window(model: str, tokens: int) -> None:
     assert window(model, {}) == Window(tokens, Confidence.DERIVED)
+
+
+@pytest.mark.parametrize(
+    "model", ["claude-sonnet-4-20250514", "claude-sonnet-4-5-20250929", "claude-opus-4-6"]
+)
+def test_a_name_that_stands_for_both_windows_is_assumed_small(model: str) -> None:
+    assert window(model, {}) == Window(200_000, Confidence.ASSUMED)
+    assert window(model, NO_1M) == Window(200_000, Confidence.DERIVED)
+    assert window(f"{model}[1m]", {}) == Window(1_000_000, Confidence.DERIVED)
 
 
 @pytest.mark.parametrize("model", ["foo-bar", "claude-opus-9-9", "", None, "opus"])

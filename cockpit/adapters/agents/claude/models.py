@@ -31,17 +31,17 @@ _LARGE = frozenset(
 _SMALL = frozenset(
     {
         ("haiku", "4-5"),
-        ("sonnet", "4"),
-        ("sonnet", "4-0"),
-        ("sonnet", "4-5"),
-        ("sonnet", "4-6"),
         ("opus", "4"),
         ("opus", "4-0"),
         ("opus", "4-1"),
         ("opus", "4-5"),
-        ("opus", "4-6"),
     }
 )
+_BOTH = frozenset(
+    {("sonnet", "4"), ("sonnet", "4-0"), ("sonnet", "4-5"), ("sonnet", "4-6"), ("opus", "4-6")}
+)
+"""Models that exist with the small and with the large window. Some CLI versions and accounts use
+the large window without `[1m]` in the name of the model that the transcript records."""
 _NAME = re.compile(r"(haiku|sonnet|opus|fable|mythos)-([0-9](?:-[0-9]{1,2})?)(?![0-9])")
 _CLAUDE_3 = re.compile(r"claude-3(?![0-9])")
 _FALSE = frozenset({"", "0", "false", "no", "off"})
@@ -62,19 +62,22 @@ COMPACTION_MARGIN = 13_000
 def window(model: str | None, environment: Mapping[str, str]) -> Window:
     """Return a model's window from its name and the CLI's environment.
 
-    `[1m]` anywhere in the name selects the large window. For an unknown model, returns the small
-    window as `ASSUMED`, although the CLI assumes the large one. cockpit starts no automatic handoff
-    with an assumed window.
+    `[1m]` anywhere in the name selects the large window. For a model that exists with both windows,
+    and for an unknown model, returns the small window as `ASSUMED`. cockpit starts no automatic
+    handoff with an assumed window.
     """
     name = (model or "").lower()
     configured = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))
     known = _known(name)
+    no_large = _is_set(environment, "CLAUDE_CODE_DISABLE_1M_CONTEXT")
+    if known is None and no_large and _family(name) in _BOTH:
+        known = DEFAULT_WINDOW
     if configured is not None and (known is None or _is_set(environment, "DISABLE_COMPACT")):
         # The CLI uses this variable only for an unknown window, or if compaction is off.
         return Window(configured, Confidence.DERIVED)
     if known is None:
         return Window(DEFAULT_WINDOW, Confidence.ASSUMED)
-    if _is_set(environment, "CLAUDE_CODE_DISABLE_1M_CONTEXT"):
+    if no_large:
         known = min(known, DEFAULT_WINDOW)
     return Window(known, Confidence.DERIVED)
 
@@ -108,13 +111,15 @@ def _known(name: str) -> int | None:
         return LARGE_WINDOW
     if _CLAUDE_3.search(name):
         return DEFAULT_WINDOW
-    found = _NAME.search(name)
-    if found is None:
-        return None
-    family = (found[1], found[2])
+    family = _family(name)
     if family in _LARGE:
         return LARGE_WINDOW
     return DEFAULT_WINDOW if family in _SMALL else None
+
+
+def _family(name: str) -> tuple[str, str] | None:
+    found = _NAME.search(name)
+    return None if found is None else (found[1], found[2])
 
 
 def _is_set(environment: Mapping[str, str], name: str) -> bool:

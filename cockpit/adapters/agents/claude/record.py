@@ -12,7 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from cockpit.adapters.agents.claude.hook_events import reset_in
-from cockpit.adapters.agents.claude.user_records import BLOCKS_KEPT, NOTICE, events_of_user, notice
+from cockpit.adapters.agents.claude.user_records import (
+    BLOCKS_KEPT,
+    NOTICE,
+    events_of_user,
+    model_name,
+    notice,
+)
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import is_prompt_file
@@ -24,8 +30,10 @@ from cockpit.core.session import (
     CostCounted,
     Identified,
     PromptFileTaken,
+    PromptQueued,
     SessionEvent,
     Skipped,
+    Titled,
     ToolUse,
     TurnEnded,
     Usage,
@@ -40,7 +48,16 @@ _ATTACHED = re.compile(
     rb'"isSidechain":(?:true|false),(?:"agentId":"[^"]*",)?"attachment":\{"type":"([a-z_]+)"'
 )
 _BARE_WANTED = frozenset(
-    {b"assistant", b"attachment", b"cost-state", b"permission-mode", b"system", b"user"}
+    {
+        b"ai-title",
+        b"assistant",
+        b"attachment",
+        b"cost-state",
+        b"custom-title",
+        b"permission-mode",
+        b"system",
+        b"user",
+    }
 )
 _ATTACHED_WANTED = frozenset(
     {
@@ -51,6 +68,9 @@ _ATTACHED_WANTED = frozenset(
         b"model",
         b"queued_command",
     }
+)
+_SIGNATURE = re.compile(
+    r"Co-Authored-By: Claude (Haiku|Sonnet|Opus|Fable|Mythos) (\d+(?:\.\d+)?) \(1M context\)"
 )
 _NOT_JSON = (ValueError, RecursionError)
 _MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
@@ -104,12 +124,14 @@ def _assistant(record: Record) -> Sequence[SessionEvent]:
         return ()
     text, tools = content_of(message.get("content"))
     stop_reason = message.get("stop_reason")
+    signed = _signed(tools)
     return (
+        *((Identified(model=signed),) if signed else ()),
         AssistantReplied(
             message_id=str(message.get("id") or record.get("requestId") or record.get("uuid")),
             model=model,
             context=_context(usage),
-            billed=_usage(usage),
+            billed=_billed(usage),
             text=text,
             tools=tools,
             stop_reason=stop_reason if isinstance(stop_reason, str) else None,
@@ -160,6 +182,35 @@ def _context(usage: Record) -> Usage:
     return _usage(usage)
 
 
+def _billed(usage: Record) -> Usage:
+    """Return the tokens of the message, with those of another model that advised it.
+
+    The advisor's tokens are never part of the context.
+    """
+    total = _usage(usage)
+    iterations = usage.get("iterations")
+    for entry in iterations if isinstance(iterations, list) else ():
+        if isinstance(entry, dict) and entry.get("type") == "advisor_message":
+            total = Usage(
+                total.input + token_count(entry.get("input_tokens")),
+                total.cache_creation + token_count(entry.get("cache_creation_input_tokens")),
+                total.cache_read + token_count(entry.get("cache_read_input_tokens")),
+                total.output + token_count(entry.get("output_tokens")),
+            )
+    return total
+
+
+def _signed(tools: tuple[ToolUse, ...]) -> str | None:
+    """Return the model with the large window that signs a commit; the CLI tells it its name."""
+    for tool in tools:
+        command = tool.input.get("command") if tool.name == "Bash" else None
+        if isinstance(command, str) and "(1M context)" in command:
+            found = _SIGNATURE.search(command)
+            if found is not None:
+                return model_name(found[1], found[2], "1M context")
+    return None
+
+
 def _usage(usage: Record) -> Usage:
     return Usage(
         input=input_count(usage, "input_tokens"),
@@ -200,7 +251,11 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
         # For a notice that arrives during a turn, the CLI writes no user record.
         text = attachment.get("prompt")
         at = moment(record.get("timestamp"))
-        return notice(text, at) if isinstance(text, str) and text.startswith(NOTICE) else ()
+        if not isinstance(text, str):
+            text, _ = content_of(text)
+        if text.startswith(NOTICE):
+            return notice(text, at)
+        return (PromptQueued(text, at),) if text.strip() and _by_the_user(attachment) else ()
     if kind == "file":
         return _mentioned(attachment)
     event = str(attachment.get("hookEvent", ""))
@@ -213,6 +268,13 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
     parts = content if isinstance(content, list) else [content]
     text = "\n".join(part for part in parts if isinstance(part, str))
     return (ContextInjected(event, text),) if text else ()
+
+
+def _by_the_user(attachment: Record) -> bool:
+    origin = attachment.get("origin")
+    kind = origin.get("kind") if isinstance(origin, dict) else None
+    prompt = attachment.get("commandMode") in (None, "prompt")
+    return prompt and kind in (None, "human") and attachment.get("isMeta") is not True
 
 
 def _mentioned(attachment: Record) -> Sequence[SessionEvent]:
@@ -230,6 +292,11 @@ def _cost_state(record: Record) -> Sequence[SessionEvent]:
     if isinstance(total, int | float) and not isinstance(total, bool) and 0 <= total < 1e12:
         return (CostCounted(float(total)),)
     return ()
+
+
+def _title(record: Record) -> Sequence[SessionEvent]:
+    title = record.get("customTitle") or record.get("aiTitle")
+    return (Titled(title),) if isinstance(title, str) and title.strip() else ()
 
 
 def _permission_mode(record: Record) -> Sequence[SessionEvent]:
@@ -251,6 +318,8 @@ def _text(value: object) -> str | None:
 
 
 _READERS: dict[str, Callable[[Record], Sequence[SessionEvent]]] = {
+    "ai-title": _title,
+    "custom-title": _title,
     "assistant": _assistant,
     "user": _user,
     "system": _system,

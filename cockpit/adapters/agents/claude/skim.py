@@ -31,6 +31,9 @@ _USAGE = re.compile(
     rb'"usage":\{"input_tokens":([0-9]{1,12}),"cache_creation_input_tokens":([0-9]{1,12}),'
     rb'"cache_read_input_tokens":([0-9]{1,12}),"output_tokens":([0-9]{1,12})[,}]'
 )
+_LARGE_MODEL = b'[1m]"'
+_LARGE_SIGNATURE = b"(1M context)"
+_LISTED = re.compile(rb'"#[0-9]{1,6} \[[a-z_]{1,20}\] |"No tasks found"')
 _COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
 
 
@@ -40,8 +43,8 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
         return parse(line)
     reply = _REPLY.match(line)
     if reply is None:
-        return () if _RESULT.match(line) else parse(line)
-    usage = _usage_of(line)
+        return () if _RESULT.match(line) and line.find(_LARGE_MODEL) < 0 else parse(line)
+    usage = None if line.find(_LARGE_SIGNATURE) >= 0 else _usage_of(line)
     return parse(line) if usage is None else (_reply_event(reply, usage, "", ()),)
 
 
@@ -106,6 +109,10 @@ def _may_hold_fact(result: bytes) -> bool:
     end = middle if middle >= 0 else len(result)
     return (
         result.find(b"Task #", 0, 800) >= 0
+        or result.find(b'"Task not found', 0, 800) >= 0
+        or _LISTED.search(result, 0, 800) is not None
+        or result.find(b'"task_id"', end) >= 0
+        or result.find(_LARGE_MODEL, end) >= 0
         or result.find(b'"is_error":true', 0, end) >= 0
         or result.find(b'"agentId"', end) >= 0
         or result.find(b'"backgroundTaskId"', end) >= 0

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from cockpit.core.session import Interrupted, SessionEvent, ToolFinished, UserSaid
+from cockpit.core.session import (
+    Compacted,
+    Identified,
+    Interrupted,
+    SessionEvent,
+    ToolFinished,
+    UserSaid,
+)
 
 Record = dict[str, Any]
 
@@ -20,6 +27,7 @@ RESULT_KEPT = 2_000
 """Maximum characters of a tool's result in an event."""
 _INTERRUPTED = "[Request interrupted by user"
 _BY_THE_CLI = (
+    "<bash-input>",
     "<bash-stderr>",
     "<bash-stdout>",
     "<command-message>",
@@ -41,6 +49,25 @@ _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
 """Pasted lines, with the CLI's markers around them (2.1.330)."""
+_ADDED = re.compile(r"<(ide_[a-z_]{1,40}|system-reminder)>.*?</\1>[ \t]*\n?", re.DOTALL)
+"""Text that the CLI adds to a prompt: the open file of an editor, or a reminder."""
+_COMMAND = re.compile(r"<command-name>\s*(/[^<\s]{1,100})\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_SHELL = re.compile(r"<bash-(?:input|stdout)>(.*?)</bash-(?:input|stdout)>", re.DOTALL)
+_NO_WORK = re.compile(
+    r"/(?:add-dir|agents|bashes|bug|clear|color|compact|config|context|copy|cost|doctor|effort|exit"
+    r"|export|extra-usage|fast|feedback|help|hooks|ide|install-github-app|keybindings|login|logout"
+    r"|mcp|memory|model|output-style|permissions|plugins?|privacy-settings|quit|release-notes"
+    r"|reload-plugins|rename|resume|rewind|sandbox|stats|status|statusline|tasks|terminal-setup"
+    r"|theme|todos|upgrade|usage|vim)"
+)
+"""Slash commands that change the CLI and give the agent no work."""
+_MODEL_CHOSEN = re.compile(
+    r"(?:Set model to|Kept model as) (Haiku|Sonnet|Opus|Fable|Mythos) (\d+(?:\.\d+)?)"
+    r"(?: \(([^)]{1,40})\))?"
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+LARGE = "1M context"
 _OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
 """A marker that the user wrote; the CLI escapes it with a backslash."""
 
@@ -61,6 +88,7 @@ def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent
             continue
         if block.get("type") == "tool_result":
             events.append(_result(record, block, sidechain, at))
+            events.extend(_model_resolved(record))
         elif isinstance(block.get("text"), str):
             texts.append(block["text"])
     if texts:
@@ -73,16 +101,54 @@ def _prompt_events(
 ) -> Sequence[SessionEvent]:
     if text.startswith(_INTERRUPTED):
         return () if sidechain else (Interrupted(at),)
+    own = _ADDED.sub("", text) if "<" in text else text
+    summary = record.get("isCompactSummary") is True
     prompt = UserSaid(
-        _without_paste_marks(text),
-        meta=_is_meta(record, text),
-        compact_summary=record.get("isCompactSummary") is True,
+        _without_paste_marks(own if own.strip() else text),
+        meta=_is_meta(record, own if own.strip() else text) or not own.strip(),
+        compact_summary=summary,
         sidechain=sidechain,
         at=at,
+        command=_command(own),
+        shell=_shell(own),
     )
-    if not text.startswith(NOTICE):
-        return (prompt,)
-    return (prompt, *notice(text, at))
+    if summary and not sidechain and str(record.get("version")).startswith("1."):
+        # CLI 1.0 often writes no other record of a compaction.
+        return (Compacted("", None, at), prompt)
+    if text.startswith(NOTICE):
+        return (prompt, *notice(text, at))
+    chosen = _model_chosen(text)
+    return (prompt,) if chosen is None else (prompt, Identified(model=chosen))
+
+
+def _command(text: str) -> str:
+    """Return a slash command with its arguments; empty if it gives the agent no work."""
+    if "<command-name>" not in text[:2_000]:
+        return ""
+    name, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
+    if name is None or _NO_WORK.fullmatch(name[1]):
+        return ""
+    return f"{name[1]} {arguments[1].strip() if arguments else ''}".strip()
+
+
+def _shell(text: str) -> str:
+    """Return the command that the user ran in the CLI, or its output."""
+    found = _SHELL.match(text)
+    return found[1][:RESULT_KEPT] if found else ""
+
+
+def _model_chosen(text: str) -> str | None:
+    """Return the model that the output of `/model` names."""
+    if not text.startswith("<local-command-stdout>"):
+        return None
+    found = _MODEL_CHOSEN.search(_COLOUR.sub("", text[:500]))
+    return None if found is None else model_name(found[1], found[2], found[3] or "")
+
+
+def model_name(family: str, version: str, note: str) -> str:
+    """Return a model's name from the one shown to users: `Opus`, `4.6` and perhaps `1M context`."""
+    suffix = "[1m]" if note.removeprefix("with ") == LARGE else ""
+    return f"claude-{family.lower()}-{version.replace('.', '-')}{suffix}"
 
 
 def _without_paste_marks(text: str) -> str:
@@ -100,6 +166,24 @@ def _is_meta(record: Record, text: str) -> bool:
     return by_the_cli or text.lstrip().startswith(_BY_THE_CLI)
 
 
+def _model_resolved(record: Record) -> Sequence[SessionEvent]:
+    """Return the model that a tool's result names, if it has the large window."""
+    details = record.get("toolUseResult")
+    model = details.get("resolvedModel") if isinstance(details, dict) else None
+    return (Identified(model=model),) if isinstance(model, str) and "[1m]" in model else ()
+
+
+def _reported(details: Record) -> tuple[str | None, str | None]:
+    """Return the id and the status of the background task that a `TaskOutput` result reports."""
+    task = details.get("task")
+    if not isinstance(task, dict):
+        return None, None
+    ident, status = task.get("task_id"), _SUBAGENT_STATUS.get(str(task.get("status")))
+    if not isinstance(ident, str) or str(task.get("status")) not in (*_SUBAGENT_STATUS, "failed"):
+        return None, None
+    return ident, status or "failed"
+
+
 def _result(record: Record, block: Record, sidechain: bool, at: datetime | None) -> ToolFinished:
     details = record.get("toolUseResult")
     details = details if isinstance(details, dict) else {}
@@ -110,6 +194,8 @@ def _result(record: Record, block: Record, sidechain: bool, at: datetime | None)
         status = _SUBAGENT_STATUS.get(
             str(details.get("status")), "failed" if failed else "completed"
         )
+    else:
+        agent, status = _reported(details)
     text = "\n".join(_texts(block.get("content")))[:RESULT_KEPT]
     task = details.get("backgroundTaskId")
     log = _LOG.search(text) if isinstance(task, str) else None
@@ -139,8 +225,8 @@ def _texts(content: object) -> Iterator[str]:
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
     """Return the event in a notice that a background task or a subagent has ended."""
     fields = dict(reversed(_NOTICED.findall(text)))
-    tool, status = fields.get("tool-use-id"), fields.get("status")
-    if not tool or not status:
+    tool, status = fields.get("tool-use-id", ""), fields.get("status")
+    if not (tool or fields.get("task-id")) or not status:
         return ()
     ended = _SUBAGENT_STATUS.get(status, "failed")
     return (
