@@ -72,7 +72,7 @@ class Sleepers:
         message = {
             "id": f"msg_{self.tokens}",
             "role": "assistant",
-            "model": "claude-sonnet-4-6",
+            "model": "claude-haiku-4-5",
             "content": [{"type": "text", "text": "words " * 60}],
             "usage": usage,
         }

@@ -66,7 +66,7 @@ def test_a_bare_session_becomes_an_agent_with_its_conversation() -> None:
             await until(lambda: listed()[0].context.tokens)
             (found,) = listed()
             assert (found.directory, found.kind) == (place, "interactive")
-            assert (found.model, found.context.confidence) == ("claude-sonnet-4-6", "derived")
+            assert (found.model, found.context.confidence) == ("claude-sonnet-4-6", "assumed")
             assert Path(str(found.transcript)).is_file()
 
             # The CLI's own list says the same; cockpit reads the notes, as a command takes seconds.

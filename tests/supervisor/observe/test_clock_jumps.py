@@ -87,7 +87,7 @@ class Watched:
         usage = {"input_tokens": tokens, "output_tokens": 1}
         message = {
             "id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant",
-            "model": "claude-sonnet-4-6", "content": [], "usage": usage,
+            "model": "claude-haiku-4-5", "content": [], "usage": usage,
         }  # fmt: skip
         at = self.clock.now().isoformat().replace("+00:00", "Z")
         line = {

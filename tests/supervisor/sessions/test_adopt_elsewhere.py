@@ -123,7 +123,7 @@ async def test_a_session_elsewhere_is_listed_as_its_cli_tells_of_it(
         assert found.directory == str(cockpit.repository)
         assert (found.runtime, found.kind) == ("claude", "interactive")
         assert (found.context.window, found.context.band) == (200_000, "calm")
-        assert (found.context.confidence, found.context.source) == ("derived", "transcript")
+        assert (found.context.confidence, found.context.source) == ("assumed", "transcript")
         assert found.transcript is not None
         assert found.transcript.endswith(f"{found.session_id}.jsonl")
         assert found.started_at is not None
