@@ -29,7 +29,12 @@ OWNERS = {
     "troubles.hooks": ("outbound/",),
     "compaction": ("agents/", "observe/compaction.py"),
     "reading": ("agents/", "observe/watch.py"),
-    "session_state": ("agents/", "observe/", "sessions/lifecycle.py"),
+    "session_state": (
+        "agents/",
+        "observe/",
+        "sessions/lifecycle.py",
+        "sessions/session_changes.py",
+    ),
     "agent.record": ("agents/agent.py", "sessions/lifecycle.py"),
     "agent.session": ("agents/", "sessions/", "handoff/"),
     "agent.process": ("sessions/",),

@@ -210,7 +210,7 @@ async def _answer(
         loop.add_signal_handler(number, supervisor.life.ended.set)
     supervisor.run()
     task = loop.create_task(serving._serve(sockets=[listener]))
-    await supervisor.starter.start_automatic()
+    await supervisor.automatic_starts.run()
     await supervisor.resumer.resume_automatic()
     supervisor.spawn(watch.run())
     ended = loop.create_task(supervisor.life.ended.wait())

@@ -59,6 +59,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         dependencies=parts,
         fleet=fleet,
         starter=of.starter,
+        neighbours=of.neighbours,
         changed=changed,
         forgotten=of.publisher.forgotten,
     )
@@ -89,7 +90,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         life=of.life,
     )
     return {
-        Load: LoadHandler(fleet, of.starter, changed),
+        Load: LoadHandler(fleet, of.automatic_starts, changed),
         Plan: of.planner.plan,
         Start: locked("being started", start),
         Resume: of.resumer.resume,

@@ -56,12 +56,14 @@ from cockpit.supervisor.outbound.publication import Publication
 from cockpit.supervisor.process_ends import ProcessEnds
 from cockpit.supervisor.restoration import Restoration
 from cockpit.supervisor.sessions.adopt_elsewhere import Adoption
+from cockpit.supervisor.sessions.automatic_starts import AutomaticStarts
 from cockpit.supervisor.sessions.continuation import Continuation
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.interruptions import (
     note_shutdown,
 )
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.plan import Planner
 from cockpit.supervisor.sessions.reopen import Reopening
 from cockpit.supervisor.sessions.repair import Repair
@@ -161,19 +163,22 @@ class Supervisor:
         changed = self.publisher.changed
         self.worktrees = AgentWorktrees(parts, fleet, self.locks, changed, self.publisher.state_of)
         reopening = Reopening(parts, fleet, sessions)
+        self.neighbours = Neighbours(parts, fleet, sessions.leases, self.worktrees.removal_above)
         self.starter = Starter(
             dependencies=parts,
             fleet=fleet,
             sessions=sessions,
             setup=self.setup,
             reopening=reopening,
-            removal_above=self.worktrees.removal_above,
-            changed=changed,
+            neighbours=self.neighbours,
+        )
+        self.automatic_starts = AutomaticStarts(
+            parts, fleet, sessions, self.setup, self.starter, changed
         )
         self.planner = Planner(parts, fleet, self.starter)
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
         others = OtherSessions(parts, fleet)
-        self.adoption = Adoption(parts, fleet, sessions, self.starter, others)
+        self.adoption = Adoption(parts, fleet, sessions, self.starter, self.neighbours, others)
         self.elsewhere_watch = ElsewhereWatch(parts, fleet, others)
         self.elsewhere_documents = ElsewhereDocuments(parts, fleet, sessions, others)
         self.elsewhere = ElsewhereRows(parts, fleet, others, self.elsewhere_watch.is_watched)

@@ -119,7 +119,7 @@ class Cockpit:
             listener = bind(self.places.socket)
             serving = server(application(served(supervisor)))
             task = asyncio.create_task(serving._serve(sockets=[listener]))
-            await supervisor.starter.start_automatic()
+            await supervisor.automatic_starts.run()
             await supervisor.resumer.resume_automatic()
             try:
                 yield supervisor

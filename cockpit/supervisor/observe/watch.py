@@ -31,6 +31,7 @@ from cockpit.supervisor.agents.known_secrets import dialog_without_secrets, reda
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.observe.titles import SeenTitles
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.session_changes import SessionChanges
 
 HOT = 0.04
 """Seconds between two checks of the transcripts while any agent is working or starting."""
@@ -79,6 +80,7 @@ class Watch:
     ) -> None:
         self._dependencies = dependencies
         self._sessions = sessions
+        self._changes = SessionChanges(dependencies, sessions)
         self._agents = agents
         self._take = take
         self._consider = consider
@@ -170,11 +172,11 @@ class Watch:
         if theirs == agent.cli_session and isinstance(path, str):
             found = agent.runtime.reported_transcript(path, theirs)
             if found is not None:
-                self._sessions.follow_transcript(agent, found)
+                self._changes.follow_transcript(agent, found)
 
     def _take_report(self, agent: Agent, report: Report, at: float) -> None:
         if report.transcript is not None:
-            self._sessions.follow_transcript(agent, report.transcript)
+            self._changes.follow_transcript(agent, report.transcript)
         agent.session_state.report(report, at)
 
     def _is_of_session(self, agent: Agent, signal: Signal) -> bool:
@@ -206,7 +208,7 @@ class Watch:
             transcript = agent.runtime.reported_transcript(path, theirs)
             if transcript is None:
                 return False
-        self._sessions.follow_new_session(agent, SessionId(theirs), transcript, began[0].source)
+        self._changes.follow_new_session(agent, SessionId(theirs), transcript, began[0].source)
         return True
 
     def _is_found(self, agent: Agent, signal: Signal) -> bool:
@@ -224,7 +226,7 @@ class Watch:
         transcript = (
             agent.runtime.reported_transcript(path, theirs) if isinstance(path, str) else None
         )
-        self._sessions.found_session(agent, SessionId(theirs), transcript)
+        self._changes.found_session(agent, SessionId(theirs), transcript)
         return True
 
     # Transcripts
@@ -400,7 +402,7 @@ class Watch:
         with contextlib.suppress(NoAnswer):
             found = await self._dependencies.slow.ask(("record", agent.name), find)
             if found is not None and agent.session is session:
-                self._sessions.follow_transcript(agent, found)
+                self._changes.follow_transcript(agent, found)
 
     def _presence_of(self, agent: Agent) -> Callable[[], Presence | None]:
         assert agent.process is not None

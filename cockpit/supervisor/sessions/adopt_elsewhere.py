@@ -30,6 +30,7 @@ from cockpit.supervisor.sessions.adoptable import (
 )
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.transcript_end import last_permission_mode
 from cockpit.wire.verbs import Adopt, Start
@@ -51,12 +52,14 @@ class Adoption:
         fleet: Fleet,
         sessions: Sessions,
         starter: Starter,
+        neighbours: Neighbours,
         others: OtherSessions,
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._sessions = sessions
         self._starter = starter
+        self._neighbours = neighbours
         self._others = others
 
     async def adopt(self, asked: Adopt) -> Agent:
@@ -83,7 +86,7 @@ class Adoption:
         agent = await self._agent(name, found, runtime)
         agent.start.under_way = True  # from here on, other starts see that the directory is in use
         try:
-            await self._starter.check_free(agent)
+            await self._neighbours.check_free(agent)
             await self._check_environment(agent, found)
             await self._end(agent, found)
             await self._reopen(agent, found)

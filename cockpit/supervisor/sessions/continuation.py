@@ -27,7 +27,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.sessions.lifecycle import refuse_if_alive, refuse_if_handing_off
+from cockpit.supervisor.sessions.refusals import refuse_if_alive, refuse_if_handing_off
 from cockpit.supervisor.sessions.start import Inheritance, Starter
 from cockpit.wire.verbs import Continue, Start
 

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 from cockpit.adapters.transcripts.tail import Tail
 from cockpit.core.errors import Failed, NotNow
-from cockpit.core.events import AgentExited, SessionCleared
-from cockpit.core.handoff.states import PHASES, Plan
+from cockpit.core.events import AgentExited
+from cockpit.core.handoff.states import Plan
 from cockpit.core.ids import JobId, SessionId
 from cockpit.ports.panes import Launch, Pane, PaneGone
 from cockpit.ports.processes import Ending, ProcessId
@@ -127,7 +127,7 @@ class Sessions:
         self._withdraw_old_texts(agent)
         self._save_start(agent, session)
         agent.runtime = runtime
-        self._save_start_time(session)
+        self.save_start_time(session)
         forget_interruption(self._dependencies, agent)
         agent.troubles.shared = None
         agent.progress.begin_session()
@@ -155,7 +155,7 @@ class Sessions:
                     f"Close it there first: /clear in {other.name}, or cockpit stop {other.name}",
                 )
 
-    def _save_start_time(self, session: SessionRecord) -> None:
+    def save_start_time(self, session: SessionRecord) -> None:
         """Store the start time of the session's process, in monotonic seconds, for time limits."""
         name = began(self._dependencies.clock.boot())
         with self._dependencies.store.transaction():
@@ -375,24 +375,6 @@ class Sessions:
         """Return a reader of the transcript from its beginning; None if `transcript` is None."""
         return Tail(transcript, agent.runtime.parse) if transcript else None
 
-    def follow_transcript(self, agent: Agent, transcript: Path) -> None:
-        """Read another transcript file from its beginning, because the CLI reported it."""
-        if agent.session is None or agent.session.transcript == str(transcript):
-            return
-        agent.session = replace(agent.session, transcript=str(transcript))
-        self._dependencies.store.save_session(agent.session)
-        agent.begin_transcript(Tail(transcript, agent.runtime.parse))
-
-    def found_session(self, agent: Agent, ident: SessionId, transcript: Path | None) -> None:
-        """Save the id that the CLI gave the agent's session, and follow its transcript."""
-        assert agent.session is not None
-        named = str(transcript) if transcript else agent.session.transcript
-        agent.session = replace(agent.session, cli_id=ident, transcript=named)
-        self._dependencies.store.save_session(agent.session)
-        agent.chain = self._dependencies.store.chain(agent.session.job)
-        if transcript is not None:
-            agent.begin_transcript(Tail(transcript, agent.runtime.parse))
-
     def ids_of(self, agent: Agent, named: SessionId) -> tuple[SessionId, SessionId | None]:
         """Return `id` and `cli_id` of a new record for the CLI's session `named`.
 
@@ -402,53 +384,6 @@ class Sessions:
         if self._dependencies.store.session(named) is not None:
             return self.mint(agent)[0], named
         return named, named if agent.runtime.capabilities.chooses_ids else None
-
-    def follow_new_session(
-        self, agent: Agent, session: SessionId, transcript: Path | None, source: str
-    ) -> None:
-        """Follow another session that the user began or opened in the same process.
-
-        `source` is the CLI's name for the change: `clear`, `resume` or `fork`. The session becomes
-        the next one of the agent's job, even if it is an earlier session of this job or a session
-        of another agent.
-        """
-        assert agent.session is not None
-        self.save_counts(agent)
-        old, facts = agent.session, agent.session_state.reading.collector.facts()
-        known = self._dependencies.store.session(session)
-        self._dependencies.store.save_session(replace(old, state="ended", ended=self._now()))
-        ident, cli_id = self.ids_of(agent, session)
-        new = replace(
-            old,
-            id=ident,
-            cli_id=cli_id,
-            number=self.next_number(old.job),
-            previous=old.id,
-            created=self._now(),
-            document=None,
-            transcript=str(transcript) if transcript else None,
-            state="live",
-            cost_usd=None,
-            tokens=None,
-            compactions=0,
-        )
-        if transcript is None and not agent.runtime.capabilities.chooses_ids:
-            transcript = agent.runtime.transcript(self.order(agent, new, None))
-            new = replace(new, transcript=str(transcript) if transcript else None)
-        agent.session = new
-        with self._dependencies.store.transaction():
-            self._dependencies.store.save_session(new)
-            self._dependencies.store.save_agent(agent.change(session=new.id))
-        agent.troubles.shared = _shared(agent, known)
-        self._save_start_time(new)
-        agent.chain = self._dependencies.store.chain(new.job)
-        agent.begin_session(self.tail(agent, transcript))
-        agent.session_state.before = facts if source == "clear" else None
-        self._dependencies.event_log.record(
-            SessionCleared(old_session=old.id, new_session=new.id),
-            _follow_text(agent.name, new, source, known),
-            agent.name,
-        )
 
     # Ending
 
@@ -486,63 +421,3 @@ class Sessions:
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()
-
-
-def _shared(agent: Agent, known: SessionRecord | None) -> str | None:
-    """Return a message if the agent opened a session that another agent has open; else None."""
-    if known is None or known.agent == agent.name or known.state != "live":
-        return None
-    return (
-        f"{agent.name} opened {known.agent}'s session: two processes now write to one "
-        f"conversation. Close the session in one of them: /clear in {agent.name}, or "
-        f"cockpit stop {known.agent}"
-    )
-
-
-def _follow_text(name: str, new: SessionRecord, source: str, known: SessionRecord | None) -> str:
-    """Return the text of the event that an agent's process changed its session."""
-    number = f"session {new.number} of its job"
-    if known is not None:
-        whose = f"{known.agent}'s session" if known.agent != name else "its own session"
-        return f"{name} reopened {whose} {known.number} manually, as {number}"
-    if source == "clear":
-        return f"{name} was cleared manually; its new session is number {new.number}"
-    return f"{name} opened another session manually, as {number}"
-
-
-def refuse_if_alive(agent: Agent) -> None:
-    """Raise `NotNow` if the agent is running or being started."""
-    if agent.start.setup:
-        raise NotNow(
-            f"{agent.name} is being started",
-            f"Its worktree is being set up: {agent.start.setup}",
-            f"Wait, or cancel the start: cockpit stop {agent.name}",
-        )
-    refuse_if_opening(agent)
-    if agent.alive:
-        pid = agent.process.pid if agent.process else "?"
-        raise NotNow(
-            f"{agent.name} is already running (pid {pid})",
-            "An agent can only run once at a time.",
-            f"Open it: cockpit attach {agent.name}",
-        )
-
-
-def refuse_if_handing_off(agent: Agent) -> None:
-    """Raise `NotNow` while a handoff of this agent is in progress, even without a process."""
-    if agent.handoff is not None:
-        raise NotNow(
-            f"A handoff of {agent.name} is in progress",
-            f"Current phase: {PHASES.get(type(agent.handoff.state), 'ended')}.",
-            f"Wait, or refuse the handoff: cockpit refuse {agent.name}",
-        )
-
-
-def refuse_if_opening(agent: Agent) -> None:
-    """Raise `NotNow` while the hooks before a session of this agent are running."""
-    if agent.start.hooks_run:
-        raise NotNow(
-            f"{agent.name} is being started",
-            "The hooks before its session are running.",
-            "Try again in a few seconds.",
-        )

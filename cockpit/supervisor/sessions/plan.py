@@ -14,8 +14,8 @@ from cockpit.core.ids import AgentName, agent_name
 from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.sessions.lifecycle import refuse_if_alive
 from cockpit.supervisor.sessions.location import Place, find_place, refuse_git_folder, same_place
+from cockpit.supervisor.sessions.refusals import refuse_if_alive
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
 from cockpit.wire.verbs import Done, Plan

@@ -20,6 +20,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.session_changes import SessionChanges
 from cockpit.supervisor.sessions.undo import Undo
 
 _log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class Repair:
         self._dependencies = dependencies
         self._fleet = fleet
         self._sessions = sessions
+        self._changes = SessionChanges(dependencies, sessions)
         self._undo = undo
 
     async def reconcile(self) -> None:
@@ -104,7 +106,7 @@ class Repair:
         except NoAnswer:
             return
         place = transcript if transcript and is_file(transcript) else None
-        self._sessions.follow_new_session(agent, found, place, "resume")
+        self._changes.follow_new_session(agent, found, place, "resume")
 
     def _close_sessions(self) -> None:
         """Mark sessions as ended whose records are live, but which have no process.

@@ -19,7 +19,8 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE
 from cockpit.supervisor.agents.predicates import reopen_hint
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.sessions.lifecycle import Sessions, refuse_if_alive, refuse_if_handing_off
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.refusals import refuse_if_alive, refuse_if_handing_off
 from cockpit.supervisor.sessions.reopen import LAST
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.wire.verbs import Done, Resume, Start

@@ -5,8 +5,6 @@ Most checks come before anything is created. Handoffs start their sessions in `h
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,8 +13,8 @@ from typing import Any
 from cockpit.config.loaded import Loaded, changed_agent
 from cockpit.config.schema import AgentSettings
 from cockpit.core.continuation import Succession, continuation, first_prompt
-from cockpit.core.errors import BadUsage, CockpitError, NoSuchAgent, NotNow
-from cockpit.core.events import AgentStarted, Plain
+from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
+from cockpit.core.events import AgentStarted
 from cockpit.core.exclusion import exclusion
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.records import SessionRecord
@@ -30,8 +28,8 @@ from cockpit.supervisor.sessions.location import (
     find_place,
     record_worktree_ready,
     refuse_git_folder,
-    same_place,
 )
+from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.reopen import LAST, Reopening, session_named
 from cockpit.supervisor.sessions.setup import WorktreeSetup
 from cockpit.wire.verbs import Start
@@ -50,7 +48,7 @@ class Inheritance:
 
 
 class Starter:
-    """Starts agents. `removal_above` returns the worktree that is being removed above a path."""
+    """Starts one agent at a time."""
 
     def __init__(
         self,
@@ -60,16 +58,14 @@ class Starter:
         sessions: Sessions,
         setup: WorktreeSetup,
         reopening: Reopening,
-        removal_above: Callable[[Path], Path | None],
-        changed: Callable[[Agent], None],
+        neighbours: Neighbours,
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._sessions = sessions
         self._setup = setup
         self._reopening = reopening
-        self._removal_above = removal_above
-        self._changed = changed
+        self._neighbours = neighbours
 
     def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
         """Return the agent to start, with the options of the command line applied.
@@ -197,7 +193,7 @@ class Starter:
         else:
             made = await self._make_worktree(agent, job.id)
         _check_place(agent)
-        self._check_neighbours(agent)
+        self._neighbours.check(agent)
         await self._sessions.leases.ensure_free(agent)
         found = await self._dependencies.worktrees.facts(agent.directory)
         if own is None:
@@ -224,6 +220,11 @@ class Starter:
             self._setup.begin(agent, home, start_session, again=repeatable)
             return
         await start_session()
+
+    def set_up_again(self, agent: Agent, home: Path, text: str) -> None:
+        """Repeat the interrupted setup of the agent's worktree; then open its first session."""
+        start_session = partial(self._open_first, agent, text, None, None)
+        self._setup.begin(agent, home, start_session, again=True)
 
     async def _open_first(
         self,
@@ -264,54 +265,6 @@ class Starter:
             f"{agent.name} reopened session {again.number} of its job in {agent.directory}",
             agent.name,
         )
-
-    async def check_free(self, agent: Agent) -> None:
-        """Raise `BadUsage` or `NotNow` if the agent cannot be started in its directory."""
-        slow, settings = self._dependencies.slow, agent.settings
-        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
-        self._refuse_taken(agent)
-        await self._sessions.leases.ensure_free(agent)
-
-    def _check_neighbours(self, agent: Agent) -> None:
-        """Raise `NotNow` if another agent works in the same worktree.
-
-        In a directory that is not an agent's worktree, records a warning instead.
-        """
-        self._refuse_taken(agent)
-        for other in self.neighbours(agent):
-            self._dependencies.event_log.record(
-                Plain("agent.company"),
-                f"{agent.name} is in the same directory as {other.name}; their edits may conflict",
-                agent.name,
-            )
-
-    def _refuse_taken(self, agent: Agent) -> None:
-        """Raise `NotNow` if the place is being removed, or is the worktree of another agent."""
-        place = Path(os.path.realpath(agent.directory))
-        if (removed := self._removal_above(place)) is not None:
-            raise NotNow(
-                f"{removed} is being removed",
-                f"{agent.name} would work in it.",
-                "Wait until it is removed, or choose another directory: --directory DIR",
-            )
-        for other in self.neighbours(agent):
-            if other.record.worktree or agent.record.worktree:
-                raise NotNow(
-                    f"{other.name} is already running in {agent.directory}",
-                    "Only one agent can run in a worktree.",
-                    f"Stop it first: cockpit stop {other.name}. "
-                    f"Or start {agent.name} with --worktree.",
-                )
-
-    def neighbours(self, agent: Agent) -> list[Agent]:
-        """Return other agents that are running, or being started, in the same directory."""
-        return [
-            other
-            for other in self._fleet
-            if other is not agent
-            and (other.alive or other.start.under_way or other.start.hooks_run)
-            and same_place(other.directory, agent.directory)
-        ]
 
     async def _first_session(
         self,
@@ -361,7 +314,7 @@ class Starter:
         if place is None:
             self._dependencies.store.save_agent(agent.change(worktree=None, branch=None))
             return None
-        await self._refuse_nesting(agent, place.root)
+        await self._neighbours.refuse_nesting(agent, place.root)
         made = await worktrees.ensure(
             place.root, place.target, place.branch, place.base, agent=agent.name, job=job
         )
@@ -376,69 +329,6 @@ class Starter:
             await worktrees.set_ready(made.directory)
         record_worktree_ready(self._dependencies.event_log, agent, made, _origin_text(made))
         return made
-
-    async def _refuse_nesting(self, agent: Agent, root: Path) -> None:
-        """Raise `NotNow` if the new worktree would be inside the worktree of another agent.
-
-        A worktree that the user created is allowed.
-        """
-        for other in self._fleet:
-            if other.record.worktree and same_place(Path(other.record.worktree), root):
-                raise NotNow(
-                    f"{root} is the worktree of {other.name}",
-                    f"The worktree of {agent.name} would be inside it, among its files.",
-                    f"Use the repository itself: --directory {other.record.directory}",
-                )
-        await self._sessions.leases.check_not_owned(root)
-
-    async def _resume_setups(self) -> None:
-        """Continue starts whose setup was interrupted when an earlier supervisor ended."""
-        for agent in self._fleet:
-            if self._setup.should_repeat(agent) is not None:
-                async with self._sessions.locks.hold(agent.name, "being started"):
-                    await self._resume_setup(agent)
-
-    async def _resume_setup(self, agent: Agent) -> None:
-        home = await self._dependencies.worktrees.home(agent.settings.directory)
-        again = self._setup.should_repeat(agent)
-        if again and home is not None and agent.directory.is_dir():
-            agent.environment = self._sessions.environment(agent)
-            job = agent.job
-            kept = self._dependencies.prompts.of_job(job.id) if job else None
-            text = kept or (job.prompt if job else None) or ""
-            start_session = partial(self._open_first, agent, text, None, None)
-            self._setup.begin(agent, home, start_session, again=True)
-        elif again is not None:
-            why = (
-                f"the setup of the worktree was interrupted. Try again: cockpit start {agent.name}"
-            )
-            self._dependencies.store.save_agent(agent.change(gave_up=why))
-            self._changed(agent)
-
-    async def start_automatic(self) -> None:
-        """Start the agents with `start = "auto"` that were never started.
-
-        Continues interrupted starts first. A failed start does not affect the others.
-        """
-        await self._resume_setups()
-        for agent in self._fleet:
-            if _is_to_start(agent):
-                async with self._sessions.locks.hold(agent.name, "being started"):
-                    await self._start_by_itself(agent)
-
-    async def _start_by_itself(self, agent: Agent) -> None:
-        # The agent may have been started or removed while this waited for the lock.
-        if not _is_to_start(agent) or self._fleet.find(agent.name) is not agent:
-            return
-        try:
-            await self.start(agent, None)
-        except CockpitError as refused:
-            why = f"{refused.title}. {refused.hint}".strip()
-            self._dependencies.store.save_agent(agent.change(gave_up=why))
-            self._dependencies.event_log.record(
-                Plain("agent.not_started"), str(refused), agent.name
-            )
-        self._changed(agent)
 
 
 def resolve_dots(path: Path) -> Path:
@@ -504,8 +394,3 @@ def _origin_text(made: Worktree) -> str:
     if made.new_branch:
         return f"was created: {made.directory} ({made.branch})"
     return f"was created: {made.directory}; the branch {made.branch} already exists and is used"
-
-
-def _is_to_start(agent: Agent) -> bool:
-    runs = agent.alive or agent.start.hooks_run or agent.record.session is not None
-    return agent.settings.start == "auto" and not runs

@@ -89,7 +89,7 @@ async def test_the_user_is_notified_once_when_a_watched_session_passes_the_act_t
         assert event.agent is None
         assert (event.data["session"], event.data["band"]) == (found.session_id, "act")
         assert (event.data["tokens"], event.data["window"]) == (144_000, 200_000)
-        assert "is at 72% of its context (act). Write its handoff" in event.text
+        assert "is at about 72% of its context (act). Write its handoff" in event.text
         (notice,) = OutgoingTable(supervisor.dependencies.store).all_of("notice")
         assert notice.payload["text"] == event.text
         assert (await watch(cockpit, found)).message.startswith("Already watching")

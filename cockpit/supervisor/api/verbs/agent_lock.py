@@ -9,7 +9,7 @@ from cockpit.core.errors import NotNow
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
 from cockpit.supervisor.lifetime import Lifetime
-from cockpit.supervisor.sessions.lifecycle import refuse_if_opening
+from cockpit.supervisor.sessions.refusals import refuse_if_opening
 from cockpit.wire.verbs import Done
 
 Perform = Callable[[Any], Awaitable[Done]]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
-from cockpit.supervisor.sessions.start import Starter
+from cockpit.supervisor.sessions.automatic_starts import AutomaticStarts
 from cockpit.wire.verbs import (
     Done,
     Load,
@@ -17,9 +17,11 @@ from cockpit.wire.verbs import (
 class LoadHandler:
     """Loads configuration files (`Load`)."""
 
-    def __init__(self, fleet: Fleet, starter: Starter, changed: Callable[[Agent], None]) -> None:
+    def __init__(
+        self, fleet: Fleet, automatic_starts: AutomaticStarts, changed: Callable[[Agent], None]
+    ) -> None:
         self._fleet = fleet
-        self._starter = starter
+        self._automatic_starts = automatic_starts
         self._changed = changed
 
     async def __call__(self, asked: Load) -> Done:
@@ -28,6 +30,6 @@ class LoadHandler:
         loaded = await self._fleet.reload(config, named=asked.named)
         for agent in self._fleet:
             self._changed(agent)
-        await self._starter.start_automatic()
+        await self._automatic_starts.run()
         names = ", ".join(configured.name for configured in loaded.settings.agents) or "no agents"
         return Done(message=f"Read: {names}")

@@ -10,11 +10,12 @@ from cockpit.core.ids import AgentName, agent_name
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.sessions.lifecycle import (
+from cockpit.supervisor.sessions.neighbours import Neighbours
+from cockpit.supervisor.sessions.plan import neighbours_text
+from cockpit.supervisor.sessions.refusals import (
     refuse_if_alive,
     refuse_if_handing_off,
 )
-from cockpit.supervisor.sessions.plan import neighbours_text
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
 from cockpit.wire.verbs import (
@@ -32,12 +33,14 @@ class StartHandler:
         dependencies: Dependencies,
         fleet: Fleet,
         starter: Starter,
+        neighbours: Neighbours,
         changed: Callable[[Agent], None],
         forgotten: Callable[[AgentName], None],
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._starter = starter
+        self._neighbours = neighbours
         self._changed = changed
         self._forgotten = forgotten
 
@@ -61,7 +64,7 @@ class StartHandler:
             message = f"{name} will start when its worktree is set up: {agent.record.worktree}"
             return Done(message=message, name=name)
         waiting = await waiting_document(self._dependencies, agent.directory, agent.settings)
-        others = [other.name for other in self._starter.neighbours(agent)]
+        others = [other.name for other in self._neighbours.of(agent)]
         warning = f"; {neighbours_text(others)}" if others else ""
         if waiting is not None and not asked.resume:
             warning += f"; {offer_text(waiting)}"
