@@ -304,7 +304,7 @@ async def test_the_record_alone_is_enough_for_a_reading(cockpit: Cockpit) -> Non
     async with cockpit.flying(cockpit.agent(mode="observe", steps=3, faults="hookless")):
         await cockpit.start()
         row = await cockpit.until(lambda row: row.context.tokens == 144_000)
-        assert (row.context.source, row.context.confidence) == ("transcript", "derived")
+        assert (row.context.source, row.context.confidence) == ("transcript", "assumed")
         done = await cockpit.until(lambda row: row.state == "done")
         assert done.activity == "Bash echo counted 2"
 
