@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,109 @@ class BackgroundTask:
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt of the user in the main conversation."""
+
+    turn: int
+    """Number of the prompt in the session, from 1."""
+    text: str
+    queued: bool = False
+    """Written while the agent was working, and given to it in the same turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A standing order or a correction in a prompt of the user, word for word."""
+
+    turn: int
+    text: str
+    """The sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The user's answer to a question that the agent asked with a tool."""
+
+    turn: int
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRefusal:
+    """A tool call that the user refused."""
+
+    turn: int
+    call: str
+    """The call in one line."""
+    reason: str = ""
+    """What the user said; empty if nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The last run of a command that tests, lints or builds."""
+
+    kind: Literal["test", "lint", "build"]
+    command: str
+    failed: bool = False
+    exit: int | None = None
+    """The exit status; None if the transcript does not have it."""
+    result: str = ""
+    """The line of the output that counts, such as `12 passed`; empty if there is none."""
+    edited_since: bool = False
+    """A file was changed with a tool of the CLI after the command was started."""
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A tool call that failed."""
+
+    call: str
+    """The call in one line."""
+    error: str
+    """The first line of the error."""
+    worked: str = ""
+    """The next call of the same kind that succeeded, in one line; empty if there was none."""
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The last plan that the agent presented to the user."""
+
+    text: str
+    file: str = ""
+    """The file with the plan; empty if unknown."""
+    approved: bool | None = None
+    """Whether the user approved the plan; None if it was not answered."""
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A pull request or an issue that the session worked on."""
+
+    kind: Literal["pull_request", "issue"]
+    url: str
+    number: int | None = None
+    repository: str = ""
+    """`owner/name`."""
+    state: str = ""
+    """`open`, `draft`, `merged` or `closed`, as last seen in the transcript; empty if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The summary with which the CLI replaced the conversation in the last compaction."""
+
+    turn: int
+    """Number of the user's last prompt before the compaction."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All facts in one session's transcript."""
 
@@ -65,5 +169,27 @@ class Facts:
     recent_activity: tuple[str, ...] = ()
     """The last five tool calls, oldest first, one line each."""
     last_reply: str | None = None
-    """The last text that the agent wrote; used by the facts writer."""
+    """The last text that the agent wrote."""
     compactions: int = 0
+    away_summary: str | None = None
+    """The CLI's own summary of the session, written while the user was away."""
+    prompts: tuple[Prompt, ...] = ()
+    """The last prompts of the user, oldest first."""
+    constraints: tuple[Constraint, ...] = ()
+    """Oldest first."""
+    answers: tuple[Answer, ...] = ()
+    """Oldest first."""
+    refusals: tuple[ToolRefusal, ...] = ()
+    """Oldest first."""
+    checks: tuple[Check, ...] = ()
+    """The last check of each kind, oldest first."""
+    failures: tuple[Failure, ...] = ()
+    """The last failed calls, oldest first."""
+    plan: Plan | None = None
+    links: tuple[Link, ...] = ()
+    """In the order of their first mention."""
+    summary: Summary | None = None
+    instructions: tuple[str, ...] = ()
+    """Paths of the instruction files that the CLI gave to the model, such as `CLAUDE.md`."""
+    most_read: tuple[tuple[str, int], ...] = ()
+    """The files that the session read most often, with the number of reads; most read first."""

@@ -6,6 +6,7 @@ The values come from `meter` and `collect`. An unknown value is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from cockpit.core.facts import Facts
@@ -112,5 +113,27 @@ def facts_report(
             for one in facts.background
         ],
         "recent_activity": list(facts.recent_activity),
+        **_conversation(facts),
         "usage": usage,
+    }
+
+
+def _conversation(facts: Facts) -> dict[str, Any]:
+    """Return what the user and the agent said, and what the agent ran."""
+    return {
+        "prompts": [asdict(one) for one in facts.prompts],
+        "constraints": [asdict(one) for one in facts.constraints],
+        "answers": [asdict(one) for one in facts.answers],
+        "refusals": [asdict(one) for one in facts.refusals],
+        "checks": [asdict(one) for one in facts.checks],
+        "failures": [{**asdict(one), "worked": one.worked or None} for one in facts.failures],
+        "plan": {**asdict(facts.plan), "file": facts.plan.file or None} if facts.plan else None,
+        "links": [
+            {**asdict(one), "repository": one.repository or None, "state": one.state or None}
+            for one in facts.links
+        ],
+        "summary": asdict(facts.summary) if facts.summary else None,
+        "last_reply": {"text": facts.last_reply, "away_summary": facts.away_summary}
+        if facts.last_reply or facts.away_summary
+        else None,
     }

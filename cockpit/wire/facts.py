@@ -40,6 +40,103 @@ class BackgroundFacts(Wire):
     log: str | None = None
 
 
+class PromptFacts(Wire):
+    """A prompt of the user."""
+
+    turn: int
+    """Number of the prompt in the session, from 1."""
+    text: str
+    queued: bool = False
+    """Whether it was written while the agent was working, and given to it in the same turn."""
+
+
+class ConstraintFacts(Wire):
+    """A standing order or a correction in a prompt of the user, word for word."""
+
+    turn: int
+    text: str
+
+
+class AnswerFacts(Wire):
+    """The user's answer to a question that the agent asked with a tool."""
+
+    turn: int
+    question: str
+    answer: str
+
+
+class RefusalFacts(Wire):
+    """A tool call that the user refused."""
+
+    turn: int
+    call: str
+    reason: str = ""
+    """What the user said; empty if nothing."""
+
+
+class CheckFacts(Wire):
+    """The last run of a command that tests, lints or builds."""
+
+    kind: Literal["test", "lint", "build"]
+    command: str
+    failed: bool = False
+    exit: int | None = None
+    result: str = ""
+    """The line of the output that counts, such as `12 passed`; empty if there is none."""
+    edited_since: bool = False
+    """Whether a file was changed with a tool of the CLI after the command was started."""
+    turn: int = 0
+
+
+class FailureFacts(Wire):
+    """A tool call that failed."""
+
+    turn: int = 0
+    call: str
+    error: str
+    """The first line of the error."""
+    worked: str | None = None
+    """The next call of the same kind that succeeded; null if there was none."""
+
+
+class PlanFacts(Wire):
+    """The last plan that the agent presented to the user."""
+
+    turn: int = 0
+    text: str
+    file: str | None = None
+    approved: bool | None = None
+    """Null if the user did not answer."""
+
+
+class LinkFacts(Wire):
+    """A pull request or an issue that the session worked on."""
+
+    kind: Literal["pull_request", "issue"]
+    url: str
+    number: int | None = None
+    repository: str | None = None
+    state: str | None = None
+    """`open`, `draft`, `merged` or `closed`, as last seen in the transcript; null if unknown."""
+
+
+class SummaryFacts(Wire):
+    """The summary with which the CLI replaced the conversation in the last compaction."""
+
+    turn: int
+    """Number of the user's last prompt before the compaction."""
+    text: str
+
+
+class LastReply(Wire):
+    """What the session said last."""
+
+    text: str | None = None
+    """The last text of the agent."""
+    away_summary: str | None = None
+    """The CLI's own summary of the session, written while the user was away."""
+
+
 class UsageContext(Wire):
     tokens: int | None = None
     window: int | None = None
@@ -89,4 +186,17 @@ class SessionFacts(Wire):
     subagents: list[SubagentFacts] = Field(default_factory=list)
     background: list[BackgroundFacts] = Field(default_factory=list)
     recent_activity: list[str] = Field(default_factory=list)
+    prompts: list[PromptFacts] = Field(default_factory=list)
+    """The last prompts of the user, oldest first."""
+    constraints: list[ConstraintFacts] = Field(default_factory=list)
+    answers: list[AnswerFacts] = Field(default_factory=list)
+    refusals: list[RefusalFacts] = Field(default_factory=list)
+    checks: list[CheckFacts] = Field(default_factory=list)
+    """The last check of each kind."""
+    failures: list[FailureFacts] = Field(default_factory=list)
+    """The last failed calls, oldest first."""
+    plan: PlanFacts | None = None
+    links: list[LinkFacts] = Field(default_factory=list)
+    summary: SummaryFacts | None = None
+    last_reply: LastReply | None = None
     usage: Usage
