@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cockpit.core.command_lines import work
 from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
@@ -34,6 +35,22 @@ def activity(tool: ToolUse, cwd: str | None = None) -> str:
     Paths below `cwd` are shown relative to it.
     """
     return one_line(f"{tool.name} {subject(tool, cwd)}")
+
+
+def described(tool: ToolUse, cwd: str | None = None) -> str:
+    """Describe a tool call for a document: a command by its description, without `cd` before it.
+
+    On one line, without control characters. Paths below `cwd` are relative to it.
+    """
+    if tool.name != "Bash":
+        return activity(tool, cwd)
+    command, description = tool.input.get("command"), tool.input.get("description")
+    line = one_line(work(command)) if isinstance(command, str) else ""
+    if cwd:
+        line = line.replace(f"{cwd.rstrip('/')}/", "")
+    if isinstance(description, str) and description.strip():
+        return f"{one_line(description)}: {line}" if line else one_line(description)
+    return f"Bash {line}".rstrip()
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:

@@ -15,6 +15,11 @@ from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames, change_of_cli
 LONGEST_GOAL = 2_000
 """Maximum characters of the goal in a continuation; the document has the whole goal."""
 LONGEST_STEP = 400
+_BEGINNING = "You continue a job in a new session"
+_GOAL_NOTE = "The goal of the job, as originally requested"
+_QUOTED_GOAL = re.compile(
+    rf"^{_GOAL_NOTE}(?: \([^()\n]{{1,100}}\))?:\n\n(`{{3,}})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
+)
 _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
 """Matches a CLI command such as `/compact`, but not a path, which has a second slash."""
 
@@ -57,7 +62,7 @@ def continuation(succession: Succession) -> str:
         place = " (iteration {} of at most {})".format(*succession.iteration)
         why = "the previous session ended before the job was done"
     parts = [
-        f"You continue a job in a new session{place}: {why}. The previous session left a handoff "
+        f"{_BEGINNING}{place}: {why}. The previous session left a handoff "
         "document. Before anything else, read all of the document with "
         f"{succession.tools.read}:\n{succession.document}",
         _goal(succession.goal),
@@ -68,6 +73,17 @@ def continuation(succession: Succession) -> str:
     if succession.marker:
         parts.append(_completion(succession.marker))
     return "\n\n".join(part for part in parts if part)
+
+
+def is_continuation(prompt: str) -> bool:
+    """Return whether a prompt is the first prompt of a successor."""
+    return prompt.startswith(_BEGINNING)
+
+
+def quoted_goal(prompt: str) -> str | None:
+    """Return the goal that a continuation quotes; None for any other prompt."""
+    found = _QUOTED_GOAL.search(prompt) if is_continuation(prompt) else None
+    return None if found is None else found[2]
 
 
 def first_prompt(prompt: str, marker: str | None = None) -> str:
@@ -85,7 +101,7 @@ def _goal(goal: str | None) -> str:
         return "The original request is unknown. The document says what the session was doing."
     kept = shortened(text, LONGEST_GOAL)
     note = "" if kept == text else " (shortened; the full text is under Goal in the document)"
-    return f"The goal of the job, as originally requested{note}:\n\n{fenced(kept, '')}"
+    return f"{_GOAL_NOTE}{note}:\n\n{fenced(kept, '')}"
 
 
 def _first_step(succession: Succession) -> str:

@@ -96,9 +96,10 @@ class Check:
 
     kind: Literal["test", "lint", "build"]
     command: str
-    failed: bool = False
+    failed: bool | None = None
+    """None if the transcript does not tell, as for `pytest | tail` without a result line."""
     exit: int | None = None
-    """The exit status; None if the transcript does not have it."""
+    """The exit status of the check itself; None if the transcript does not have it."""
     result: str = ""
     """The line of the output that counts, such as `12 passed`; empty if there is none."""
     edited_since: bool = False

@@ -13,6 +13,8 @@ from cockpit.core.document import ASKED, LARGEST_DRAFT, PROGRESS, SMALLEST_DRAFT
 from cockpit.core.markdown import code, one_line
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
+FROM_COCKPIT = "Note from cockpit"
+"""The beginning of each text in which cockpit, not the user, speaks to an agent."""
 LONGEST = 1_700
 """Maximum characters of any request, for a path of up to 300 characters."""
 
@@ -33,6 +35,11 @@ EXACT = (
 )
 
 
+def is_from_cockpit(prompt: str) -> bool:
+    """Return whether cockpit wrote a prompt."""
+    return prompt.lstrip().startswith(FROM_COCKPIT)
+
+
 def request(
     path: str,
     occasion: Occasion,
@@ -50,7 +57,7 @@ def request(
     """
     return "\n\n".join(
         (
-            f"Note from cockpit, which runs this terminal: {_why(used, filling)} "
+            f"{FROM_COCKPIT}, which runs this terminal: {_why(used, filling)} "
             "The new session will know only what your handoff document says.",
             f"{_BEGIN[occasion]} with {tools.write} to\n{path}\nand end your turn. Do not start "
             "anything new.",
@@ -64,7 +71,7 @@ def note_warning(used: str | None) -> str:
     """Tell the agent how full its context is, without asking for anything yet."""
     how_full = f"{used} of this session's context are used" if used else "its context is filling up"
     return (
-        f"Note from cockpit, which runs this terminal: {how_full}. Nothing is asked of you now. "
+        f"{FROM_COCKPIT}, which runs this terminal: {how_full}. Nothing is asked of you now. "
         "Commit what is done, and finish the current work before you begin anything large: cockpit "
         "will hand off the job to a new session when more of the context is used."
     )
@@ -76,7 +83,7 @@ def request_reply(
     """Ask a copy of the session, which has no tools, to answer with the document."""
     return "\n\n".join(
         (
-            f"Note from cockpit: {_why(used, filling)} The new session will know only what your "
+            f"{FROM_COCKPIT}: {_why(used, filling)} The new session will know only what your "
             "handoff document says. Answer with the document itself and nothing else; you have no "
             "tools now.",
             _headings(),
@@ -88,7 +95,7 @@ def request_reply(
 def ask_to_end() -> str:
     """Tell the agent that its document is complete, so that it ends its turn."""
     return (
-        "Note from cockpit, which runs this terminal: the handoff document of this session is "
+        f"{FROM_COCKPIT}, which runs this terminal: the handoff document of this session is "
         "complete. The job continues in a new session in the same directory as soon as your turn "
         "ends. Finish the current step and end your turn. Do not start anything new. cockpit adds "
         "what you did after the document was written, from git and the transcript."

@@ -94,6 +94,18 @@ class ToolFinished:
     failed: bool = False
     text: str = ""
     """Beginning of the tool's output; maximum 2,000 characters."""
+    tail: str = ""
+    """End of the output, if `text` does not have it; maximum 1,000 characters."""
+    exit: int | None = None
+    """The exit status of a command, if the transcript has it."""
+    refused: bool = False
+    """The user refused the call."""
+    refusal: str = ""
+    """What the user said when refusing."""
+    interrupted: bool = False
+    """The user interrupted the call."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None
     """If the tool started a subagent, or reports on a background task: its id."""
     agent_status: str | None = None
@@ -181,6 +193,47 @@ class PromptFileTaken:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentShown:
+    """The model got the text of a Markdown file with a goal, perhaps a handoff document."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecorded:
+    """The text of the session's plan, as the CLI recorded it."""
+
+    text: str
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionsGiven:
+    """The CLI gave an instruction file, such as `CLAUDE.md`, to the model."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestLinked:
+    """The CLI connected a pull request with the session."""
+
+    url: str
+    number: int | None = None
+    repository: str = ""
+    """`owner/name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwaySummarized:
+    """The CLI summarised the session while the user was away."""
+
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Identified:
     """The session's own data, such as its directory and model."""
 
@@ -209,6 +262,11 @@ SessionEvent = (
     | CostCounted
     | ContextInjected
     | PromptFileTaken
+    | DocumentShown
+    | PlanRecorded
+    | InstructionsGiven
+    | PullRequestLinked
+    | AwaySummarized
     | Identified
 )
 

@@ -79,8 +79,10 @@ class CheckFacts(Wire):
 
     kind: Literal["test", "lint", "build"]
     command: str
-    failed: bool = False
+    failed: bool | None = None
+    """Null if the transcript does not tell, as for `pytest | tail` without a result line."""
     exit: int | None = None
+    """The exit status of the check itself; null if the transcript does not have it."""
     result: str = ""
     """The line of the output that counts, such as `12 passed`; empty if there is none."""
     edited_since: bool = False

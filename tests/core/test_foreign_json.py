@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.adapters.agents.claude.record import parse as claude
-from cockpit.adapters.agents.claude.skim import parse_facts, parse_totals
+from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
 from cockpit.adapters.agents.codex.record import parse as codex
 from cockpit.adapters.agents.copilot.record import parse as copilot
 from cockpit.adapters.agents.gemini.record import parse as gemini
@@ -124,7 +124,7 @@ def _own(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 RECORDS: list[tuple[Any, list[dict[str, Any]]]] = [
     (claude, CLAUDE_LINES),
-    (parse_facts, CLAUDE_LINES),
+    (FactsParser(), CLAUDE_LINES),
     (parse_totals, CLAUDE_LINES),
     (
         codex,

@@ -68,6 +68,6 @@ def format_of(path: Path) -> TranscriptFormat:
 
         return TranscriptFormat(parse, parse, lambda model, _: codex.window(model))
     from cockpit.adapters.agents.claude.models import window
-    from cockpit.adapters.agents.claude.skim import parse_facts, parse_totals
+    from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
 
-    return TranscriptFormat(parse_totals, parse_facts, window)
+    return TranscriptFormat(parse_totals, FactsParser(), window)

@@ -9,7 +9,7 @@ import pytest
 
 from cockpit.adapters.agents.claude.models import window
 from cockpit.adapters.agents.claude.record import parse
-from cockpit.adapters.agents.claude.skim import parse_facts, parse_totals
+from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
 from cockpit.core.collect import Collector
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.meter import Meter
@@ -61,7 +61,7 @@ def attached(**attachment: Any) -> bytes:
 
 def facts_of(*lines: bytes) -> Facts:
     whole, quick = Collector(), Collector()
-    for collector, read in ((whole, parse), (quick, parse_facts)):
+    for collector, read in ((whole, parse), (quick, FactsParser())):
         for one in lines:
             events = read(one)
             assert not isinstance(events, Skipped), one

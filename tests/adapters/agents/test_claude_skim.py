@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.adapters.agents.claude.record import parse
-from cockpit.adapters.agents.claude.skim import parse_facts, parse_totals
+from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
 from cockpit.core.session import SessionEvent, Skipped
@@ -44,8 +44,8 @@ def gathered(lines: list[bytes], with_parse: Parse) -> object:
 def test_skimming_a_real_transcript_finds_what_reading_finds(path: Path) -> None:
     lines = path.read_bytes().split(b"\n")
     assert counted(lines, parse_totals) == counted(lines, parse)
-    assert counted(lines, parse_facts)[:-2] == counted(lines, parse)[:-2]
-    assert gathered(lines, parse_facts) == gathered(lines, parse)
+    assert counted(lines, FactsParser())[:-2] == counted(lines, parse)[:-2]
+    assert gathered(lines, FactsParser()) == gathered(lines, parse)
 
 
 def test_the_fast_way_is_really_taken() -> None:
@@ -77,14 +77,14 @@ def test_what_is_unusual_about_a_real_reply_is_seen(found: bytes, put: bytes) ->
     assert found in line
     line = line.replace(found, put, 1)
     assert counted([line], parse_totals) == counted([line], parse)
-    assert counted([line], parse_facts) == counted([line], parse)
+    assert counted([line], FactsParser()) == counted([line], parse)
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
 def test_every_result_of_a_subagent_is_read(path: Path) -> None:
     for line in path.read_bytes().split(b"\n"):
         if b'"agentId"' in line or b'is_error":true' in line:
-            assert parse_facts(line) == parse(line)
+            assert FactsParser()(line) == parse(line)
 
 
 USAGE = {
@@ -143,10 +143,10 @@ def test_skimming_any_reply_counts_what_reading_counts(
     separators = (",", ":") if compact else None
     line = json.dumps(record, separators=separators, ensure_ascii=False).encode()
     assert counted([line], parse_totals) == counted([line], parse)
-    assert gathered([line], parse_facts) == gathered([line], parse)
+    assert gathered([line], FactsParser()) == gathered([line], parse)
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_survived(data: bytes) -> None:
     assert isinstance(parse_totals(data), Skipped) == isinstance(parse(data), Skipped)
-    assert isinstance(parse_facts(data), Skipped) == isinstance(parse(data), Skipped)
+    assert isinstance(FactsParser()(data), Skipped) == isinstance(parse(data), Skipped)

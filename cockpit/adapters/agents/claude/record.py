@@ -7,11 +7,12 @@ recognised by their first bytes and skipped, because some contain 40 KB of syste
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from cockpit.adapters.agents.claude.hook_events import reset_in
+from cockpit.adapters.agents.claude.tool_results import shown_document
 from cockpit.adapters.agents.claude.user_records import (
     BLOCKS_KEPT,
     NOTICE,
@@ -25,12 +26,16 @@ from cockpit.core.prompt_files import is_prompt_file
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
+    AwaySummarized,
     Compacted,
     ContextInjected,
     CostCounted,
     Identified,
+    InstructionsGiven,
+    PlanRecorded,
     PromptFileTaken,
     PromptQueued,
+    PullRequestLinked,
     SessionEvent,
     Skipped,
     Titled,
@@ -55,6 +60,7 @@ _BARE_WANTED = frozenset(
         b"cost-state",
         b"custom-title",
         b"permission-mode",
+        b"pr-link",
         b"system",
         b"user",
     }
@@ -65,13 +71,17 @@ _ATTACHED_WANTED = frozenset(
         b"hook_additional_context",
         b"hook_blocking_error",
         b"hook_success",
+        b"instructions",
         b"model",
+        b"nested_memory",
+        b"plan_file_reference",
         b"queued_command",
     }
 )
 _SIGNATURE = re.compile(
     r"Co-Authored-By: Claude (Haiku|Sonnet|Opus|Fable|Mythos) (\d+(?:\.\d+)?) \(1M context\)"
 )
+_RECAPS = re.compile(r"\s*\(disable recaps in /config\)\s*$")
 _NOT_JSON = (ValueError, RecursionError)
 _MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
 
@@ -238,7 +248,20 @@ def _system(record: Record) -> Sequence[SessionEvent]:
         return (Compacted(str(metadata.get("trigger", "auto")), known, at), _identified(record))
     if subtype == "turn_duration":
         return (TurnEnded(at), _identified(record))
+    if subtype == "away_summary":
+        text = _text(record.get("content"))
+        return (AwaySummarized(_RECAPS.sub("", text).strip(), at),) if text else ()
+    if subtype == "file_snapshot":
+        return tuple(_plans_in(record.get("snapshotFiles")))
     return ()
+
+
+def _plans_in(files: object) -> Iterator[PlanRecorded]:
+    for file in files[:10] if isinstance(files, list) else ():
+        if isinstance(file, dict) and file.get("key") == "plan":
+            text, path = _text(file.get("content")), _text(file.get("path"))
+            if text:
+                yield PlanRecorded(text, path or "")
 
 
 def _attachment(record: Record) -> Sequence[SessionEvent]:
@@ -258,6 +281,11 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
         return (PromptQueued(text, at),) if text.strip() and _by_the_user(attachment) else ()
     if kind == "file":
         return _mentioned(attachment)
+    if kind in ("instructions", "nested_memory"):
+        return tuple(map(InstructionsGiven, _instruction_paths(attachment)))
+    if kind == "plan_file_reference":
+        plan, path = _text(attachment.get("planContent")), _text(attachment.get("planFilePath"))
+        return (PlanRecorded(plan, path or ""),) if plan else ()
     event = str(attachment.get("hookEvent", ""))
     content: object = attachment.get("content")
     if kind == "hook_blocking_error":
@@ -278,13 +306,32 @@ def _by_the_user(attachment: Record) -> bool:
 
 
 def _mentioned(attachment: Record) -> Sequence[SessionEvent]:
-    """Return an event if the mentioned file contains a first prompt."""
+    """Return an event if the mentioned file contains a first prompt or a document with a goal."""
     name, content = attachment.get("filename"), attachment.get("content")
     file = content.get("file") if isinstance(content, dict) else None
     text = file.get("content") if isinstance(file, dict) else None
-    if not isinstance(name, str) or not isinstance(text, str) or not is_prompt_file(name):
+    if not isinstance(name, str) or not isinstance(text, str):
         return ()
-    return (PromptFileTaken(name, text),)
+    if is_prompt_file(name):
+        return (PromptFileTaken(name, text),)
+    return tuple(shown_document({"filePath": name, "content": text}))
+
+
+def _instruction_paths(attachment: Record) -> Iterator[str]:
+    """Yield the paths of the instruction files that the CLI gave to the model."""
+    files = attachment.get("files")
+    for file in (attachment, *(files[:50] if isinstance(files, list) else ())):
+        path = _text(file.get("path")) if isinstance(file, dict) else None
+        if path:
+            yield path
+
+
+def _pull_request(record: Record) -> Sequence[SessionEvent]:
+    url, number = _text(record.get("prUrl")), record.get("prNumber")
+    if url is None or not url.startswith(("https://", "http://")):
+        return ()
+    known = number if isinstance(number, int) and not isinstance(number, bool) else None
+    return (PullRequestLinked(url, known, _text(record.get("prRepository")) or ""),)
 
 
 def _cost_state(record: Record) -> Sequence[SessionEvent]:
@@ -326,4 +373,5 @@ _READERS: dict[str, Callable[[Record], Sequence[SessionEvent]]] = {
     "attachment": _attachment,
     "cost-state": _cost_state,
     "permission-mode": _permission_mode,
+    "pr-link": _pull_request,
 }

@@ -1,7 +1,7 @@
 """Parse whole Claude transcripts quickly, for totals or facts only.
 
-Each function returns the same events as `record.parse` for the records it needs, and skips other
-lines by their first bytes. Lines of an unusual form are parsed by `parse`: slower, but with the
+Both return the same events as `record.parse` for the records they need, and skip other lines by
+their first bytes. Lines of an unusual form are parsed by `parse`: slower, but with the
 same result.
 """
 
@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 
 from cockpit.adapters.agents.claude.record import content_of, parse
+from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.wanted import result_matters
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolUse, Usage
 
@@ -34,6 +36,7 @@ _USAGE = re.compile(
 _LARGE_MODEL = b'[1m]"'
 _LARGE_SIGNATURE = b"(1M context)"
 _LISTED = re.compile(rb'"#[0-9]{1,6} \[[a-z_]{1,20}\] |"No tasks found"')
+_CALL_ID = re.compile(rb'"tool_use_id":"([^"\\]{1,200})"')
 _COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
 
 
@@ -48,22 +51,59 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
     return parse(line) if usage is None else (_reply_event(reply, usage, "", ()),)
 
 
-def parse_facts(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Parse a line for facts: like `parse`, but without irrelevant tool results and without the
-    times of replies."""
-    if line[-1:] != b"}":
-        return parse(line)
-    reply = _REPLY.match(line)
-    if reply is None:
-        return () if _RESULT.match(line) and not _may_hold_fact(line) else parse(line)
-    usage = _usage_of(line)
-    if usage is None:
-        return parse(line)
-    try:
-        content = loads(line[reply.end() - 1 : usage.start() + 1])
-    except (ValueError, RecursionError):
-        return parse(line)
-    return (_reply_event(reply, usage, *content_of(content)),)
+class FactsParser:
+    """Parses the lines of one transcript for facts, in order.
+
+    Like `parse`, but without the results that no fact is read from, and without the times of
+    replies. Remembers the calls whose results matter.
+    """
+
+    __slots__ = ("_awaited",)
+
+    def __init__(self) -> None:
+        self._awaited: dict[str, None] = {}
+
+    def __call__(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        """Parse the next line."""
+        if line[-1:] != b"}":
+            return parse(line)
+        reply = _REPLY.match(line)
+        if reply is None:
+            return () if _RESULT.match(line) and not self._may_hold_fact(line) else parse(line)
+        usage = _usage_of(line)
+        if usage is None:
+            return self._with_calls(parse(line))
+        try:
+            content = loads(line[reply.end() - 1 : usage.start() + 1])
+        except (ValueError, RecursionError):
+            return self._with_calls(parse(line))
+        text, tools = content_of(content)
+        self._await(tools)
+        return (_reply_event(reply, usage, text, tools),)
+
+    def _with_calls(
+        self, events: Sequence[SessionEvent] | Skipped
+    ) -> Sequence[SessionEvent] | Skipped:
+        for event in () if isinstance(events, Skipped) else events:
+            if isinstance(event, AssistantReplied):
+                self._await(event.tools)
+        return events
+
+    def _await(self, tools: tuple[ToolUse, ...]) -> None:
+        for tool in tools:
+            if result_matters(tool):
+                remember(self._awaited, tool.id, None)
+
+    def _may_hold_fact(self, line: bytes) -> bool:
+        return bool(self._awaited and self._is_awaited(line)) or _may_hold_fact(line)
+
+    def _is_awaited(self, line: bytes) -> bool:
+        """Return whether the line has the result of a call that matters."""
+        idents = [ident.decode(errors="replace") for ident in _CALL_ID.findall(line)]
+        awaited = [ident for ident in idents if ident in self._awaited]
+        for ident in awaited:
+            self._awaited.pop(ident, None)
+        return bool(awaited)
 
 
 def _usage_of(line: bytes) -> re.Match[bytes] | None:

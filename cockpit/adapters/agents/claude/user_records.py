@@ -1,19 +1,25 @@
-"""Parse user records of a Claude Code transcript: prompts, tool results, interrupts and notices.
+"""Parse user records of a Claude Code transcript: prompts, interrupts and notices.
 
-The CLI writes all four as `user` records.
+The CLI writes tool results as `user` records too; `tool_results` parses those.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from cockpit.adapters.agents.claude.tool_results import (
+    RESULT_KEPT,
+    SUBAGENT_STATUS,
+    result_events,
+)
 from cockpit.core.session import (
     Compacted,
     Identified,
     Interrupted,
+    PlanRecorded,
     SessionEvent,
     ToolFinished,
     UserSaid,
@@ -23,8 +29,6 @@ Record = dict[str, Any]
 
 BLOCKS_KEPT = 1_000
 """Maximum blocks read from one record's content; the CLI writes one or a few."""
-RESULT_KEPT = 2_000
-"""Maximum characters of a tool's result in an event."""
 _INTERRUPTED = "[Request interrupted by user"
 _BY_THE_CLI = (
     "<bash-input>",
@@ -37,14 +41,6 @@ _BY_THE_CLI = (
 )
 NOTICE = "<task-notification>"
 _NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
-_SUBAGENT_STATUS = {
-    "async_launched": "running",
-    "running": "running",
-    "completed": "completed",
-    "killed": "stopped",
-    "stopped": "stopped",
-}
-_LOG = re.compile(r"Output is being written to: (/\S+?\.output)(?=[.\s]|$)")
 _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
@@ -87,8 +83,7 @@ def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent
         if not isinstance(block, dict):
             continue
         if block.get("type") == "tool_result":
-            events.append(_result(record, block, sidechain, at))
-            events.extend(_model_resolved(record))
+            events.extend(result_events(record, block, sidechain, at))
         elif isinstance(block.get("text"), str):
             texts.append(block["text"])
     if texts:
@@ -117,6 +112,8 @@ def _prompt_events(
         return (Compacted("", None, at), prompt)
     if text.startswith(NOTICE):
         return (prompt, *notice(text, at))
+    if isinstance(plan := record.get("planContent"), str) and plan.strip():
+        return (prompt, PlanRecorded(plan))
     chosen = _model_chosen(text)
     return (prompt,) if chosen is None else (prompt, Identified(model=chosen))
 
@@ -166,69 +163,13 @@ def _is_meta(record: Record, text: str) -> bool:
     return by_the_cli or text.lstrip().startswith(_BY_THE_CLI)
 
 
-def _model_resolved(record: Record) -> Sequence[SessionEvent]:
-    """Return the model that a tool's result names, if it has the large window."""
-    details = record.get("toolUseResult")
-    model = details.get("resolvedModel") if isinstance(details, dict) else None
-    return (Identified(model=model),) if isinstance(model, str) and "[1m]" in model else ()
-
-
-def _reported(details: Record) -> tuple[str | None, str | None]:
-    """Return the id and the status of the background task that a `TaskOutput` result reports."""
-    task = details.get("task")
-    if not isinstance(task, dict):
-        return None, None
-    ident, status = task.get("task_id"), _SUBAGENT_STATUS.get(str(task.get("status")))
-    if not isinstance(ident, str) or str(task.get("status")) not in (*_SUBAGENT_STATUS, "failed"):
-        return None, None
-    return ident, status or "failed"
-
-
-def _result(record: Record, block: Record, sidechain: bool, at: datetime | None) -> ToolFinished:
-    details = record.get("toolUseResult")
-    details = details if isinstance(details, dict) else {}
-    agent = details.get("agentId")
-    failed = block.get("is_error") is True
-    status = None
-    if isinstance(agent, str):
-        status = _SUBAGENT_STATUS.get(
-            str(details.get("status")), "failed" if failed else "completed"
-        )
-    else:
-        agent, status = _reported(details)
-    text = "\n".join(_texts(block.get("content")))[:RESULT_KEPT]
-    task = details.get("backgroundTaskId")
-    log = _LOG.search(text) if isinstance(task, str) else None
-    return ToolFinished(
-        tool_use_id=str(block.get("tool_use_id", "")),
-        failed=failed,
-        text=text,
-        agent_id=agent if isinstance(agent, str) else None,
-        agent_status=status,
-        task_id=task if isinstance(task, str) and task else None,
-        task_log=log[1] if log else "",
-        sidechain=sidechain,
-        at=at,
-    )
-
-
-def _texts(content: object) -> Iterator[str]:
-    """Yield the texts of a result, each truncated, because a result can have megabytes."""
-    if isinstance(content, str):
-        yield content[:RESULT_KEPT]
-    elif isinstance(content, list):
-        for part in content[:20]:
-            if isinstance(part, dict) and isinstance(part.get("text"), str):
-                yield part["text"][:RESULT_KEPT]
-
-
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
     """Return the event in a notice that a background task or a subagent has ended."""
     fields = dict(reversed(_NOTICED.findall(text)))
     tool, status = fields.get("tool-use-id", ""), fields.get("status")
     if not (tool or fields.get("task-id")) or not status:
         return ()
-    ended = _SUBAGENT_STATUS.get(status, "failed")
+    ended = SUBAGENT_STATUS.get(status, "failed")
     return (
         ToolFinished(
             tool_use_id=tool,

@@ -1,0 +1,179 @@
+"""Parse tool results of a Claude Code transcript: output, refusals, answers, plans and documents.
+
+The CLI writes a result for the model, and its own form of it as `toolUseResult`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from cockpit.core.document import LARGEST
+from cockpit.core.session import (
+    DocumentShown,
+    Identified,
+    PlanRecorded,
+    SessionEvent,
+    ToolFinished,
+)
+
+Record = dict[str, Any]
+
+RESULT_KEPT = 2_000
+"""Maximum characters of a tool's result in an event."""
+TAIL_KEPT = 1_000
+"""Maximum characters of the end of a longer result."""
+ANSWERS_KEPT = 20
+SUBAGENT_STATUS = {
+    "async_launched": "running",
+    "running": "running",
+    "completed": "completed",
+    "killed": "stopped",
+    "stopped": "stopped",
+}
+_LOG = re.compile(r"Output is being written to: (/\S+?\.output)(?=[.\s]|$)")
+_EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
+_REFUSED = "user-rejected"
+_INTERRUPTED = ("interrupted", "cancelled")
+_REFUSAL = re.compile(
+    r"(?:The user doesn't want to (?:proceed with this tool use|take this action right now)"
+    r"|The agent proposed a plan that was rejected by the user)"
+)
+_SAID = re.compile(
+    r"(?:the user said:|The user said:|provided the following reason for the rejection:)\s*"
+)
+_NOTE = "\n\nNote: The user's next message may contain a correction or preference."
+_CLARIFY = "The user wants to clarify these questions."
+_ASKED = re.compile(r'^\s*- "(.*)"\n\s*Answer: (.*)$', re.MULTILINE)
+_QUOTED = re.compile(r'"((?:[^"\n]|"(?!=))+)"="([^"\n]*)"')
+_ANSWERED = ("User has answered your questions:", "Your questions have been answered:")
+_GOAL = re.compile(r"^#{1,2}\s[^\n]*\bgoal\b", re.IGNORECASE | re.MULTILINE)
+
+
+def result_events(
+    record: Record, block: Record, sidechain: bool, at: datetime | None
+) -> Iterator[SessionEvent]:
+    """Yield the events of one result, with what it says about the model, a plan or a document."""
+    details = record.get("toolUseResult")
+    details = details if isinstance(details, dict) else {}
+    yield _finished(record, block, details, sidechain, at)
+    model = details.get("resolvedModel")
+    if isinstance(model, str) and "[1m]" in model:
+        yield Identified(model=model)
+    if sidechain:
+        return
+    plan, file = details.get("plan"), details.get("filePath")
+    if isinstance(plan, str) and plan.strip() and "isAgent" in details:
+        yield PlanRecorded(plan, file if isinstance(file, str) else "")
+    yield from shown_document(details.get("file"))
+
+
+def shown_document(file: object) -> Iterator[DocumentShown]:
+    """Yield the text of a file that the model got, if the file is Markdown with a goal."""
+    if not isinstance(file, Mapping):
+        return
+    path, text = file.get("filePath"), file.get("content")
+    if isinstance(path, str) and isinstance(text, str) and path.casefold().endswith(".md"):
+        text = text[:LARGEST]
+        if _GOAL.search(text):
+            yield DocumentShown(path, text)
+
+
+def _finished(
+    record: Record, block: Record, details: Record, sidechain: bool, at: datetime | None
+) -> ToolFinished:
+    failed = block.get("is_error") is True
+    agent, status = _subagent(details, failed)
+    text, tail = _output(block.get("content"))
+    task = details.get("backgroundTaskId")
+    log = _LOG.search(text) if isinstance(task, str) else None
+    found = _EXIT.match(text) if failed else None
+    refused, refusal = _refusal(record, text, failed)
+    kind = record.get("toolDenialKind")
+    answers = _answers(details, text)
+    return ToolFinished(
+        tool_use_id=str(block.get("tool_use_id", "")),
+        failed=failed,
+        text=text,
+        tail=tail,
+        exit=int(found[1]) if found else None,
+        refused=refused,
+        refusal="" if refusal.startswith(_CLARIFY) else refusal,
+        interrupted=kind in _INTERRUPTED or details.get("interrupted") is True,
+        answers=answers,
+        agent_id=agent,
+        agent_status=status,
+        task_id=task if isinstance(task, str) and task else None,
+        task_log=log[1] if log else "",
+        sidechain=sidechain,
+        at=at,
+    )
+
+
+def _subagent(details: Record, failed: bool) -> tuple[str | None, str | None]:
+    """Return the id and the status of the subagent or background task that a result is about."""
+    agent = details.get("agentId")
+    if isinstance(agent, str):
+        known = SUBAGENT_STATUS.get(str(details.get("status")))
+        return agent, known or ("failed" if failed else "completed")
+    task = details.get("task")
+    if not isinstance(task, dict):
+        return None, None
+    ident, status = task.get("task_id"), str(task.get("status"))
+    if not isinstance(ident, str) or status not in (*SUBAGENT_STATUS, "failed"):
+        return None, None
+    return ident, SUBAGENT_STATUS.get(status, "failed")
+
+
+def _refusal(record: Record, text: str, failed: bool) -> tuple[bool, str]:
+    """Return whether the user refused the call, and what the user said."""
+    kind = record.get("toolDenialKind")
+    if not failed or (kind is not None and kind != _REFUSED):
+        return False, ""
+    if kind is None and not _REFUSAL.match(text):
+        return False, ""
+    said = _SAID.search(text)
+    return True, text[said.end() :].partition(_NOTE)[0].strip() if said else ""
+
+
+def _answers(details: Record, text: str) -> tuple[tuple[str, str], ...]:
+    """Return the questions and answers of a result; older CLIs have them only in the text."""
+    given = details.get("answers")
+    if isinstance(given, Mapping) and "questions" in details:
+        found: Sequence[tuple[object, object]] = list(given.items())
+    elif text.startswith(_ANSWERED):
+        found = _QUOTED.findall(text)
+    elif _CLARIFY in text:
+        found = _ASKED.findall(text)
+    else:
+        return ()
+    pairs = ((str(question), _answer(answer)) for question, answer in found[:ANSWERS_KEPT])
+    return tuple((question, answer) for question, answer in pairs if answer.strip())
+
+
+def _answer(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value[:ANSWERS_KEPT])
+    return value if isinstance(value, str) else ""
+
+
+def _output(content: object) -> tuple[str, str]:
+    """Return the beginning and, of a longer output, the end. A result can have megabytes."""
+    texts = list(_texts(content))
+    text = "\n".join(part[:RESULT_KEPT] for part in texts)[:RESULT_KEPT]
+    whole = sum(map(len, texts)) + max(len(texts) - 1, 0)
+    if whole <= RESULT_KEPT:
+        return text, ""
+    tail = "\n".join(part[-TAIL_KEPT:] for part in texts)[-TAIL_KEPT:]
+    return text, tail[max(0, RESULT_KEPT + len(tail) - whole) :]
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content[:20]:
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                yield part["text"]

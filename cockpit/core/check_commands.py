@@ -1,0 +1,154 @@
+"""Recognise commands that test, lint or build, and read their result from the output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.core.command_lines import Part, bare_command, parts
+from cockpit.core.safetext import without_controls, without_escapes
+
+CheckKind = Literal["test", "lint", "build"]
+_SCRIPT = r"(?:npm|pnpm|yarn|bun)(?: run(?:-script)?| -s| --silent| -r)* "
+_TASK = r"(?:make|just|task|rake|gradlew?|invoke)(?: -\S+)* "
+
+_KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
+    (
+        "lint",
+        re.compile(
+            r"(?:ruff (?:check|format\b.*--(?:check|diff))|flake8|pylint|mypy|dmypy|pyright"
+            r"|basedpyright|ty check|eslint|biome (?:check|lint|ci)|oxlint"
+            r"|prettier\b.*(?:-c|--check)\b|stylelint|golangci-lint|staticcheck|go vet|cargo clippy|cargo fmt\b.*--check|rubocop"
+            r"|shellcheck|ktlint|detekt|swiftlint|phpstan|psalm|(?:black|isort)\b.*--(?:check|diff)"
+            r"|pre-commit run|tsc\b.*--noEmit|vue-tsc|svelte-check|deno (?:lint|check)|mix credo"
+            r"|hadolint|yamllint|markdownlint\S*|clang-tidy|bandit|dart analyze|flutter analyze)\b"
+            rf"|(?:{_SCRIPT}|{_TASK})(?:lint|typecheck|type-check|check-types|format:check|tsc)\b"
+        ),
+    ),
+    (
+        "test",
+        re.compile(
+            r"(?:pytest|py\.test|tox|nox|unittest|nosetests|jest|vitest|mocha|ava|karma start"
+            r"|playwright test|cypress run|rspec|phpunit|pest|ctest|bats|go test|gotestsum"
+            r"|cargo (?:test|nextest)|dotnet test|deno test|bun test|swift test|mix test"
+            r"|rails test|zig build test|bazel test|flutter test|dart test|node --test|busted"
+            r"|(?:mvnw?|\./mvnw)\b.*\b(?:test|verify)|gradlew?\b.*\b\w*[tT]est\w*)\b"
+            rf"|{_SCRIPT}(?:t|test|tests|e2e|spec)(?:[:\s-]|$)|{_TASK}(?:test|tests|check|spec)(?:[\s-]|$)"
+        ),
+    ),
+    (
+        "build",
+        re.compile(
+            r"(?:cmake --build|ninja|meson compile|go build|cargo (?:build|check)|tsc|vite build"
+            r"|webpack|rollup|next build|turbo build|docker (?:build|buildx build|compose build)"
+            r"|(?:mvnw?|\./mvnw)\b.*\b(?:package|install|compile)|gradlew?\b.*\b(?:build|assemble)"
+            r"|dotnet build|swift build|xcodebuild|bazel build|zig build|flutter build|hatch build"
+            r"|poetry build|uv build|nix build|build -[ws]|build$)\b"
+            rf"|{_SCRIPT}build\b|{_TASK}(?:build|all|dist)\b|make(?: -j\s?\d*)?$"
+        ),
+    ),
+)
+_MAY_BE = re.compile(
+    r"test|lint|check|build|tox|nox|jest|mocha|ava|karma|cypress|spec|phpunit|bats|nextest|flake8"
+    r"|mypy|pyright|biome|prettier|vet|clippy|fmt|rubocop|detekt|phpstan|psalm|black|isort"
+    r"|pre-commit|tsc|credo|clang-tidy|bandit|analyze|make|ninja|meson|webpack|rollup|mvn|gradle"
+    r"|package|ruff|e2e|busted|npm t"
+)
+_HELP = re.compile(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
+
+_COUNTED = (
+    r"\b\d+ (?:passed|failed|failing|passing|skipped|errors?|problems?|warnings?|failures?"
+    r"|examples?|tests?|assertions?|offenses?|issues?|suites?)\b"
+)
+_RESULT: dict[CheckKind, re.Pattern[str]] = {
+    "test": re.compile(
+        rf"{_COUNTED}|\b(?:Tests?|Suites?)(?: run)?:? +\d|^(?:ok|FAIL|---? FAIL:|PASS)\b|^OK\b"
+        r"|^FAILED\b|test result:|tests? passed|^# (?:pass|fail) \d|BUILD (?:SUCCESS|FAIL)"
+        r"|Passed!|Failed!|no tests ran"
+    ),
+    "lint": re.compile(
+        rf"{_COUNTED}|All checks passed|Success: no issues|Found \d+|no issues"
+        r"|would (?:be )?reformat|All matched files use|already formatted|error TS\d|could not compile|Failed$|Passed$"
+    ),
+    "build": re.compile(
+        rf"{_COUNTED}|BUILD (?:SUCCESS|FAIL)|Finished |could not compile|Compiled |built in"
+        r"|error TS\d|\*\*\* |Successfully (?:built|tagged)|[Bb]uild (?:succeeded|failed|complete)|FAILED:"
+    ),
+}
+_BAD = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|errors?|failures?|problems?|offenses?)\b"
+    r"|\bFAILED\b|^(?:--- )?FAIL\b|BUILD FAIL|(?:Failures|Errors): [1-9]|could not compile|error TS\d|^# fail [1-9]"
+    r"|[Bb]uild failed|would (?:be )?reformat|Found [1-9]\d* (?:error|issue)",
+    re.MULTILINE,
+)
+_GOOD = re.compile(
+    r"\b[1-9]\d* (?:passed|passing)\b|^OK\b|^ok\b|All checks passed|Success: no issues"
+    r"|\b0 failures\b|BUILD SUCCESS|test result: ok|tests? passed|Passed!|[Bb]uild succeeded|^PASS\b",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A check in a command line."""
+
+    kind: CheckKind
+    exact_success: bool
+    """If the command line succeeded, this check did."""
+    exact_failure: bool
+    """If the command line failed, this check did."""
+
+
+def checks_in(command: str) -> list[Found]:
+    """Return each kind of check that a command line runs, once, in order."""
+    if not _MAY_BE.search(command):
+        return []
+    found = parts(command)
+    kinds: dict[CheckKind, list[int]] = {}
+    for at, part in enumerate(found):
+        for kind in _kinds_of(part):
+            kinds.setdefault(kind, []).append(at)
+    return [Found(kind, *_exactness(found, places)) for kind, places in kinds.items()]
+
+
+def result_line(kind: CheckKind, output: str) -> str:
+    """Return the last line of the output that counts or judges; empty if there is none."""
+    pattern = _RESULT[kind]
+    for line in reversed(_lines(output)):
+        if pattern.search(line):
+            return line.strip(" =-").strip()[:200]
+    return ""
+
+
+def verdict(line: str) -> bool | None:
+    """Return whether a result line says that the check failed; None if it does not say."""
+    if _BAD.search(line):
+        return True
+    return False if _GOOD.search(line) else None
+
+
+def _kinds_of(part: Part) -> Iterator[CheckKind]:
+    command = bare_command(part.text)
+    if _HELP.search(part.text):
+        return
+    for kind, pattern in _KINDS:
+        if pattern.match(command):
+            yield kind
+            return
+
+
+def _exactness(found: list[Part], places: list[int]) -> tuple[bool, bool]:
+    """Return whether the status of the command line is that of these parts, for 0 and for others.
+
+    With `;`, `|` or `||` after a part, its own status is lost.
+    """
+    after = [part.joined for part in found[places[0] :]]
+    kept = all(operator in ("&&", "") for operator in after)
+    others = [at for at, part in enumerate(found) if at not in places and not part.is_setup]
+    return kept, kept and not others
+
+
+def _lines(output: str) -> list[str]:
+    return without_controls(without_escapes(output)).split("\n")

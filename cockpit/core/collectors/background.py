@@ -1,0 +1,107 @@
+"""Collect the subagents and the background commands that a session started."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from cockpit.core.collectors.bounded import remember
+from cockpit.core.facts import BackgroundTask, Subagent
+from cockpit.core.safetext import cut_at_word
+from cockpit.core.session import ToolFinished, ToolUse
+
+SUBAGENTS_KEPT = 200
+TASKS_KEPT = 200
+"""Maximum background tasks that are kept for one session."""
+TEXT_KEPT = 1_000
+"""Maximum characters of a command or its description."""
+_SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
+_STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
+"""Tools that end a background task, and the argument with its id."""
+
+
+class SubagentCollector:
+    """Keeps each subagent with its last known status."""
+
+    __slots__ = ("_subagents",)
+
+    def __init__(self) -> None:
+        self._subagents: dict[str, Subagent] = {}
+
+    @property
+    def subagents(self) -> tuple[Subagent, ...]:
+        return tuple(self._subagents.values())
+
+    def called(self, tool: ToolUse) -> None:
+        """Note a call of the main conversation."""
+        if tool.name not in _SUBAGENT_TOOLS:
+            return
+        kind = str(tool.input.get("subagent_type") or "general-purpose")
+        task = str(tool.input.get("description") or tool.input.get("prompt") or "")
+        started = Subagent(tool.id, kind, "running", cut_at_word(task, 500))
+        remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
+
+    def finished(self, event: ToolFinished) -> None:
+        """Note a result or a notice, which names the subagent by its call or by its id."""
+        for key in self._named_by(event):
+            known = self._subagents[key]
+            status = event.agent_status or ("failed" if event.failed else "completed")
+            self._subagents[key] = replace(known, id=event.agent_id or known.id, status=status)
+
+    def _named_by(self, event: ToolFinished) -> list[str]:
+        if event.tool_use_id in self._subagents:
+            return [event.tool_use_id]
+        if event.agent_id is None:
+            return []
+        return [key for key, known in self._subagents.items() if known.id == event.agent_id]
+
+
+class BackgroundCollector:
+    """Keeps each background command with its last known status."""
+
+    __slots__ = ("_bash", "_stopping", "_tasks")
+
+    def __init__(self) -> None:
+        self._bash: dict[str, tuple[str, str]] = {}
+        self._tasks: dict[str, BackgroundTask] = {}
+        self._stopping: dict[str, str] = {}
+
+    @property
+    def tasks(self) -> tuple[BackgroundTask, ...]:
+        """Oldest first."""
+        return tuple(self._tasks.values())
+
+    def called(self, tool: ToolUse) -> None:
+        """Note a call of the main conversation."""
+        if tool.name == "Bash":
+            description, command = (
+                cut_at_word(str(tool.input.get(key) or ""), TEXT_KEPT)
+                for key in ("description", "command")
+            )
+            remember(self._bash, tool.id, (description, command))
+        elif (named := tool.input.get(_STOPPERS.get(tool.name, ""))) is not None:
+            remember(self._stopping, tool.id, str(named))
+
+    def finished(self, event: ToolFinished) -> None:
+        call = self._bash.pop(event.tool_use_id, None)
+        if event.task_id and call is not None:
+            task = BackgroundTask(event.task_id, "shell", *call, event.task_log)
+            remember(self._tasks, event.tool_use_id, task, TASKS_KEPT)
+        elif (known := self._tasks.get(event.tool_use_id)) and event.agent_status:
+            self._tasks[event.tool_use_id] = replace(known, status=event.agent_status)
+        elif event.agent_id and event.agent_status:
+            self._set_status(event.agent_id, event.agent_status)
+        stopped = self._stopping.pop(event.tool_use_id, None)
+        if stopped is not None and not event.failed:
+            self._set_status(stopped, "stopped")
+
+    def only_running(self, ids: Collection[str]) -> None:
+        """Mark every running task as ended, except those with these ids. Idempotent."""
+        for key, task in self._tasks.items():
+            if task.status == "running" and task.id not in ids:
+                self._tasks[key] = replace(task, status="ended")
+
+    def _set_status(self, ident: str, status: str) -> None:
+        for key, task in self._tasks.items():
+            if task.id == ident:
+                self._tasks[key] = replace(task, status=status)

@@ -1,0 +1,31 @@
+"""Collect the standing orders and corrections in a session's prompts."""
+
+from __future__ import annotations
+
+from cockpit.core.collectors.bounded import remember
+from cockpit.core.facts import Constraint
+from cockpit.core.standing_orders import standing_orders
+
+CONSTRAINTS_KEPT = 40
+"""Maximum sentences of one session; the newest are kept."""
+OF_ONE_PROMPT = 12
+"""Maximum sentences of one prompt: a prompt with more is a document."""
+
+
+class ConstraintCollector:
+    """Keeps each sentence once, with the turn in which the user said it last."""
+
+    __slots__ = ("_constraints",)
+
+    def __init__(self) -> None:
+        self._constraints: dict[str, Constraint] = {}
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        return tuple(self._constraints.values())
+
+    def said(self, prompt: str, turn: int) -> None:
+        for sentence in standing_orders(prompt)[:OF_ONE_PROMPT]:
+            key = " ".join(sentence.casefold().split())
+            self._constraints.pop(key, None)
+            remember(self._constraints, key, Constraint(turn, sentence), CONSTRAINTS_KEPT)

@@ -1,0 +1,99 @@
+"""Collect failed tool calls, and the call that worked afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import replace
+
+from cockpit.core.collectors.bounded import remember
+from cockpit.core.command_lines import program_of
+from cockpit.core.facts import Failure
+from cockpit.core.safetext import safe_line, without_escapes
+from cockpit.core.session import ToolFinished, ToolUse
+
+FAILURES_KEPT = 10
+ERROR_KEPT = 300
+_STATUS = re.compile(r"\s*(?:Exit code|Error: Exit code) \d+\s*")
+_TAGS = re.compile(r"</?tool_use_error>")
+_SAYS_ERROR = re.compile(
+    r"^\s*(?:E\s{2,}|FAILED |ERROR\b|error\b|fatal:|npm ERR!|panic:|Traceback)"
+    r"|\b\w*(?:Error|Exception)\b:?|\b(?:error|fatal|cannot|can't|could not|failed|denied|not found"
+    r"|no such|unknown|unrecognized|invalid|undefined|refused|missing)\b",
+    re.IGNORECASE,
+)
+_EMPTY_TRACE = re.compile(r"\s*Traceback \(most recent call last\)")
+
+
+class FailureCollector:
+    """Keeps the newest failures of the main conversation.
+
+    Of a call without a failed result, the next request of the model tells that it succeeded: the
+    API accepts a request only when every call has its result.
+    """
+
+    __slots__ = ("_failures", "_message", "_pending")
+
+    def __init__(self) -> None:
+        self._failures: deque[tuple[str, Failure]] = deque(maxlen=FAILURES_KEPT)
+        self._pending: dict[str, tuple[str, str]] = {}
+        self._message = ""
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Oldest first."""
+        return tuple(failure for _, failure in self._failures)
+
+    def replied(self, message: str) -> None:
+        """Note the next part of a message, before its calls."""
+        if message == self._message:
+            return
+        self._message = message
+        for key, call in self._pending.values():
+            self._succeeded(key, call)
+        self._pending.clear()
+
+    def called(self, tool: ToolUse, line: str) -> None:
+        """Note a call of the main conversation, told in one line."""
+        key = _key(tool)
+        if key:
+            remember(self._pending, tool.id, (key, line), 100)
+
+    def finished(self, event: ToolFinished, turn: int) -> None:
+        known = self._pending.get(event.tool_use_id)
+        if known is None or not event.failed:
+            return
+        del self._pending[event.tool_use_id]
+        error = first_error(f"{event.text}\n{event.tail}")
+        if event.refused or event.interrupted or not error:
+            return
+        key, call = known
+        for kept in [one for one in self._failures if one[1].call == call and not one[1].worked]:
+            self._failures.remove(kept)
+        self._failures.append((key, Failure(call, error, turn=turn)))
+
+    def _succeeded(self, key: str, call: str) -> None:
+        for at, (failed, failure) in enumerate(self._failures):
+            if failed == key and not failure.worked:
+                self._failures[at] = key, replace(failure, worked=call)
+
+
+def first_error(output: str) -> str:
+    """Return the first line that says what went wrong, or the first line at all."""
+    text = without_escapes(_TAGS.sub("", output))
+    text = text[found.end() :] if (found := _STATUS.match(text)) else text
+    lines = [line for line in text.split("\n") if line.strip()]
+    telling = (line for line in lines if _SAYS_ERROR.search(line) and not _EMPTY_TRACE.match(line))
+    return safe_line(next(telling, lines[0] if lines else "").strip(), ERROR_KEPT)
+
+
+def _key(tool: ToolUse) -> str:
+    """Return what a later call that does the same has in common with this one; empty if unknown."""
+    if tool.name == "Bash":
+        command = tool.input.get("command")
+        program = program_of(command) if isinstance(command, str) else ""
+        return f"Bash {program}" if program else ""
+    for name in ("file_path", "notebook_path", "path", "url"):
+        if isinstance(target := tool.input.get(name), str):
+            return f"{tool.name} {target}"
+    return ""

@@ -1,0 +1,79 @@
+"""Collect the files that a session changed and read."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cockpit.core.collectors.bounded import remember
+from cockpit.core.session import ToolFinished, ToolUse
+
+FILES_KEPT = 2_000
+MOST_READ = 5
+INSTRUCTIONS_KEPT = 30
+_PATH_OF = {
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "Write": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+
+
+def changed_path(tool: ToolUse) -> str:
+    """Return the file that a call changes; empty for any other call."""
+    key = _PATH_OF.get(tool.name)
+    path = tool.input.get(key) if key else None
+    return path if isinstance(path, str) else ""
+
+
+class FileCollector:
+    """Keeps paths as the agent wrote them."""
+
+    __slots__ = ("_changed", "_editing", "_files", "_instructions", "_reads")
+
+    def __init__(self) -> None:
+        self._files: dict[str, None] = {}
+        self._changed: set[str] = set()
+        self._editing: dict[str, str] = {}
+        self._reads: Counter[str] = Counter()
+        self._instructions: dict[str, None] = {}
+
+    @property
+    def modified(self) -> tuple[str, ...]:
+        """Changed files, in the order of the first change."""
+        return tuple(self._files)
+
+    @property
+    def most_read(self) -> tuple[tuple[str, int], ...]:
+        """The files that were read more than once, most read first."""
+        often = [(path, count) for path, count in self._reads.most_common(MOST_READ) if count > 1]
+        return tuple(often)
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        return tuple(self._instructions)
+
+    def called(self, tool: ToolUse) -> None:
+        """Note a call of the agent or a subagent."""
+        path = changed_path(tool)
+        if path:
+            if path in self._files or len(self._files) < FILES_KEPT:
+                self._files.setdefault(path)
+                remember(self._editing, tool.id, path)
+        elif tool.name == "Read":
+            read = tool.input.get("file_path")
+            if isinstance(read, str) and (read in self._reads or len(self._reads) < FILES_KEPT):
+                self._reads[read] += 1
+
+    def finished(self, event: ToolFinished) -> None:
+        """Note a result. A file that only failed calls wanted to change was not changed."""
+        path = self._editing.pop(event.tool_use_id, None)
+        if path is None:
+            return
+        if not event.failed:
+            self._changed.add(path)
+        elif path not in self._changed and path not in self._editing.values():
+            self._files.pop(path, None)
+
+    def instructed(self, path: str) -> None:
+        """Note an instruction file that the CLI gave to the model."""
+        remember(self._instructions, path, None, INSTRUCTIONS_KEPT)

@@ -1,0 +1,95 @@
+"""Collect the user's prompts of a session, and the goal that the first of them states."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from cockpit.core import document
+from cockpit.core.continuation import is_continuation, quoted_goal
+from cockpit.core.facts import Prompt
+from cockpit.core.prompt_files import prompt_files
+from cockpit.core.request import is_from_cockpit
+from cockpit.core.safetext import cut_at_word
+from cockpit.core.session import DocumentShown, PromptFileTaken, PromptQueued, UserSaid
+
+PROMPTS_KEPT = 5
+PROMPT_KEPT = 20_000
+"""Maximum characters of one of the last prompts."""
+
+
+class PromptCollector:
+    """Counts the prompts, and keeps the goal and the last prompts."""
+
+    __slots__ = ("_goal", "_interrupted", "_pieces", "_prompts", "turn")
+
+    def __init__(self) -> None:
+        self._goal: str | None = None
+        self._interrupted = False
+        self._pieces: dict[str, str | None] = {}
+        self._prompts: deque[Prompt] = deque(maxlen=PROMPTS_KEPT)
+        self.turn = 0
+        """Number of the last prompt."""
+
+    @property
+    def goal(self) -> str | None:
+        """The first prompt; if it names prompt files or a handoff document, what these say."""
+        return self._goal
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        return tuple(self._prompts)
+
+    def said(self, event: UserSaid) -> str:
+        """Note a prompt, and return its text; empty if the prompt is not the user's."""
+        text = event.command or event.text
+        by_user = bool(event.command) or not (event.meta or event.compact_summary)
+        if not by_user or event.sidechain or not text.strip() or is_from_cockpit(text):
+            return ""
+        if self._goal is None or self._interrupted:
+            self._set_goal(text)
+        if is_continuation(text):
+            return ""
+        self._note(text, queued=False)
+        return text
+
+    def queued(self, event: PromptQueued) -> str:
+        """Note a prompt that reached the agent during a turn, and return its text."""
+        if is_from_cockpit(event.text):
+            return ""
+        self._note(event.text, queued=True)
+        return event.text
+
+    def interrupted(self, *, worked: bool) -> None:
+        """Note that the user pressed Esc. A goal before any work is replaced by the next prompt."""
+        self._interrupted = self._goal is not None and not worked
+
+    def file_taken(self, event: PromptFileTaken) -> None:
+        """Note the content of a prompt file that the first prompt names."""
+        if event.path not in self._pieces:
+            return
+        self._pieces[event.path] = event.text
+        pieces = [piece for piece in self._pieces.values() if piece is not None]
+        if len(pieces) == len(self._pieces):
+            goal, self._pieces = "".join(pieces), {}
+            if self._prompts and self._prompts[0].text == self._goal:
+                first = self._prompts[0]
+                self._prompts[0] = Prompt(first.turn, cut_at_word(goal, PROMPT_KEPT), first.queued)
+            self._goal = goal
+
+    def document_shown(self, event: DocumentShown) -> None:
+        """Take the goal of a handoff document that the first prompt names."""
+        name = event.path.replace("\\", "/").rpartition("/")[2]
+        if self._goal is None or not name or name.casefold() not in self._goal.casefold():
+            return
+        goal = document.read(event.text[: document.LARGEST]).goal
+        if goal and goal.strip():
+            self._goal, self._pieces = goal, {}
+
+    def _set_goal(self, text: str) -> None:
+        self._goal = quoted_goal(text) or text
+        self._pieces = dict.fromkeys(prompt_files(text))
+        self._interrupted = False
+
+    def _note(self, text: str, *, queued: bool) -> None:
+        self.turn += 1
+        self._prompts.append(Prompt(self.turn, cut_at_word(text, PROMPT_KEPT), queued))

@@ -1,0 +1,112 @@
+"""Collect the agent's todo list: `TodoWrite`, or the tasks of newer CLIs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cockpit.core.collectors.bounded import remember
+from cockpit.core.facts import Todo
+from cockpit.core.session import ToolFinished, ToolUse
+
+TODOS_KEPT = 500
+_LISTED = re.compile(
+    r"#(\d{1,6}) \[([a-z_]{1,20})\] (.*?)(?: \([^()]{1,60}\))?(?: \[blocked by [#0-9, ]+\])?$"
+)
+_NONE_LISTED = "No tasks found"
+_MADE = re.compile(r"Task #(\S+) created")
+
+
+class TaskCollector:
+    """Keeps the todo list as last written or printed."""
+
+    __slots__ = ("_before", "_creating", "_listing", "_tasks", "_todos", "_updating")
+
+    def __init__(self) -> None:
+        self._todos: tuple[Todo, ...] | None = None
+        self._before: dict[str, tuple[Todo, ...] | None] = {}
+        self._tasks: dict[str, Todo] = {}
+        self._creating: dict[str, str] = {}
+        self._updating: dict[str, tuple[str, Todo]] = {}
+        self._listing: dict[str, None] = {}
+
+    @property
+    def todos(self) -> tuple[Todo, ...]:
+        """The list; tasks are in the order of their ids."""
+        if self._todos is not None:
+            return self._todos
+        numbered = sorted(self._tasks.items(), key=lambda kept: (len(kept[0]), kept[0]))
+        return tuple(task for _, task in numbered)
+
+    def called(self, tool: ToolUse) -> None:
+        """Note a call of the main conversation."""
+        match tool.name:
+            case "TodoWrite":
+                self._write(tool.id, tool.input.get("todos"))
+            case "TaskCreate":
+                remember(self._creating, tool.id, str(tool.input.get("subject", "")))
+            case "TaskUpdate":
+                self._update(tool.id, tool.input)
+            case "TaskList":
+                remember(self._listing, tool.id, None)
+
+    def finished(self, event: ToolFinished) -> None:
+        """Note a result. A failed call changed nothing."""
+        before = self._before.pop(event.tool_use_id, self._todos)
+        if event.failed:
+            self._todos = before
+        subject = self._creating.pop(event.tool_use_id, None)
+        made = _MADE.search(event.text) if subject is not None else None
+        if subject is not None and made is not None:
+            if made[1] in self._tasks:
+                self._tasks.clear()  # the CLI cleared its list, and begins again at 1
+            if len(self._tasks) < TODOS_KEPT:
+                self._todos = None
+                self._tasks[made[1]] = Todo(subject, "pending")
+        updated = self._updating.pop(event.tool_use_id, None)
+        if updated is not None and (event.failed or event.text.startswith("Task not found")):
+            number, task = updated
+            self._tasks[number] = task
+        if event.tool_use_id in self._listing:
+            del self._listing[event.tool_use_id]
+            self._read_list(event)
+
+    def _write(self, tool_id: str, written: object) -> None:
+        if isinstance(written, list):
+            remember(self._before, tool_id, self._todos)
+            items = [item for item in written[:TODOS_KEPT] if isinstance(item, Mapping)]
+            todos = tuple(
+                Todo(str(item.get("content", "")), str(item.get("status", ""))) for item in items
+            )
+            # The CLI clears a list in which everything is completed.
+            self._todos = () if all(todo.status == "completed" for todo in todos) else todos
+
+    def _update(self, tool_id: str, arguments: Mapping[str, Any]) -> None:
+        number = str(arguments.get("taskId", ""))
+        task = self._tasks.get(number)
+        if task is None:
+            return
+        remember(self._updating, tool_id, (number, task))
+        status, subject = arguments.get("status"), arguments.get("subject")
+        if status == "deleted":
+            del self._tasks[number]
+            return
+        if isinstance(status, str):
+            task = replace(task, status=status)
+        if isinstance(subject, str):
+            task = replace(task, content=subject)
+        self._tasks[number] = task
+
+    def _read_list(self, event: ToolFinished) -> None:
+        """Use the list of tasks that the CLI printed, which has changes by others too."""
+        text = event.text.strip()
+        found = [_LISTED.fullmatch(line) for line in text.split("\n")]
+        if event.failed or not (text == _NONE_LISTED or any(found)):
+            return
+        if text == _NONE_LISTED:
+            self._tasks.clear()
+        for one in found:
+            if one is not None and (one[1] in self._tasks or len(self._tasks) < TODOS_KEPT):
+                self._tasks[one[1]] = Todo(one[3], one[2])

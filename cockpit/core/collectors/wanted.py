@@ -1,0 +1,23 @@
+"""Say which tool calls have a result that facts are read from.
+
+A reader that skims a transcript parses only these results, and those that failed.
+"""
+
+from __future__ import annotations
+
+from cockpit.core.check_commands import checks_in
+from cockpit.core.collectors.links import is_about_links
+from cockpit.core.session import ToolUse
+
+_ALWAYS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+
+
+def result_matters(tool: ToolUse) -> bool:
+    """Return whether the result of a call matters even if the call succeeded."""
+    if tool.name in _ALWAYS or is_about_links(tool):
+        return True
+    if tool.name == "Read":
+        path = tool.input.get("file_path")
+        return isinstance(path, str) and path.endswith(".md")
+    command = tool.input.get("command") if tool.name == "Bash" else None
+    return isinstance(command, str) and bool(checks_in(command))

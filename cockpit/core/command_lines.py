@@ -1,0 +1,101 @@
+"""Read a shell command line as far as that is possible without a shell.
+
+Finds the simple commands and what joins them, the preparation before the work (`cd`, `export`), and
+the program that does the work. Runs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LONGEST = 4_000
+"""Maximum characters of a command line that are read."""
+_TOKEN = re.compile(
+    r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<operator>&&|\|\||\|&|[;|\n]|(?<![<>&])&(?![>&]))",
+    re.DOTALL,
+)
+_HEREDOC = re.compile(
+    r"<<-?\s*(['\"]?)([A-Za-z_]\w{0,60})\1([^\n]*)\n.*?(?:\n\s*\2(?=\n|$)|$)", re.S
+)
+_SETUP = re.compile(
+    r"(?:cd|pushd|export|unset|source|\.|set|umask|ulimit|trap|sleep|true|:)(?:\s|$)|[A-Za-z_]\w*=\S*$"
+)
+_PREFIX = re.compile(
+    r"(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|\S*)\s+"
+    r"|(?:timeout|gtimeout)\s+(?:-\S+\s+)*\d\S*\s+"
+    r"|(?:sudo|time|nice|nohup|command|exec|env|npx|bunx|pnpx|xvfb-run)\s+(?:-\S+\s+)*"
+    r"|(?:uv|poetry|pdm|pipenv|hatch|rye|pixi)\s+run\s+(?:--?\S+\s+)*"
+    r"|(?:bundle|pnpm|yarn)\s+exec\s+(?:--\s+)?|pnpm\s+dlx\s+"
+    r"|(?:\S*/)?(?:python[\d.]*|py)\s+(?:-[^mc\s]\S*\s+)*-m\s+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A simple command of a command line."""
+
+    text: str
+    joined: str
+    """The operator after it: `&&`, `||`, `;`, `|`, `&` or a newline; empty at the end."""
+
+    @property
+    def is_setup(self) -> bool:
+        """Whether it only prepares for the commands after it, as `cd` and `export` do."""
+        return _SETUP.match(self.text) is not None
+
+
+def parts(command: str) -> list[Part]:
+    """Return the simple commands. A here-document belongs to the command that reads it."""
+    text = _HEREDOC.sub(lambda found: f"{found[3]}", command[:LONGEST])
+    found, start = [], 0
+    for token in _TOKEN.finditer(text):
+        operator = token["operator"]
+        if operator is not None:
+            found.append(Part(_bare(text[start : token.start()]), operator))
+            start = token.end()
+    found.append(Part(_bare(text[start:]), ""))
+    return [part for part in found if part.text]
+
+
+def work(command: str) -> str:
+    """Return a command line on one line, without the preparation at its beginning.
+
+    A line that only prepares is returned whole.
+    """
+    found = parts(command)
+    first = next((at for at, part in enumerate(found) if not part.is_setup), 0)
+    return _joined(found[first:])
+
+
+def bare_command(text: str) -> str:
+    """Return a simple command without variables, `timeout`, `uv run` and the like before it, and
+    with the name of the program instead of its path."""
+    while (found := _PREFIX.match(text)) is not None and found.end() < len(text):
+        text = text[found.end() :]
+    program, space, rest = text.partition(" ")
+    return f"{program.rpartition('/')[2] or program}{space}{rest}"
+
+
+def program_of(command: str) -> str:
+    """Return the program that does the work of a command line, with the first word after it that
+    is no option, such as `git push`."""
+    found = [part for part in parts(command) if not part.is_setup]
+    words = bare_command(found[0].text).split() if found else []
+    named = next((word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]{1,30}", word)), "")
+    return f"{words[0]} {named}".strip() if words else ""
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    return text.lstrip("({ \t\n") if text[:1] in "({" else text
+
+
+def _joined(found: list[Part]) -> str:
+    pieces = []
+    for at, part in enumerate(found):
+        operator = ";" if part.joined == "\n" else part.joined
+        last = at == len(found) - 1
+        space = "" if operator == ";" else " "
+        pieces.append(part.text if last or not operator else f"{part.text}{space}{operator} ")
+    return " ".join("".join(pieces).split())
