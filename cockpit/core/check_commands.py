@@ -20,7 +20,8 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
         re.compile(
             r"(?:ruff (?:check|format\b.*--(?:check|diff))|flake8|pylint|mypy|dmypy|pyright"
             r"|basedpyright|ty check|eslint|biome (?:check|lint|ci)|oxlint"
-            r"|prettier\b.*(?:-c|--check)\b|stylelint|golangci-lint|staticcheck|go vet|cargo clippy|cargo fmt\b.*--check|rubocop"
+            r"|prettier\b.*(?:-c|--check)\b|stylelint|golangci-lint|staticcheck|go vet|cargo clippy"
+            r"|cargo fmt\b.*--check|rubocop"
             r"|shellcheck|ktlint|detekt|swiftlint|phpstan|psalm|(?:black|isort)\b.*--(?:check|diff)"
             r"|pre-commit run|tsc\b.*--noEmit|vue-tsc|svelte-check|deno (?:lint|check)|mix credo"
             r"|hadolint|yamllint|markdownlint\S*|clang-tidy|bandit|dart analyze|flutter analyze)\b"
@@ -70,22 +71,26 @@ _RESULT: dict[CheckKind, re.Pattern[str]] = {
     ),
     "lint": re.compile(
         rf"{_COUNTED}|All checks passed|Success: no issues|Found \d+|no issues"
-        r"|would (?:be )?reformat|All matched files use|already formatted|error TS\d|could not compile|Failed$|Passed$"
+        r"|would (?:be )?reformat|All matched files use|already formatted|error TS\d"
+        r"|could not compile|Failed$|Passed$"
     ),
     "build": re.compile(
         rf"{_COUNTED}|BUILD (?:SUCCESS|FAIL)|Finished |could not compile|Compiled |built in"
-        r"|error TS\d|\*\*\* |Successfully (?:built|tagged)|[Bb]uild (?:succeeded|failed|complete)|FAILED:"
+        r"|error TS\d|\*\*\* |Successfully (?:built|tagged)|FAILED:"
+        r"|[Bb]uild (?:succeeded|failed|complete)"
     ),
 }
 _BAD = re.compile(
     r"\b[1-9]\d* (?:failed|failing|errors?|failures?|problems?|offenses?)\b"
-    r"|\bFAILED\b|^(?:--- )?FAIL\b|BUILD FAIL|(?:Failures|Errors): [1-9]|could not compile|error TS\d|^# fail [1-9]"
+    r"|\bFAILED\b|^(?:--- )?FAIL\b|BUILD FAIL|(?:Failures|Errors): [1-9]"
+    r"|could not compile|error TS\d|^# fail [1-9]"
     r"|[Bb]uild failed|would (?:be )?reformat|Found [1-9]\d* (?:error|issue)",
     re.MULTILINE,
 )
 _GOOD = re.compile(
     r"\b[1-9]\d* (?:passed|passing)\b|^OK\b|^ok\b|All checks passed|Success: no issues"
-    r"|\b0 failures\b|BUILD SUCCESS|test result: ok|tests? passed|Passed!|[Bb]uild succeeded|^PASS\b",
+    r"|\b0 failures\b|BUILD SUCCESS|test result: ok|tests? passed|Passed!|[Bb]uild succeeded"
+    r"|^PASS\b",
     re.MULTILINE,
 )
 

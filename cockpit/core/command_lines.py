@@ -88,7 +88,7 @@ def program_of(command: str) -> str:
 
 def _bare(text: str) -> str:
     text = text.strip()
-    return text.lstrip("({ \t\n") if text[:1] in "({" else text
+    return text.strip("(){} \t\n") if text[:1] in "({" else text
 
 
 def _joined(found: list[Part]) -> str:

@@ -1,0 +1,112 @@
+"""The last test, lint and build with their results."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.core.check_commands import checks_in
+from cockpit.core.facts import Check
+from cockpit.core.session import ToolFinished, UserSaid
+from tests.core.collectors.events import bash, call, facts_of, ran
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        ("cd /w && .venv/bin/pytest -q -n 2 tests", ["test"]),
+        ("timeout 300 uv run python -m unittest discover", ["test"]),
+        ("npm test", ["test"]),
+        ("npm run test:unit -- --watch=false", ["test"]),
+        ("npx vitest run", ["test"]),
+        ("go test ./...", ["test"]),
+        ("cargo nextest run", ["test"]),
+        ("make test", ["test"]),
+        ("./gradlew testDebug", ["test"]),
+        ("./mvnw -q verify", ["test"]),
+        ("ruff check . && mypy && pytest -q", ["lint", "test"]),
+        ("pnpm lint", ["lint"]),
+        ("npx tsc --noEmit", ["lint"]),
+        ("cargo clippy -- -D warnings", ["lint"]),
+        ("prettier --check src", ["lint"]),
+        ("npm run build", ["build"]),
+        ("make -j4", ["build"]),
+        ("cmake --build build", ["build"]),
+        ("docker build -t x .", ["build"]),
+        ("npx tsc", ["build"]),
+        ("python -m build --wheel", []),
+        ("pytest --version", []),
+        ("grep -rn pytest .", []),
+        ("cat test.py", []),
+        ("echo 'make test'", []),
+        ("git commit -m 'Run pytest'", []),
+        ("pip install pytest mypy", []),
+        ("ls build", []),
+    ],
+)
+def test_a_check_is_recognised(command: str, kinds: list[str]) -> None:
+    assert [found.kind for found in checks_in(command)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "exit_", "expected"),
+    [
+        ("pytest -q", "x\n2320 passed in 3s", 0, (False, 0, "2320 passed in 3s")),
+        ("pytest", "=== 1 failed, 9 passed in 1s ===", 1, (True, 1, "1 failed, 9 passed in 1s")),
+        ("cd a && pytest", "boom", 2, (True, 2, "")),
+        ("pytest | tail -3", "1 failed, 9 passed", 0, (True, None, "1 failed, 9 passed")),
+        ("pytest | tail -3", "9 passed", 0, (False, None, "9 passed")),
+        ("pytest | tail -3", "no idea", 0, (None, None, "")),
+        ("pytest; echo done", "done", 0, (None, None, "")),
+        ("npm install && npm test", "no network", 1, (None, None, "")),
+        ("npm install && npm test", "Tests:  2 failed, 3 passed, 5 total", 1,
+         (True, None, "Tests:  2 failed, 3 passed, 5 total")),
+        ("cargo test", "test result: ok. 12 passed; 0 failed; 0 ignored", 0,
+         (False, 0, "test result: ok. 12 passed; 0 failed; 0 ignored")),
+        ("go test ./...", "ok  \ta/b\t0.3s", 0, (False, 0, "ok  \ta/b\t0.3s")),
+        ("python -m unittest", "Ran 3 tests in 0.1s\n\nFAILED (failures=1)", 1,
+         (True, 1, "FAILED (failures=1)")),
+    ],
+)  # fmt: skip
+def test_a_result_is_told_only_where_the_record_tells_it(
+    command: str, output: str, exit_: int, expected: tuple[bool | None, int | None, str]
+) -> None:
+    (check,) = facts_of(*ran(command, output, exit_)).checks
+    assert (check.failed, check.exit, check.result) == expected
+
+
+def test_one_command_with_two_checks_that_failed_blames_neither() -> None:
+    lint, test = facts_of(*ran("ruff check . && pytest", "boom", 1)).checks
+    assert (lint.failed, test.failed) == (None, None)
+    lint, test = facts_of(*ran("ruff check . && pytest", "All checks passed!\n3 passed")).checks
+    assert (lint.failed, test.failed, test.result) == (False, False, "3 passed")
+
+
+def test_the_last_of_each_kind_is_kept_with_its_turn_and_place() -> None:
+    edit = [call("e", "Edit", file_path="/w/a.py"), ToolFinished("e")]
+    facts = facts_of(
+        UserSaid("go"), *ran("pytest", "1 failed", 1), *ran("mypy", "Success: no issues found"),
+        *edit, UserSaid("again"), *ran("cd /w && pytest -q", "3 passed"),
+    )  # fmt: skip
+    assert facts.checks == (
+        Check("lint", "mypy", False, 0, "Success: no issues found", edited_since=True, turn=1),
+        Check("test", "pytest -q", False, 0, "3 passed", turn=2),
+    )
+
+
+def test_a_line_at_the_end_of_a_long_output_counts() -> None:
+    result = ToolFinished("1", text="x" * 2_000, tail="\n12 passed in 1s")
+    (check,) = facts_of(bash("1", "pytest"), result).checks
+    assert check.result == "12 passed in 1s"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        ToolFinished("1", failed=True, refused=True),
+        ToolFinished("1", failed=True, interrupted=True),
+        ToolFinished("1", task_id="b1"),
+        ToolFinished("other"),
+    ],
+)
+def test_a_check_that_did_not_end_has_no_result(result: ToolFinished) -> None:
+    assert facts_of(bash("1", "pytest"), result).checks == ()

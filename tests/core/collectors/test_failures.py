@@ -1,0 +1,86 @@
+"""Failed calls, and what worked afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.core.collectors.failures import FAILURES_KEPT, first_error
+from cockpit.core.facts import Failure
+from cockpit.core.session import ToolFinished, UserSaid
+from tests.core.collectors.events import bash, call, facts_of, ran, said
+
+
+def test_a_failure_is_told_with_the_call_that_worked() -> None:
+    facts = facts_of(
+        UserSaid("go"),
+        *ran("npm run buidl", 'npm ERR! Missing script: "buidl"', 1),
+        *ran("ls"),
+        *ran("cd /w && npm run build", "built"),
+        said("Built."),
+    )
+    assert facts.failures == (
+        Failure("Bash npm run buidl", 'npm ERR! Missing script: "buidl"',
+                "Bash npm run build", 1),
+    )  # fmt: skip
+
+
+def test_a_call_has_worked_only_when_the_next_request_was_made() -> None:
+    begun = (*ran("make x", "make: *** No rule", 2), bash("1", "make y"))
+    assert facts_of(*begun).failures[0].worked == ""
+    assert facts_of(*begun, said("ok")).failures[0].worked == "Bash make y"
+    failed = ToolFinished("1", failed=True, text="Exit code 2\nmake: *** again")
+    assert [one.worked for one in facts_of(*begun, failed, said("no")).failures] == ["", ""]
+
+
+def test_an_edit_that_failed_worked_later_on_the_same_file() -> None:
+    facts = facts_of(
+        call("1", "Edit", file_path="/w/a.py"),
+        ToolFinished("1", failed=True, text="<tool_use_error>String not found</tool_use_error>"),
+        call("2", "Edit", file_path="/w/b.py"),
+        ToolFinished("2"),
+        call("3", "Edit", file_path="/w/a.py"),
+        ToolFinished("3"),
+        said("done"),
+    )
+    assert facts.failures == (Failure("Edit /w/a.py", "String not found", "Edit /w/a.py"),)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        ToolFinished("1", failed=True, text="no", refused=True),
+        ToolFinished("1", failed=True, text="no", interrupted=True),
+        ToolFinished("1", failed=True, text="Exit code 1"),
+        ToolFinished("1", failed=True, text=""),
+    ],
+)
+def test_what_says_no_error_is_no_failure(result: ToolFinished) -> None:
+    assert facts_of(bash("1", "grep x y"), result, said("x")).failures == ()
+
+
+def test_a_subagents_failure_is_not_the_sessions() -> None:
+    facts = facts_of(bash("1", "make", side=True), ToolFinished("1", failed=True, text="error"))
+    assert facts.failures == ()
+
+
+def test_the_newest_failures_are_kept_and_each_call_once() -> None:
+    events = [one for number in range(40) for one in ran(f"p{number} x", "error: no", 1)]
+    facts = facts_of(*events, *ran("p39 x", "error: still no", 1))
+    assert len(facts.failures) == FAILURES_KEPT
+    assert [one.error for one in facts.failures if one.call == "Bash p39 x"] == ["error: still no"]
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("Exit code 1\n=== session ===\nFAILED a.py::b - assert 1\n", "FAILED a.py::b - assert 1"),
+        ("Exit code 1\nTraceback (most recent call last):\n  File x\nValueError: bad",
+         "ValueError: bad"),
+        ("Exit code 127\nbash: foo: command not found", "bash: foo: command not found"),
+        ("\x1b[31merror\x1b[0m: no\x07", "error: no"),
+        ("odd\nwords", "odd"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_what_went_wrong(output: str, line: str) -> None:
+    assert first_error(output) == line
