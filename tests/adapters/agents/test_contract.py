@@ -363,6 +363,16 @@ async def test_a_copy_that_fails_is_told_from_one_that_is_impossible(one: Case) 
         await one.runtime.answer_aside(one.order, failing, "What is left?", 20.0)
 
 
+async def test_a_copy_whose_program_was_removed_after_its_probe_is_told(one: Case) -> None:
+    removed = Program(one.order.directory / "removed", "1")
+    one.keep(one.order.directory)
+    with pytest.raises((Failed, NotNow)) as refused:
+        await one.runtime.answer_aside(one.order, removed, "What is left?", 20.0)
+    assert one.runtime.name in ("claude", "command", OWN) or (
+        str(removed.path) in refused.value.detail and refused.value.hint
+    )
+
+
 def test_cost(one: Case) -> None:
     counted = of(CostCounted, one.events())
     report = one.runtime.report(one.signal(STATUS_LINE, {"cost": {"total_cost_usd": 0.5}}))

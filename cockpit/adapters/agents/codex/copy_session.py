@@ -13,8 +13,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.adapters.agents.copy_process import start_copy
 from cockpit.adapters.files.foreign_files import read_text
-from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside, SessionOrder
@@ -30,14 +30,11 @@ async def ask_copy(
     `Failed`."""
     with tempfile.TemporaryDirectory(prefix="cockpit-copy-") as folder:
         answer = Path(folder) / "answer.md"
-        process = await asyncio.create_subprocess_exec(
-            *with_given_limit(_arguments(program, order, answer)),
-            cwd=order.directory,
-            env=environment,
-            stdin=asyncio.subprocess.PIPE,
+        process = await start_copy(
+            _arguments(program, order, answer),
+            order.directory,
+            environment,
             stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
         )
         try:
             async with asyncio.timeout(deadline):

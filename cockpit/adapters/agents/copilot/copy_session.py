@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from cockpit.adapters.agents.copilot.sessions import TRANSCRIPT, session_folder
+from cockpit.adapters.agents.copy_process import start_copy
 from cockpit.adapters.files.bounded_copy import BoundedCopy, run_copy
-from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.ports.runtimes import Aside, SessionOrder
@@ -76,15 +76,7 @@ def _copy(original: Path, copy: Path, files: BoundedCopy) -> None:
 async def _run(
     words: list[str], directory: Path, environment: Mapping[str, str], question: str
 ) -> tuple[int, str, str]:
-    process = await asyncio.create_subprocess_exec(
-        *with_given_limit(words),
-        cwd=directory,
-        env=dict(environment),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
+    process = await start_copy(words, directory, environment)
     try:
         answer, errors = await process.communicate(question.encode())
     finally:

@@ -13,10 +13,10 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.adapters.agents.copy_process import start_copy
 from cockpit.adapters.agents.gemini.sessions import record_path
 from cockpit.adapters.agents.gemini.trust import VARIABLE
 from cockpit.adapters.files.bounded_copy import run_copy
-from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
 from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
@@ -70,14 +70,8 @@ async def _run(
     dropped = {"COCKPIT_AGENT", "COCKPIT_RUNTIME"}
     variables = {name: text for name, text in environment.items() if name not in dropped}
     variables["COCKPIT_RUN"] = order.run
-    process = await asyncio.create_subprocess_exec(
-        *with_given_limit(_arguments(program, order, copy)),
-        cwd=order.directory,
-        env={**variables, VARIABLE: "true"},
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
+    process = await start_copy(
+        _arguments(program, order, copy), order.directory, {**variables, VARIABLE: "true"}
     )
     try:
         output, errors = await process.communicate(question.encode())

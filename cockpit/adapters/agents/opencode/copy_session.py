@@ -14,9 +14,9 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.adapters.agents.copy_process import start_copy
 from cockpit.adapters.agents.opencode.plugin import CONFIG, ORDER, PERMISSION
 from cockpit.adapters.agents.opencode.sessions import is_session_id
-from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.core.errors import Failed
 from cockpit.core.foreign_json import loads
 from cockpit.core.safetext import safe_line
@@ -59,22 +59,19 @@ async def _run(
     environment["COCKPIT_RUN"] = order.run
     if CONFIG in order.environment:
         environment[CONFIG] = order.environment[CONFIG]
-    process = await asyncio.create_subprocess_exec(
-        *with_given_limit([str(program), *words]),
-        cwd=order.directory,
-        # opencode prefers PWD to its actual working directory.
-        env={
+    process = await start_copy(
+        [str(program), *words],
+        order.directory,
+        {
             **environment,
+            # opencode prefers PWD to its actual working directory.
             "PWD": str(order.directory),
             PERMISSION: NO_TOOLS,
             # opencode continues a session only in the session's directory, whose settings can start
             # programs.
             "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
         },
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
         limit=LARGEST_ANSWER,
     )
     assert process.stdin is not None

@@ -1,0 +1,46 @@
+"""Start a CLI that answers a question as a copy of a session."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.errors import Failed
+
+_LINE = 64 * 1024
+
+
+async def start_copy(
+    words: Sequence[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    *,
+    stdout: int = asyncio.subprocess.PIPE,
+    stderr: int = asyncio.subprocess.PIPE,
+    limit: int = _LINE,
+) -> asyncio.subprocess.Process:
+    """Start the process in a process group of its own, with a pipe as stdin.
+
+    Raises `Failed` if the process cannot be started: the program may have been removed or updated
+    after its probe. `limit` is the maximum length of an output line in bytes.
+    """
+    try:
+        return await asyncio.create_subprocess_exec(
+            *with_given_limit(words),
+            cwd=directory,
+            env=dict(environment),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+            limit=limit,
+        )
+    except OSError as error:
+        raise Failed(
+            "Cannot start a copy of the session",
+            f"{os.fsdecode(error.filename or words[0])}: {error.strerror}.",
+            "Check that its CLI is installed: cockpit doctor",
+        ) from error
