@@ -17,6 +17,7 @@ OWNERS = {
     "troubles.failed": (
         "observe/",
         "sessions/repair.py",
+        "sessions/first_prompts.py",
         "supervisor.py",
         "restoration.py",
         "handoff/open_handoffs.py",

@@ -111,6 +111,18 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
                 "a reader needs a record",
                 'Add one: record = "{directory}/.agent/{session}.jsonl"',
             )
+        if runtime.ready and runtime.prompt:
+            raise file.refusal(
+                ("runtimes", name, "ready"),
+                "`prompt` already passes the first prompt to the program",
+                "Remove one of the two.",
+            )
+        if runtime.ready and not runtime.takes_paste:
+            raise file.refusal(
+                ("runtimes", name, "ready"),
+                "cockpit pastes the first prompt only into a program that accepts pasted prompts",
+                "Add takes_paste = true",
+            )
         if names_record and not runtime.record:
             raise file.refusal(
                 ("runtimes", name, "arguments" if runtime.arguments else "session"),

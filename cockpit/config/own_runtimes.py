@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from cockpit.config.quantities import size
 from cockpit.config.values import Arguments, Line, Section, WindowSize
 from cockpit.core.capabilities import EndSignal
+from cockpit.core.pane_keys import is_key
+from cockpit.core.safetext import typeable
 
 BUILT_IN: Final = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 ENTRY_POINTS: Final = "cockpit.runtimes"
@@ -74,6 +76,20 @@ def _record(text: str) -> str:
     return text
 
 
+def _visible(text: str) -> str:
+    if text and not text.strip():
+        raise ValueError("expected visible text")
+    return text
+
+
+def _end_keys(words: tuple[str, ...]) -> tuple[str, ...]:
+    if any(not word or typeable(word) != word or "\n" in word for word in words):
+        raise ValueError('expected names of keys, such as "C-d" or "Enter", and texts of one line')
+    if words and not is_key(words[-1]):
+        raise ValueError('expected the name of a key at the end, such as "Enter" or "C-d"')
+    return words
+
+
 Program = Annotated[Arguments, Field(min_length=1), AfterValidator(_with("home"))]
 Session = Annotated[Arguments, AfterValidator(_with(*_OF_SESSION))]
 NamesSession = Annotated[Arguments, AfterValidator(_with(*_OF_SESSION, needs=("session",)))]
@@ -116,6 +132,11 @@ class OwnRuntime(Section):
         default=False,
         description="Accepts prompts pasted into its terminal (bracketed paste), with Enter.",
     )
+    ready: Annotated[Line, AfterValidator(_visible)] = Field(
+        default="",
+        description="Text on the program's screen that shows that it accepts prompts, such as "
+        '">>>". cockpit then pastes the first prompt. For a program without arguments for it.',
+    )
     model: Annotated[Arguments, AfterValidator(_with("model", needs=("model",)))] = Field(
         default=(), description='Arguments for a model, such as ["--model", "{model}"].'
     )
@@ -123,6 +144,11 @@ class OwnRuntime(Section):
         default="TERM",
         description="The signal that asks the program to end. If that has no effect, "
         "it gets SIGKILL.",
+    )
+    end_keys: Annotated[Arguments, AfterValidator(_end_keys)] = Field(
+        default=(),
+        description='Keys and texts that ask the idle program to end, such as ["C-d"] or ["/quit", '
+        '"Enter"]. If it is still running two seconds later, it gets end_signal.',
     )
     permission_modes: dict[str, Arguments] = Field(
         default={}, description="The arguments of each permission mode that the program has."

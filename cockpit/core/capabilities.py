@@ -99,6 +99,12 @@ class Capabilities:
     """Number of presses of Escape that interrupt a turn."""
     end_signal: EndSignal = "TERM"
     """The signal that asks the program to end."""
+    end_keys: tuple[str, ...] = ()
+    """Keys (see `core.pane_keys`) and texts that ask the idle program to end, before
+    `end_signal`."""
+    pastes_at: str = ""
+    """Text on the screen of a started program, after which cockpit pastes its first prompt. Empty:
+    the CLI gets its first prompt as an argument."""
     may_lose_enter: bool = False
     """The CLI can treat an Enter after a paste as part of the text."""
 

@@ -146,6 +146,10 @@ class Processes(Protocol):
         Returns a cancel function.
         """
 
+    async def gone(self, process: ProcessId, timeout: float) -> bool:
+        """Wait until the process ends, at most `timeout` seconds; return whether it ended. Sends no
+        signal."""
+
     async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
         """Send SIGTERM only; return whether the process ended within `patience` seconds."""
 

@@ -59,6 +59,7 @@ from cockpit.supervisor.sessions.adopt_elsewhere import Adoption
 from cockpit.supervisor.sessions.automatic_starts import AutomaticStarts
 from cockpit.supervisor.sessions.continuation import Continuation
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
+from cockpit.supervisor.sessions.first_prompts import FirstPrompts
 from cockpit.supervisor.sessions.interruptions import (
     note_shutdown,
 )
@@ -175,6 +176,7 @@ class Supervisor:
         self.automatic_starts = AutomaticStarts(
             parts, fleet, sessions, self.setup, self.starter, changed
         )
+        self.first_prompts = FirstPrompts(parts, lambda: self.fleet, self.locks, changed)
         self.planner = Planner(parts, fleet, self.starter)
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
         others = OtherSessions(parts, fleet)
@@ -245,6 +247,7 @@ class Supervisor:
             "reading hooks": self.watch.hear,
             "reading transcripts": self.watch.read,
             "reading the CLIs' status files": self.watch.note,
+            "pasting first prompts": self.first_prompts.run,
             "driving handoffs": self._drive_handoffs,
             "checking for due handoffs": self._look_for_due,
             "saving counts": self._save_counts,

@@ -89,6 +89,26 @@ WRONG = {
         '[defaults]\nruntime = "clod"\n',
         "2: defaults.runtime: there is no runtime 'clod'|Did you mean",
     ),
+    "a first prompt in two ways": (
+        '[runtimes.x]\nprogram = ["x"]\nprompt = ["{prompt}"]\nready = ">"\ntakes_paste = true\n',
+        "4: runtimes.x.ready: `prompt` already passes the first prompt|Remove one",
+    ),
+    "a prompt for a program that takes none": (
+        '[runtimes.x]\nprogram = ["x"]\nready = ">"\n',
+        "3: runtimes.x.ready: cockpit pastes the first prompt only|Add takes_paste",
+    ),
+    "no sign of being ready": (
+        '[runtimes.x]\nprogram = ["x"]\nready = "  "\ntakes_paste = true\n',
+        "3: runtimes.x.ready: expected visible text",
+    ),
+    "keys that end nothing": (
+        '[runtimes.x]\nprogram = ["x"]\nend_keys = ["/quit"]\n',
+        "3: runtimes.x.end_keys: expected the name of a key at the end",
+    ),
+    "a key that is none": (
+        '[runtimes.x]\nprogram = ["x"]\nend_keys = ["\\u001b[A", "Enter"]\n',
+        "3: runtimes.x.end_keys: expected names of keys",
+    ),
     "a successor that shows nothing": (
         '[runtimes.x]\nprogram = ["x"]\n' + AGENT + '[agents.handoff]\nsuccessor = "x"\n',
         "6: agents[1].handoff.successor: cockpit cannot hand off a job to the runtime x",

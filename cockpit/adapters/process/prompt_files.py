@@ -16,6 +16,9 @@ from cockpit.core.errors import Hindered
 
 PROMPTS = "prompts"
 """Name of the folder for prompt files, below the state folder."""
+TO_PASTE = "paste.md"
+"""Name of the file with a first prompt that cockpit will paste, in the session's folder."""
+_PASTED = "pasted.md"
 _OF_A_JOB = "job.md"
 _LONGEST = 4_000_000
 """Maximum bytes of a stored prompt."""
@@ -59,6 +62,26 @@ class KeptPrompts:
                     file.unlink()
         with suppress(OSError):
             folder.rmdir()
+
+    def to_paste(self, owner: str) -> bool:
+        """Return whether a session's first prompt has not been pasted yet."""
+        return (self.folder_of(owner) / TO_PASTE).is_file()
+
+    def begin_paste(self, owner: str) -> str:
+        """Return the prompt to paste. No later call returns it again: pasted twice, it would be two
+        prompts. Raises `OSError`."""
+        folder = self.folder_of(owner)
+        text = read_text(folder / TO_PASTE, _LONGEST)
+        (folder / TO_PASTE).rename(folder / _PASTED)
+        return text
+
+    def is_half_pasted(self, owner: str) -> bool:
+        """Return whether `begin_paste` was called without `end_paste`."""
+        return (self.folder_of(owner) / _PASTED).is_file()
+
+    def end_paste(self, owner: str) -> None:
+        """Note that the prompt was pasted and submitted."""
+        self.taken(owner, [str((self.folder_of(owner) / _PASTED).absolute())])
 
     def forget(self, owner: str | None) -> None:
         """Remove all files of this owner."""

@@ -26,6 +26,7 @@ from cockpit.adapters.tmux.server import HOME_OPTION, TmuxServer
 from cockpit.core import sgr
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.ids import NAME_PATTERN, PaneId
+from cockpit.core.pane_keys import is_key
 from cockpit.core.safetext import typeable
 from cockpit.ports.panes import Launch, Pane, PaneGone, PaneOccupied, PanesSilent, Screen
 
@@ -37,10 +38,6 @@ T = TypeVar("T")
 LABEL = "@cockpit_label"
 LABEL_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,99}")
 PANE_PATTERN = re.compile(r"%[0-9]{1,9}")
-KEY_PATTERN = re.compile(
-    r"Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|DC|IC"
-    r"|F[1-9]|F1[0-2]|[CM]-[a-z]"
-)
 LOOK = (
     "#{pane_id} #{pane_pid} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}"
     f" #{{pane_width}} #{{pane_height}} #{{{LABEL}}} #{{pane_title}}"
@@ -196,7 +193,7 @@ class Tmux:
         """Press a key. Raises `BadUsage` for a word that is not a key name, because tmux would type
         the word."""
         check_pane(pane)
-        if not KEY_PATTERN.fullmatch(key):
+        if not is_key(key):
             raise BadUsage(
                 f"{key!a} is not a key name", hint="Use a tmux key name, such as Enter or C-c."
             )

@@ -32,6 +32,7 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.end_keys import press_end_keys
 from cockpit.supervisor.sessions.interruptions import forget_interruption
 from cockpit.supervisor.sessions.permission_modes import mode_in
 
@@ -403,6 +404,8 @@ class Sessions:
         self.unwatch(agent)
         if agent.record.run is None:
             return Ending(gone=True, killed=False)
+        if agent.process is not None:
+            await press_end_keys(self._dependencies, agent, agent.process)
         ending = await self._dependencies.processes.end(
             agent.process,
             agent.record.run,

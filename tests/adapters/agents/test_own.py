@@ -89,6 +89,15 @@ def test_a_prompt_does_not_become_an_option(tmp_path: Path) -> None:
     assert launch.prompt == "--yes-always"
 
 
+def test_a_prompt_for_a_program_that_is_only_typed_into_is_in_no_argument(tmp_path: Path) -> None:
+    own = made(tmp_path, prompt=None, ready=">>> ", takes_paste=True, end_keys=["/quit", "Enter"])
+    launch = launched(own, order(tmp_path, prompt="its job"))
+    file = tmp_path / "state" / "prompts" / "marker" / "paste.md"
+    assert (launch.prompt, launch.prompt_file) == ("its job", file)
+    assert launch.argv == launched(own, order(tmp_path)).argv
+    assert (own.capabilities.pastes_at, own.capabilities.end_keys) == (">>>", ("/quit", "Enter"))
+
+
 def test_a_session_is_reopened_by_its_id(tmp_path: Path) -> None:
     given = order(tmp_path, resume=True)
     own = made(tmp_path)

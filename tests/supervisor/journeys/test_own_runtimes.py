@@ -208,6 +208,118 @@ async def test_a_program_is_ended_by_the_signal_that_its_table_names(cockpit: Co
         assert saved.read_text() == "ready, saved"
 
 
+def talker(cockpit: Cockpit, more: str = "", *, prompt: str = "Count\nto three.") -> str:
+    """A program that takes prompts in its terminal only, and ends by a word."""
+    program = cockpit.home / "bin" / "talker"
+    program.write_text(TALKER)
+    program.chmod(0o755)
+    job = f"prompt = {json.dumps(prompt)}\n" if prompt else ""
+    return (
+        f"[runtimes.talker]\nprogram = ['{program}']\narguments = ['{{record}}']\n"
+        "record = '{state}/{session}.jsonl'\ntakes_paste = true\nready = '>>> '\n"
+        "end_keys = ['bye', 'Enter']\n[[agents]]\nname = 'talk'\nruntime = 'talker'\n"
+        f"permission_mode = ''\ndirectory = {json.dumps(str(cockpit.repository))}\n{job}{more}"
+    )
+
+
+def prompts_of(row: AgentStatus) -> list[str]:
+    return [line["prompt"] for line in told(row) if "prompt" in line]
+
+
+async def test_a_first_prompt_is_pasted_when_the_program_is_ready(cockpit: Cockpit) -> None:
+    async with cockpit.flying(talker(cockpit)):
+        started = await cockpit.start("talk")
+        row = await cockpit.until(lambda row: row.state == "idle", "talk", within=SLOW)
+        (given,) = prompts_of(row)
+        assert given.startswith("Count\nto three.\n")
+        assert row.note is None
+        words = Path(f"/proc/{started.pid}/cmdline").read_bytes()
+        assert b"three" not in words
+        await cockpit.ask(Stop(name="talk"))
+        assert cockpit.living(row) == []
+        assert told(row)[-1]["said"] == "Bye."
+
+
+async def test_a_first_prompt_waits_for_a_program_that_is_not_ready_also_over_a_restart(
+    cockpit: Cockpit,
+) -> None:
+    slow = "env = { WAITS_FOR = '%s' }\n" % (cockpit.home / "go")
+    await cockpit.launch(talker(cockpit, slow))
+    await cockpit.start("talk")
+    before = await cockpit.until(lambda row: row.pid, "talk", within=SLOW)
+    cockpit.kill()
+    await cockpit.launch()
+    again = await cockpit.until(lambda row: row.pid, "talk", within=SLOW)
+    assert again.pid == before.pid
+    (cockpit.home / "go").touch()
+    row = await cockpit.until(lambda row: row.state == "idle", "talk", within=SLOW)
+    (given,) = prompts_of(row)
+    assert given.startswith("Count\nto three.\n")
+
+
+async def test_a_supervisor_that_ended_while_pasting_does_not_paste_again(
+    cockpit: Cockpit,
+) -> None:
+    slow = "env = { WAITS_FOR = '%s' }\n" % (cockpit.home / "go")
+    await cockpit.launch(talker(cockpit, slow))
+    await cockpit.start("talk")
+    (file,) = cockpit.places.prompts.glob("*/paste.md")
+    cockpit.kill()
+    file.rename(file.with_name("pasted.md"))  # as begin_paste leaves it
+    await cockpit.launch()
+    (cockpit.home / "go").touch()
+    row = await cockpit.until(lambda row: row.note, "talk", within=SLOW)
+    assert "restarted while it pasted the first prompt" in str(row.note)
+    cockpit.tmux("send-keys", "-t", row.pane or "", "Go", "Enter")
+    row = await cockpit.until(lambda row: row.note is None, "talk", within=SLOW)
+    assert prompts_of(row) == ["Go"]
+
+
+async def test_a_job_of_another_cli_is_moved_to_a_program_that_is_only_typed_into(
+    cockpit: Cockpit,
+) -> None:
+    other = cockpit.agent("api", "prompt", prompt="Count the steps.", steps=1)
+    async with cockpit.flying(talker(cockpit, prompt=""), other):
+        await cockpit.start("api")
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Handoff(name="api", to="talker"))
+        await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
+        await cockpit.ask(Approve(name="api", straight=True))
+        row = await cockpit.until(swapped, within=SLOW)
+        assert row.runtime == "talker"
+        (chain,) = await cockpit.client.history("api")
+        calls = [line["tool"]["input"]["file_path"] for line in told(row) if "tool" in line]
+        assert calls == [str(chain.sessions[0].document)]
+
+
+TALKER = """\
+#!/usr/bin/env python3
+import json, os, pathlib, re, sys, time
+record = open(sys.argv[1], "a", buffering=1)
+
+def tell(**line):
+    print(json.dumps(line), file=record)
+
+tell(record="cockpit/1", window=50000)
+while (go := os.environ.get("WAITS_FOR")) and not os.path.exists(go):
+    time.sleep(0.05)
+print("\\x1b[?2004h>>> ", end="", flush=True)
+for line in sys.stdin:
+    while "\\x1b[200~" in line and "\\x1b[201~" not in line:
+        line += sys.stdin.readline()
+    text = re.sub(r"\\x1b\\[20[01]~", "", line).strip()
+    if text == "bye":
+        tell(said="Bye.")
+        break
+    tell(turn="begin", prompt=text)
+    for path in re.findall(r"/\\S+\\.md", text)[:1]:
+        if os.path.exists(path):
+            tell(tool={"id": path, "name": "Read", "input": {"file_path": path}})
+            tell(result={"id": path})
+    tell(usage={"input": 1000}, said="Done.")
+    tell(turn="end")
+    print(">>> ", end="", flush=True)
+"""
 SAVES = """\
 #!/usr/bin/env python3
 import signal, sys

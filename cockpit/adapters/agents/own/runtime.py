@@ -13,7 +13,7 @@ from cockpit.adapters.agents.command import Command, resolved_program
 from cockpit.adapters.agents.own.record import parse
 from cockpit.adapters.files.foreign_files import is_file, read_file
 from cockpit.adapters.process.launch_order import LONGEST_ARGUMENT
-from cockpit.adapters.process.prompt_files import PROMPTS, make_private_folder
+from cockpit.adapters.process.prompt_files import PROMPTS, TO_PASTE, make_private_folder
 from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.core.capabilities import Answer, Capabilities, No, SessionIds, Source, Yes
 from cockpit.core.errors import BadUsage, Hindered, NotNow
@@ -105,11 +105,13 @@ class OwnProgram(Command):
 
     def _prompt(self, order: SessionOrder, folder: Path) -> tuple[list[str], Path | None]:
         """Return the arguments for the first prompt, and the prompt's file if the arguments contain
-        its path."""
+        its path, or if cockpit will paste the prompt."""
         if not order.prompt:
             return [], None
+        if self.definition.ready:
+            return [], folder / TO_PASTE
         if not self.definition.prompt:
-            raise self._lacks(order, "a first prompt", "prompt")
+            raise self._lacks(order, "a first prompt", "prompt", " or `ready`")
         file = folder / "prompt.md"
         by_file = any("{prompt_file}" in word for word in self.definition.prompt)
         prompt = order.prompt.replace("\0", "")
@@ -121,11 +123,12 @@ class OwnProgram(Command):
         words = [word.replace("{prompt}", prompt) for word in words]
         return words, file if by_file or unfit else None
 
-    def _lacks(self, order: SessionOrder, what: str, key: str) -> BadUsage:
+    def _lacks(self, order: SessionOrder, what: str, key: str, other: str = "") -> BadUsage:
         return BadUsage(
             f"cockpit cannot give {order.agent} {what}",
             f'The runtime "{self.name}" has no arguments for it.',
-            f"Set `{key}` in [runtimes.{self.name}], or remove it from the agent's settings.",
+            f"Set `{key}`{other} in [runtimes.{self.name}], "
+            "or remove it from the agent's settings.",
         )
 
     def _companion(self, order: SessionOrder) -> list[str]:
@@ -265,6 +268,8 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         background=No("the record format has no background tasks"),
         session_ends=No("the record format has no such event"),
         end_signal=definition.end_signal,
+        end_keys=definition.end_keys,
+        pastes_at=definition.ready.strip(),
         prompts=Yes() if definition.takes_paste else No("`takes_paste` is not configured"),
     )
 

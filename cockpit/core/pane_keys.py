@@ -1,0 +1,16 @@
+"""Names of keys that cockpit can press in a pane."""
+
+from __future__ import annotations
+
+import re
+
+KEY_PATTERN = re.compile(
+    r"Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|DC|IC"
+    r"|F[1-9]|F1[0-2]|[CM]-[a-z]"
+)
+"""tmux's names of keys. tmux types any other word as text."""
+
+
+def is_key(word: str) -> bool:
+    """Return whether the word is the name of a key."""
+    return KEY_PATTERN.fullmatch(word) is not None

@@ -1,0 +1,34 @@
+"""Ask an idle program to end, with the keys that its runtime names."""
+
+from __future__ import annotations
+
+from cockpit.core.errors import CockpitError
+from cockpit.core.handoff.events import Turn
+from cockpit.core.pane_keys import is_key
+from cockpit.ports.processes import ProcessId
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.submit import PASTE_SETTLES
+from cockpit.supervisor.dependencies import Dependencies
+
+PATIENCE = 2.0
+"""Seconds within which the program must end; then it gets a signal."""
+
+
+async def press_end_keys(dependencies: Dependencies, agent: Agent, process: ProcessId) -> None:
+    """Press the keys, and wait until the program ends or `PATIENCE` is over.
+
+    Does nothing unless the agent is known to be idle, because the keys could answer a dialog.
+    """
+    words, pane = agent.runtime.capabilities.end_keys, agent.record.pane
+    if not words or pane is None or agent.session_state.conduct.turn is not Turn.IDLE:
+        return
+    try:
+        for word in words:
+            if is_key(word):
+                await dependencies.panes.press(pane, word)
+            else:
+                await dependencies.panes.paste(pane, word)
+                await dependencies.clock.sleep(PASTE_SETTLES)
+    except CockpitError:
+        return  # the signal follows
+    await dependencies.processes.gone(process, PATIENCE)
