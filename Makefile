@@ -2,6 +2,7 @@
 # make test   everything that must hold before a change lands
 # make test-portable  the tests with none of what only Linux has: pidfd, inotify, /proc
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
+# make worth  how much of a session a handoff document holds: cockpit/docs/worth.md
 # make faults kill the supervisor, fill its disk, break it, at every point of a handoff
 # make mutants break what must never break, one thing at a time: each must be noticed
 # make docs   build the documentation site in build/docs
@@ -21,7 +22,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # Or each of the processes that tests start compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable check bench faults mutants tracer branches docs wheel release setup programs clis lock clean
+.PHONY: demo test test-portable check bench worth faults mutants tracer branches docs wheel release setup programs clis lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -40,6 +41,10 @@ check: setup
 
 bench: setup
 	@$(BIN)/python -m tests.bench
+
+# Compares documents on sessions of our own, and writes the tables into the page.
+worth: setup
+	@$(BIN)/python -m tests.worth --write $(ARGUMENTS)
 
 # ARGUMENTS="--cycles 5000 --seed 2", or what a violation says to fly it again.
 faults: branches tracer

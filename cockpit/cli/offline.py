@@ -68,17 +68,25 @@ def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
 
 @click.command(
     epilog="""\b
-Example:
-  cockpit facts session.jsonl --json"""
+Examples:
+  cockpit facts session.jsonl --json
+  cockpit facts session.jsonl --document > handoff.md"""
 )
 @with_common_options
 @click.argument("transcript", type=_TRANSCRIPT)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def facts(transcript: Path, as_json: bool) -> int:
+@click.option("--document", is_flag=True, help="Print the handoff document made from the facts.")
+def facts(transcript: Path, as_json: bool, document: bool) -> int:
     """Show a transcript's goal, todos, files and commits.
 
     Uses no model and needs no supervisor.
     """
+    if document and as_json:
+        raise click.UsageError("--document and --json cannot be combined.")
+    if document:
+        from cockpit.cli.facts_document import print_document
+
+        return print_document(transcript)
     from cockpit.cli.facts import facts as read
 
     return read(transcript, as_json)

@@ -8,6 +8,8 @@ import pytest
 
 from cockpit.adapters.process.launch_order import LaunchOrders
 from cockpit.cli.facts import facts, read_facts
+from cockpit.cli.facts_document import print_document
+from cockpit.core.document import validate
 from cockpit.core.errors import Failed
 from cockpit.ports.panes import Launch
 
@@ -153,3 +155,43 @@ def test_the_facts_of_a_record_of_the_documented_shape(tmp_path: Path) -> None:
     assert (told["goal"], told["files_modified"]) == ("Count them.", ["/nowhere/a"])
     assert told["usage"]["context"]["tokens"] == 40
     assert told["recent_activity"] == ["Write a"]
+
+
+def test_the_document_that_hands_over_a_session(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    repository = tmp_path / "project"
+    repository.mkdir()
+    for words in (["init", "-q", "-b", "work"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+
+    assert print_document(moved(tmp_path, repository)) == 0
+
+    text = capsys.readouterr().out
+    assert validate(text, complete=True) == []
+    assert "MAIN please do the thing" in text
+    assert 'branch: "work"' in text
+    assert "d0da3da" in text
+
+
+def test_the_document_of_a_directory_that_no_longer_exists(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert print_document(moved(tmp_path, tmp_path / "removed")) == 0
+    assert validate(capsys.readouterr().out, complete=True) == []
+    with pytest.raises(Failed, match="Cannot read"):
+        print_document(tmp_path / "no.jsonl")
+
+
+def test_the_document_has_no_secret(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXAMPLE_API_KEY", "correct-horse-battery")
+    told = PRINTED.read_bytes().replace(b"MAIN please", b"Use correct-horse-battery and please")
+    (tmp_path / "session.jsonl").write_bytes(told)
+
+    assert print_document(tmp_path / "session.jsonl") == 0
+
+    text = capsys.readouterr().out
+    assert "correct-horse-battery" not in text
+    assert "[REDACTED:" in text

@@ -1,0 +1,90 @@
+"""`cockpit facts --document`: the handoff document of a transcript, without a model.
+
+Uses the functions with which the supervisor writes a document when no agent can write it. Only the
+data of an agent is missing: its job, its chain, and the commit with which it began.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from cockpit.cli.usage import Reader, read_into
+from cockpit.core import composition
+from cockpit.core.collect import Collector
+from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.facts import Facts
+from cockpit.core.front_matter import FrontMatter
+from cockpit.core.redaction import Redactor, secret_values
+from cockpit.core.safetext import safe_line
+from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.verified_facts import GitView
+
+
+def print_document(path: Path) -> int:
+    """Print the document of one transcript. Raises `Failed` when it cannot be read."""
+    print(document_of(path), end="")
+    return 0
+
+
+def document_of(path: Path) -> str:
+    """Return the document that hands over the session of a transcript, without secrets."""
+    reader, collector = Reader(), Collector()
+
+    def feed(event: SessionEvent | Skipped) -> None:
+        reader.feed(event)
+        collector.feed(event)
+
+    error = read_into(reader, path, lambda form: form.facts, feed)
+    if error is not None:
+        raise Failed(
+            f"Cannot read {safe_line(str(path), 300)}",
+            error,
+            "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
+        )
+    facts = collector.facts()
+    git = _view_of_git(reader.cwd, facts)
+    return composition.compose(
+        composition.draft_from_facts(facts, git),
+        _front(reader, path, git),
+        facts,
+        git,
+        None,
+        redactor=Redactor(secret_values(os.environ)),
+        links=composition.Links(transcript=str(path.absolute())),
+    )
+
+
+def _view_of_git(directory: str | None, facts: Facts) -> GitView:
+    """Return git's state in the session's directory; an empty view if it cannot be asked."""
+    if directory is None or not Path(directory).is_dir():
+        return GitView(status_known=False)
+    from cockpit.adapters.git.worktrees import Git
+    from cockpit.supervisor.handoff.document_sources import view_of_git
+
+    async def ask(folder: Path) -> GitView:
+        git = Git()
+        hashes = [made.hash for made in facts.commits]
+        return await view_of_git(git, folder, await git.facts(folder), hashes)
+
+    try:
+        return asyncio.run(ask(Path(directory)))
+    except CockpitError:
+        return GitView(status_known=False)
+
+
+def _front(reader: Reader, path: Path, git: GitView) -> FrontMatter:
+    report = reader.report(path)
+    context = report["context"]
+    return FrontMatter(
+        worktree=reader.cwd,
+        branch=git.branch,
+        head_commit=git.head,
+        old_session_id=reader.session_id,
+        tokens=context["tokens"],
+        window=context["window"],
+        percent=round(context["used"] * 100, 1) if context["used"] is not None else None,
+        confidence=context["confidence"],
+        transcript=str(path.absolute()),
+    )
