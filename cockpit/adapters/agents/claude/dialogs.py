@@ -1,0 +1,242 @@
+"""Read an open permission dialog or question of Claude Code from a capture of its pane.
+
+As of CLI 2.1.330. A dialog takes the place of the prompt box, so the last line of a dialog is the
+last line on the screen. Everything above it can be text that an agent wrote, so the screen is read
+from its end, and a screen that is not understood line by line is no dialog.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cockpit.core.dialogs import FILE_TITLES, PLAN, REVIEW, Choice, Dialog
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import Screen
+
+FREE_TEXT = "Type something"
+"""Begins the label of the choice for an answer in the user's own words."""
+CHAT = "Chat about this"
+TO_AMEND = "Tab to amend"
+"""In the last line while a text can be given with the choice at the cursor."""
+_WIDEST = 400
+
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+_RULE = re.compile(r"─{20,}\Z")
+_INNER_RULE = re.compile(r"╌{20,}\Z")
+_CHOICE = re.compile(r" {0,2}(❯| ) ([1-9])\. (\S.*)\Z")
+_BOX = re.compile(r"\[([ ✔x])\] (\S.*)\Z")
+_MORE_ABOVE = re.compile(r" ↑ \d+ more lines?\Z")
+_TAB = re.compile(r"[☐☒✔] +([^☐☒✔←→]+?)(?=\s{2,}|\s*\Z)")
+_WITHOUT_TEXT = re.compile(r"No(, .*\(esc\))?\Z")
+
+
+@dataclass(slots=True)
+class _Item:
+    number: int
+    label: str
+    note: str
+    at_cursor: bool
+
+
+def open_dialog(screen: Screen) -> Dialog | None:
+    """Return the dialog that takes keys; None without one, or if it is not understood."""
+    lines = [safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines]
+    cut = any(_MORE_ABOVE.match(line) for line in lines[-4:])
+    lines = [line for line in lines if not _MORE_ABOVE.match(line)]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        return None
+    last = lines[-1].strip()
+    if last.startswith("Enter to select"):
+        return _question(lines[:-1])
+    if last.startswith("Esc to cancel"):
+        return _permission(lines[:-1], cut=cut, amends=TO_AMEND in last)
+    if last.endswith("2. Cancel"):
+        return _review(lines)
+    return _permission(lines, cut=cut, amends=False)
+
+
+def _choices_above(lines: Sequence[str], end: int) -> tuple[list[_Item], int] | None:
+    """Return the numbered choices that end above a line, and the index of choice 1.
+
+    The numbers must be complete. Lines between choices belong to the choice above.
+    """
+    items: list[_Item] = []
+    extra: list[str] = []
+    for at in range(end - 1, max(end - 60, -1), -1):
+        line = lines[at]
+        found = _CHOICE.match(line)
+        if found is None:
+            if not line.startswith("     "):
+                return None
+            extra.insert(0, line.strip())
+            continue
+        number = int(found[2])
+        if items and number != items[0].number - 1:
+            return None
+        items.insert(0, _Item(number, found[3], " ".join(extra), found[1] == "❯"))
+        extra = []
+        if number == 1:
+            return items, at
+    return None
+
+
+def _highlighted(items: Sequence[_Item]) -> int | None:
+    marked = [place for place, item in enumerate(items) if item.at_cursor]
+    return marked[0] if len(marked) == 1 else None
+
+
+def _end_of_text(lines: Sequence[str], end: int) -> int:
+    while end > 0 and not lines[end - 1]:
+        end -= 1
+    return end
+
+
+def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
+    found = _choices_above(lines, _end_of_text(lines, len(lines)))
+    if found is None:
+        return None
+    items, at = found
+    highlighted = _highlighted(items)
+    # A choice that goes on in the next line is one label.
+    labels = [" ".join(filter(None, (item.label, item.note))) for item in items]
+    if highlighted is None or len(items) < 2:
+        return None
+    begin = at
+    while begin > 0 and lines[begin - 1] and not _INNER_RULE.match(lines[begin - 1]):
+        begin -= 1
+    question = " ".join(line.strip() for line in lines[begin:at])
+    if not question.endswith("?"):
+        return None
+    bottom = begin
+    while bottom > 0 and not _INNER_RULE.match(lines[bottom - 1]):
+        bottom -= 1
+    if bottom == 0:
+        return None
+    notice = " ".join(line.strip() for line in lines[bottom:begin] if line)
+    top = bottom - 1
+    while top > 0 and not _INNER_RULE.match(lines[top - 1]):
+        top -= 1
+    body = lines[top : bottom - 1]
+    head = _head(lines, top - 1) if top and not cut else None
+    title, subject = head or ("", "")
+    # Keys are text while the first choice is not "Yes", or the last is neither of both forms of No.
+    typing = labels[0] != "Yes" or _WITHOUT_TEXT.match(labels[-1]) is None
+    plain = labels[highlighted] in {"Yes", "No"}
+    return Dialog(
+        kind="permission",
+        title=title,
+        subject=subject,
+        question=question,
+        notice=notice,
+        body=tuple(map(_body_line, body)),
+        choices=tuple(
+            Choice(label, text="may" if label in {"Yes", "No"} and (amends or not plain) else "no")
+            for label in labels
+        ),
+        highlighted=highlighted,
+        cut=head is None,
+        typing=typing,
+    )
+
+
+def _head(lines: Sequence[str], end: int) -> tuple[str, str] | None:
+    """Return the title and the subject above the body; None if they are not on the screen."""
+    for at in range(end - 1, max(end - 12, -1), -1):
+        if _RULE.match(lines[at]):
+            head = [line.strip() for line in lines[at + 1 : end] if line]
+            if not head:
+                return None
+            # Other dialogs have a tip there, which can change.
+            subject = head[-1] if head[0] in FILE_TITLES and len(head) > 1 else ""
+            return head[0], subject
+    return None
+
+
+def _body_line(line: str) -> str:
+    return line[3:] if line.startswith(" │ ") else line[2:] if line == " │" else line[1:]
+
+
+def _question(lines: list[str]) -> Dialog | None:
+    """Read one question: choices, a rule, and the choice to talk about the question instead."""
+    end = _end_of_text(lines, len(lines))
+    chat = _CHOICE.match(lines[end - 1]) if end else None
+    if chat is None or chat[3] != CHAT or end < 2 or not _RULE.match(lines[end - 2]):
+        return None
+    found = _choices_above(lines, end - 2)
+    if found is None:
+        return None
+    items, at = found
+    if int(chat[2]) != len(items) + 1 or len(items) < 2:
+        return None
+    above = _end_of_text(lines, at)
+    begin = above
+    while begin > 0 and lines[begin - 1] and not _RULE.match(lines[begin - 1]):
+        begin -= 1
+    question = " ".join(line.strip() for line in lines[begin:above])
+    tabs = _tabs(lines, begin)
+    if not question or tabs is None or above == at:
+        return None
+    free = items[-1]
+    choices = [_with_box(item) for item in items[:-1]]
+    multiple = choices[0].checked is not None
+    if any((choice.checked is not None) != multiple for choice in choices):
+        return None
+    own = _with_box(free)
+    typing = free.at_cursor or not own.label.startswith(FREE_TEXT)
+    own = Choice(own.label, checked=own.checked, text="no" if multiple else "must")
+    last = _Item(int(chat[2]), chat[3], "", chat[1] == "❯")
+    return Dialog(
+        kind="question",
+        title="Question",
+        subject=" · ".join(tabs) if len(tabs) > 1 else "",
+        question=question,
+        choices=(*choices, own, Choice(CHAT)),
+        highlighted=_highlighted([*items, last]),
+        typing=typing,
+    )
+
+
+def _with_box(item: _Item) -> Choice:
+    box = _BOX.match(item.label)
+    if box is None:
+        return Choice(item.label, item.note)
+    return Choice(box[2], item.note, checked=box[1] != " ")
+
+
+def _tabs(lines: Sequence[str], end: int) -> list[str] | None:
+    """Return the names of the questions; None if the line with them is not on the screen."""
+    at = _end_of_text(lines, end) - 1
+    if at < 1 or not _RULE.match(lines[_end_of_text(lines, at) - 1]):
+        return None
+    names = _TAB.findall(lines[at])
+    return [name for name in names if name != "Submit"] or None
+
+
+def _review(lines: list[str]) -> Dialog | None:
+    """Read the page that shows all answers before they are given."""
+    found = _choices_above(lines, len(lines))
+    if found is None or [item.label for item in found[0]] != ["Submit answers", "Cancel"]:
+        return None
+    items, at = found
+    if REVIEW not in lines:
+        return None
+    begin = len(lines) - 1 - lines[::-1].index(REVIEW)
+    tabs = _tabs(lines, begin)
+    if tabs is None:
+        return None
+    return Dialog(
+        kind="question",
+        title=REVIEW,
+        subject=" · ".join(tabs) if len(tabs) > 1 else "",
+        question=f"{REVIEW}:",
+        body=tuple(line[1:] for line in lines[begin + 1 : at] if line),
+        choices=tuple(Choice(item.label) for item in items),
+        highlighted=_highlighted(items),
+    )
+
+
+__all__ = ["PLAN", "open_dialog"]

@@ -1,0 +1,161 @@
+"""An open dialog of a CLI: what it asks, its choices, and whether an answer is for this dialog.
+
+A pane shows the choices, but may cut off a long command. A hook reports the whole command, but not
+the choices. A dialog can be answered only if both describe the same request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cockpit.core.moments import DialogOpened
+
+LONGEST_TEXT = 2000
+"""Maximum characters of a text that is given with a choice."""
+_FILE_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+_PLACEHOLDER = re.compile(r"\[redacted[^\]\n]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice of a dialog."""
+
+    label: str
+    note: str = ""
+    """The explanation below the label; empty without one."""
+    checked: bool | None = None
+    """Whether the choice's box is checked; None for a choice without a box."""
+    text: Literal["no", "may", "must"] = "no"
+    """Whether a text can, or must, be given with this choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A dialog, as one capture of the pane shows it. Texts are safe to draw."""
+
+    kind: Literal["permission", "question"]
+    title: str
+    """The CLI's title, such as `Bash command`; empty if the pane shows only the end."""
+    question: str
+    choices: tuple[Choice, ...]
+    """In the CLI's order."""
+    subject: str = ""
+    """What the title is about: the path of a file, or the names of several questions."""
+    notice: str = ""
+    """The CLI's reason for asking; empty without one."""
+    body: tuple[str, ...] = ()
+    """The command, diff or answers, in lines as the pane shows them."""
+    highlighted: int | None = None
+    """Index of the choice that Enter would choose."""
+    cut: bool = False
+    """The pane does not show the beginning."""
+    typing: bool = False
+    """The CLI takes keys as text for a choice."""
+    tool: str = ""
+    """The tool that asks, from the hook."""
+
+    @property
+    def multiple(self) -> bool:
+        """Whether several choices can be checked."""
+        return any(choice.checked is not None for choice in self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDialog:
+    """A dialog that can be answered, with its identity."""
+
+    dialog: Dialog
+    identity: str
+    """Equal only for the same dialog. A dialog that opens again with the same text has another
+    identity."""
+    text: str
+    """The whole command, file or plan that needs permission, from the hook; may have several
+    lines."""
+
+
+def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | str:
+    """Combine the pane and the hook; return the reason if they do not describe one request.
+
+    `asked_at`: when the hook reported the dialog, 0 if no hook did.
+    """
+    if not asked_at or not asked.tool:
+        return "no hook reported the dialog, so cockpit cannot check what it is about"
+    if seen.typing:
+        return "a text is being typed in the pane"
+    if not _same_request(seen, asked):
+        return "the pane and the hook show different requests"
+    whole = seen.body if not asked.body and not seen.cut else asked.body.split("\n")
+    text = asked.command if asked.tool == "Bash" else "\n".join(whole)
+    dialog = replace(seen, tool=asked.tool, title=seen.title or asked.tool)
+    return OpenDialog(dialog, _identity(dialog, asked, asked_at), text)
+
+
+def _same_request(seen: Dialog, asked: DialogOpened) -> bool:
+    if seen.kind == "question":
+        shown = seen.body if seen.title == REVIEW else (seen.question,)
+        asks = asked.tool == "AskUserQuestion"
+        return asks and all(_dense(line) in _dense(asked.body) for line in shown)
+    if asked.tool == "Bash":
+        titled = seen.title in {"", "Bash command"}
+        return titled and covers(asked.command, seen.body, cut=seen.cut)
+    if asked.tool in _FILE_TOOLS:
+        name = asked.command.rsplit("/", 1)[-1]
+        titled = seen.title in {"", *FILE_TITLES}
+        return titled and bool(name) and _dense(name) in _dense(seen.question)
+    if asked.tool == "WebFetch":
+        return seen.title == "Fetch" and covers(asked.command, seen.body[:1], prefix="url:")
+    if asked.tool == "ExitPlanMode":
+        return seen.title == PLAN
+    return False
+
+
+REVIEW = "Review your answers"
+PLAN = "Ready to code?"
+FILE_TITLES = frozenset({"Edit file", "Create file", "Overwrite file", "Edit notebook"})
+
+
+def covers(whole: str, shown: Sequence[str], *, cut: bool = False, prefix: str = "") -> bool:
+    """Return whether the lines on the pane are this text, wrapped at any place.
+
+    With `cut`, the lines are the end of the text. A removed secret in `whole` stands for any text.
+    """
+    pane = _dense("".join(shown)).removeprefix(prefix)
+    pieces = [_dense(piece) for piece in _PLACEHOLDER.split(whole)]
+    if not pane or not any(pieces):
+        return False
+    if len(pieces) == 1:
+        return pane == pieces[0] or (cut and pieces[0].endswith(pane))
+    if cut:  # the last piece must be there; earlier ones may be above the pane
+        return pane.endswith(pieces[-1]) or pieces[-1].endswith(pane)
+    at = len(pieces[0])
+    if not pane.startswith(pieces[0]) or not pane.endswith(pieces[-1]):
+        return False
+    for piece in pieces[1:-1]:
+        at = pane.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return at <= len(pane) - len(pieces[-1])
+
+
+def _identity(dialog: Dialog, asked: DialogOpened, asked_at: float) -> str:
+    parts = (
+        f"{asked_at!r}", dialog.kind, asked.tool, asked.command, asked.body, dialog.subject,
+        dialog.question, *(choice.label for choice in dialog.choices),
+    )  # fmt: skip
+    if dialog.title == REVIEW:
+        parts += dialog.body
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def one_text_line(text: str) -> str:
+    """Return the text for a choice in one line: a line break could submit it too early."""
+    return " ".join(text.split())
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split())
