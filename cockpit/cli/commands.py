@@ -14,6 +14,7 @@ import click
 
 from cockpit import __version__
 from cockpit.cli.adopt import adopt
+from cockpit.cli.answer import answer
 from cockpit.cli.api import api
 from cockpit.cli.approvals import approve, done, refuse, snooze
 from cockpit.cli.completion import completion
@@ -40,7 +41,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
-    demo, init, up, restart, down, start, adopt, stop, attach, send, status, wait, run_file,
+    demo, init, up, restart, down, start, adopt, stop, attach, send, answer, status, wait, run_file,
     handoff, approve, refuse, snooze, done, undo, continue_, history, show, usage, facts,
     redact, events, worktrees, doctor, config, hooks, keys,
     completion, dial_stdio, mcp, serve, api, service, setup,

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
 from cockpit.wire.course import Course
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import ElsewhereSession, Status
@@ -71,6 +72,12 @@ class Client(Protocol):
 
     async def course(self, name: str) -> Course:
         """Return an agent's context use over all sessions of its job."""
+
+    async def dialog(self, name: str) -> DialogStatus:
+        """Return the permission dialog or question that is open in the agent's pane.
+
+        Raises `NotNow` if the agent asks nothing.
+        """
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         """Return the worktrees of all agents' repositories, and of the one that contains

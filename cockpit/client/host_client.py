@@ -15,6 +15,7 @@ from cockpit.core.errors import NoSuchAgent
 from cockpit.core.far_names import far_name, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage, HistorySession
 from cockpit.wire.status import AgentStatus, ElsewhereSession, Status
@@ -105,6 +106,9 @@ class HostClient:
     async def course(self, name: str) -> Course:
         course = await self._client.course(self._without_host(name))
         return course.model_copy(update={"agent": name})
+
+    async def dialog(self, name: str) -> DialogStatus:
+        return await self._client.dialog(self._without_host(name))
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         return [self._tree(tree) for tree in await self._client.worktrees(directory)]

@@ -22,6 +22,7 @@ from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import ElsewhereSession, Status
@@ -219,6 +220,11 @@ class HttpClient:
         target = f"/v1/diff/{in_path(name)}" + ("?since=job" if of_job else "")
         body = await self._fetch("GET", target, b"", TRANSCRIPT_SECONDS)
         return parsed(WorktreeDiff.model_validate_json, body)
+
+    async def dialog(self, name: str) -> DialogStatus:
+        """Return the permission dialog or question that is open in the agent's pane."""
+        body = await self._get(f"/v1/dialog/{in_path(name)}", VERB_SECONDS)
+        return parsed(DialogStatus.model_validate_json, body)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         """Return the worktrees of all agents' repositories, and of the one that contains

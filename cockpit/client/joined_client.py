@@ -18,6 +18,7 @@ from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import ElsewhereSession, Status
@@ -111,6 +112,9 @@ class JoinedClient:
 
     async def course(self, name: str) -> Course:
         return await self._client_of(name).course(name)
+
+    async def dialog(self, name: str) -> DialogStatus:
+        return await self._client_of(name).dialog(name)
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         """Return the worktrees of every host; the directory is on this machine."""

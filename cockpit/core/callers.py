@@ -15,9 +15,11 @@ from cockpit.core.errors import NotAllowed
 
 LOOK = "look"
 """The permission to read another agent's data. An agent may always read its own."""
-NEVER = frozenset({"load", "down", "adopt", "watch_session", "document_session"})
-"""Verbs that no setting can allow an agent: load a configuration, end the supervisor, and those for
-sessions that the user started."""
+USER_ONLY = frozenset({"answer"})
+"""Verbs that neither an agent nor a hook can use: a dialog asks what only the user may decide."""
+NEVER = USER_ONLY | {"load", "down", "adopt", "watch_session", "document_session"}
+"""Verbs that no setting can allow an agent: load a configuration, end the supervisor, those for
+sessions that the user started, and those for the user only."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -119,6 +121,13 @@ def refuse_unless_allowed(
     and on others.
     """
     refuse_if_ended(caller, "read this" if verb == LOOK else f"use {verb}")
+    if caller.kind is CallerKind.HOOK and verb in USER_ONLY:
+        raise NotAllowed(
+            f"Refused: {verb} is for the user, and a hook asked",
+            f"This command runs inside {caller.description} (process {caller.pid}).",
+            "Answer in a terminal or on the screen. To allow a tool without a dialog, use the "
+            "CLI's own permission rules.",
+        )
     if caller.kind is not CallerKind.AGENT:
         return
     own = bool(caller.name) and target == caller.name

@@ -74,6 +74,8 @@ class Capabilities:
     """cockpit can give the model a text when its turn ends."""
     dialogs: Answer
     """The CLI reports permission dialogs, with their question."""
+    answers: Answer = No("cockpit does not recognise its dialogs; answer in its pane")
+    """cockpit can show the choices of a permission dialog or question, and choose one."""
     api_errors: Answer
     """The CLI reports an API error that ended a turn."""
     compactions: Answer
@@ -122,6 +124,7 @@ LABELS = {
     "mid_turn": "Request mid-turn",
     "turn_end": "Request at the end of a turn",
     "dialogs": "Permission dialog on the row",
+    "answers": "Permission dialogs and questions answered from cockpit",
     "api_errors": "API errors on the row",
     "compactions": "Compactions detected",
     "held_compactions": "Compaction delayed to save facts",

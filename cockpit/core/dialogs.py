@@ -16,8 +16,14 @@ from cockpit.core.moments import DialogOpened
 
 LONGEST_TEXT = 2000
 """Maximum characters of a text that is given with a choice."""
-_FILE_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
-_PLACEHOLDER = re.compile(r"\[redacted[^\]\n]*\]")
+REVIEW = "Review your answers"
+"""Title of the page that shows the answers to several questions before they are given."""
+PLAN = "Ready to code?"
+FILE_TITLES = frozenset({"Edit file", "Create file", "Overwrite file"})
+FILE_TOOLS = frozenset({"Edit", "Write"})
+QUESTIONS = "AskUserQuestion"
+_REMOVED = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:[0-9a-f]{4}\]")
+"""A secret that was removed from a hook's report; the pane still shows the secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,54 +83,98 @@ class OpenDialog:
     lines."""
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The user's answer: the indexes of the choices, and the text."""
+
+    choices: tuple[int, ...]
+    """One choice, or any number of choices with boxes."""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A key to press, or a text to paste."""
+
+    key: str = ""
+    paste: str = ""
+    last: bool = False
+    """This key gives the answer; the keys before it can be taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """The answer cannot be given from here."""
+
+    why: str
+
+
+NO_STEP = Stuck("cockpit does not recognise the dialogs of this CLI")
+
+
+def is_same_page(before: Dialog, now: Dialog, place: int | None) -> bool:
+    """Return whether a dialog still asks the same, while an answer is being entered.
+
+    The label of the choice at `place` can change, because it shows the text.
+    """
+
+    def fixed(one: Dialog) -> tuple[object, ...]:
+        labels = (c.label for n, c in enumerate(one.choices) if n != place)
+        return one.kind, one.title, one.subject, one.question, one.body, *labels
+
+    return len(before.choices) == len(now.choices) and fixed(before) == fixed(now)
+
+
 def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | str:
     """Combine the pane and the hook; return the reason if they do not describe one request.
 
     `asked_at`: when the hook reported the dialog, 0 if no hook did.
     """
-    if not asked_at or not asked.tool:
-        return "no hook reported the dialog, so cockpit cannot check what it is about"
-    if seen.typing:
-        return "a text is being typed in the pane"
+    if not asked_at or not asked.body:
+        return "no hook reported what this dialog is about, so cockpit cannot check it"
     if not _same_request(seen, asked):
         return "the pane and the hook show different requests"
-    whole = seen.body if not asked.body and not seen.cut else asked.body.split("\n")
-    text = asked.command if asked.tool == "Bash" else "\n".join(whole)
-    dialog = replace(seen, tool=asked.tool, title=seen.title or asked.tool)
+    if seen.typing:
+        return "a text is being typed in the pane"
+    tool = asked.tool or QUESTIONS
+    dialog = replace(seen, tool=tool, title=seen.title or tool)
+    files = tool in FILE_TOOLS and not seen.cut  # the pane has the lines around a change
+    text = "\n".join(seen.body) if files else asked.body
     return OpenDialog(dialog, _identity(dialog, asked, asked_at), text)
 
 
 def _same_request(seen: Dialog, asked: DialogOpened) -> bool:
-    if seen.kind == "question":
-        shown = seen.body if seen.title == REVIEW else (seen.question,)
-        asks = asked.tool == "AskUserQuestion"
-        return asks and all(_dense(line) in _dense(asked.body) for line in shown)
+    if seen.kind == "question" or asked.kind == "question":
+        if asked.kind != seen.kind:
+            return False
+        shown = _asked_again(seen) if seen.title == REVIEW else [seen.question]
+        whole = _dense(asked.body)
+        return all(_dense(line) in whole for line in shown)
     if asked.tool == "Bash":
-        titled = seen.title in {"", "Bash command"}
-        return titled and covers(asked.command, seen.body, cut=seen.cut)
-    if asked.tool in _FILE_TOOLS:
+        return seen.title in {"", "Bash command"} and covers(asked.body, seen.body, cut=seen.cut)
+    if asked.tool in FILE_TOOLS:
         name = asked.command.rsplit("/", 1)[-1]
         titled = seen.title in {"", *FILE_TITLES}
         return titled and bool(name) and _dense(name) in _dense(seen.question)
     if asked.tool == "WebFetch":
-        return seen.title == "Fetch" and covers(asked.command, seen.body[:1], prefix="url:")
-    if asked.tool == "ExitPlanMode":
-        return seen.title == PLAN
-    return False
+        return seen.title == "Fetch" and _dense("".join(seen.body)).startswith(
+            f"url:{_dense(asked.command)}"
+        )
+    return asked.tool == "ExitPlanMode" and seen.title == PLAN
 
 
-REVIEW = "Review your answers"
-PLAN = "Ready to code?"
-FILE_TITLES = frozenset({"Edit file", "Create file", "Overwrite file", "Edit notebook"})
+def _asked_again(review: Dialog) -> list[str]:
+    """Return the questions on the page that shows all answers."""
+    return [line.strip()[2:] for line in review.body if line.strip().startswith("● ")]
 
 
-def covers(whole: str, shown: Sequence[str], *, cut: bool = False, prefix: str = "") -> bool:
+def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
     """Return whether the lines on the pane are this text, wrapped at any place.
 
     With `cut`, the lines are the end of the text. A removed secret in `whole` stands for any text.
     """
-    pane = _dense("".join(shown)).removeprefix(prefix)
-    pieces = [_dense(piece) for piece in _PLACEHOLDER.split(whole)]
+    pane = _dense("".join(shown))
+    pieces = [_dense(piece) for piece in _REMOVED.split(whole)]
     if not pane or not any(pieces):
         return False
     if len(pieces) == 1:

@@ -74,6 +74,9 @@ class DialogOpened:
     """The tool that needs permission, if known."""
     command: str = ""
     """The tool's input, complete; can have several lines."""
+    body: str = ""
+    """Everything that the user needs to read: the command, the change of a file, the plan, or the
+    questions. Empty if the CLI's hooks do not report it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 
 KEY_PATTERN = re.compile(
     r"Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|DC|IC"
-    r"|F[1-9]|F1[0-2]|[CM]-[a-z]"
+    r"|F[1-9]|F1[0-2]|[CM]-[a-z]|[0-9]"
 )
 """tmux's names of keys. tmux types any other word as text."""
 

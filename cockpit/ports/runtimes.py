@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.core.capabilities import Capabilities
+from cockpit.core.dialogs import Answer as DialogAnswer
+from cockpit.core.dialogs import Dialog, Step, Stuck
 from cockpit.core.ids import AgentName, SessionId, model_name
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
@@ -203,6 +205,13 @@ class Runtime(Protocol):
     def first_dialog(self, screen: Screen) -> str | None:
         """Return the question of a dialog before the session starts, and the next step; None
         without a dialog."""
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        """Return the permission dialog or question on the screen; None without one, if it is not
+        recognised, and if the CLI lacks `answers`."""
+
+    def dialog_step(self, seen: Dialog, answer: DialogAnswer) -> Step | Stuck:
+        """Return the next key of an answer to a dialog of `open_dialog`."""
 
     def lacks(self, agent: AgentName) -> str | None:
         """Return which missing setup limits cockpit with this CLI, and the next step.

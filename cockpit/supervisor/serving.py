@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from cockpit.supervisor.api.server import Served
 from cockpit.supervisor.api.verbs.adopt import AdoptHandler
 from cockpit.supervisor.api.verbs.agent_lock import Perform, UnderAgentLock
+from cockpit.supervisor.api.verbs.answer_dialog import AnswerHandler
 from cockpit.supervisor.api.verbs.answers import Answers
 from cockpit.supervisor.api.verbs.attach import AttachHandler
 from cockpit.supervisor.api.verbs.continue_from import ContinueHandler
@@ -21,6 +22,7 @@ from cockpit.supervisor.api.verbs.undo import UndoHandler
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import (
     Adopt,
+    Answer,
     Approve,
     Attach,
     Continue,
@@ -43,7 +45,7 @@ from cockpit.wire.verbs import (
 )
 
 
-def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
+def performers(of: Supervisor, answer: AnswerHandler | None = None) -> Mapping[type[Verb], Perform]:
     """Map each verb of `wire.verbs` to its handler."""
     parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
     locked = UnderAgentLock(fleet, of.locks, of.life)
@@ -96,6 +98,7 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
         Resume: of.resumer.resume,
         Stop: locked("being stopped", stop),
         Send: SendHandler(parts, fleet, of.locks, of.watch.consider),
+        Answer: answer or dialog_answers(of),
         Handoff: locked("beginning a handoff", handoff),
         Approve: locked("being approved", answers.approve),
         Refuse: locked("being answered", answers.refuse),
@@ -112,10 +115,16 @@ def performers(of: Supervisor) -> Mapping[type[Verb], Perform]:
     }
 
 
+def dialog_answers(of: Supervisor) -> AnswerHandler:
+    return AnswerHandler(of.dependencies, of.fleet, of.locks, of.watch.consider)
+
+
 def served(of: Supervisor) -> Served:
     """Return the components that serve requests."""
+    answer = dialog_answers(of)
     return Served(
-        perform=performers(of),
+        perform=performers(of, answer),
+        dialog=answer.show,
         dependencies=of.dependencies,
         callers=of.callers,
         fleet=of.fleet,

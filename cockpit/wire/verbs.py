@@ -73,6 +73,24 @@ class Send(Verb):
     text: str
 
 
+class Answer(Verb):
+    """Answer the permission dialog or question that is open in the agent's pane.
+
+    Only the user can answer: not an agent, and not a hook.
+    """
+
+    verb: ClassVar[str] = "answer"
+    name: str
+    dialog: str
+    """The `identity` of the dialog that the user saw (`GET /v1/dialog/NAME`). Another dialog is not
+    answered."""
+    choices: list[int]
+    """Numbers of the choices, from 1. One number, unless the choices have boxes: then all that are
+    to be checked, perhaps none."""
+    text: str = ""
+    """The text for a choice that takes one. Line breaks become spaces."""
+
+
 class Handoff(Verb):
     """Request a handoff of the agent's job."""
 
@@ -253,8 +271,8 @@ class RemoveWorktree(Verb):
 
 
 VERBS: tuple[type[Verb], ...] = (
-    Start, Resume, Plan, Stop, Send, Handoff, Approve, Refuse, Snooze, Finish, Undo, Continue, Down,
-    Load, Attach, RemoveWorktree, Adopt, WatchSession, DocumentSession,
+    Start, Resume, Plan, Stop, Send, Answer, Handoff, Approve, Refuse, Snooze, Finish, Undo,
+    Continue, Down, Load, Attach, RemoveWorktree, Adopt, WatchSession, DocumentSession,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.facts import SessionFacts
 from cockpit.wire.history import HistoryChain, HistoryPage
@@ -142,6 +143,10 @@ VIEWS: tuple[View, ...] = (
     View(
         "screen", "/v1/screen/{name}", "An agent's pane, again after each change.", ScreenShot,
         Form.LINES, ScreenQuery, endless=True,
+    ),
+    View(
+        "dialog", "/v1/dialog/{name}",
+        "The permission dialog or question that is open in the agent's pane.", DialogStatus,
     ),
     View(
         "history", "/v1/history", "Jobs with their sessions and handoffs.",

@@ -26,6 +26,7 @@ from cockpit.core.ids import agent_name
 from cockpit.core.search import excerpt, holds_all, words
 from cockpit.supervisor.api.request_checks import check_values
 from cockpit.wire.course import Course
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistoryPage, HistorySession
 from cockpit.wire.status import AgentStatus, ElsewhereSession, HeldSetting, Status
@@ -77,6 +78,8 @@ class MemoryClient:
         self.trees: list[WorktreeStatus] = []
         self.others: list[ElsewhereSession] | None = []
         """Sessions elsewhere; None for a user who switched them off."""
+        self.dialogs: dict[str, DialogStatus] = {}
+        """The open dialog of each agent."""
         self.asked: list[Verb] = []
         """Every verb, in order, also those that were refused."""
 
@@ -168,6 +171,17 @@ class MemoryClient:
         self._must_be_there()
         self._look_up("course", name)
         return self._courses.get(name, Course(agent=name))
+
+    async def dialog(self, name: str) -> DialogStatus:
+        self._must_be_there()
+        self._known(name)
+        if (found := self.dialogs.get(name)) is None:
+            raise NotNow(
+                f"{name} is not asking anything",
+                "No permission dialog or question is open in its pane.",
+                f"See: cockpit status {name}",
+            )
+        return found
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         self._must_be_there()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.capabilities import Capabilities, No, SessionIds
+from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
@@ -137,6 +138,12 @@ class Command:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return None
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        return None
+
+    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
+        return NO_STEP
 
     def lacks(self, agent: AgentName) -> str | None:
         return None

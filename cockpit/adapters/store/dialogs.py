@@ -22,19 +22,20 @@ class DialogTable:
         """Return this session's open dialog, and when it was reported, in seconds of
         `Clock.steady`."""
         row = self._run(
-            "select kind, detail, tool, command, at from dialogs where agent = ? and session = ?",
+            "select kind, detail, tool, command, body, at from dialogs"
+            " where agent = ? and session = ?",
             agent,
             session,
         ).fetchone()
         if row is None or row["kind"] not in get_args(DialogKind):
             return None
-        asked = DialogOpened(row["kind"], row["detail"], row["tool"], row["command"])
+        asked = DialogOpened(row["kind"], row["detail"], row["tool"], row["command"], row["body"])
         return asked, float(row["at"])
 
     def keep(self, agent: str, session: str, asked: DialogOpened, at: float) -> None:
         """Store the open dialog. The text must be free of secrets."""
         self._run(
-            "insert or replace into dialogs values (?, ?, ?, ?, ?, ?, ?)",
+            "insert or replace into dialogs values (?, ?, ?, ?, ?, ?, ?, ?)",
             agent,
             session,
             at,
@@ -42,6 +43,7 @@ class DialogTable:
             asked.detail,
             asked.tool,
             asked.command,
+            asked.body,
         )
 
     def forget(self, agent: str) -> None:

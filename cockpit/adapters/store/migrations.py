@@ -203,6 +203,11 @@ def m015_session_runtimes(database: sqlite3.Connection) -> None:
     database.execute("alter table sessions add column model text not null default ''")
 
 
+def m016_dialog_bodies(database: sqlite3.Connection) -> None:
+    """Add the column with everything that the user needs to read before answering a dialog."""
+    database.execute("alter table dialogs add column body text not null default ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -219,4 +224,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m013_compacted,
     m014_cli_ids,
     m015_session_runtimes,
+    m016_dialog_bodies,
 )

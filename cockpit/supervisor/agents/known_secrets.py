@@ -50,4 +50,5 @@ def dialog_without_secrets(dialog: DialogOpened, redactor: Redactor) -> DialogOp
     """
     command = redactor.redact(dialog.command).text
     detail = one_line(f"{dialog.tool} {command}") if dialog.tool else dialog.detail
-    return replace(dialog, detail=redactor.redact(detail).text, command=command)
+    body = redactor.redact(dialog.body).text if dialog.body else ""
+    return replace(dialog, detail=redactor.redact(detail).text, command=command, body=body)

@@ -84,6 +84,8 @@ class SessionState:
     """Prompt files that the transcript mentions, and that the CLI has not read as far as known."""
     prompt_files_taken: set[str] = field(default_factory=set)
     """Prompt files that the CLI has read, until they are deleted."""
+    refusals: int = 0
+    """Number of tool calls that the user refused, by the transcript."""
     received: list[str] = field(default_factory=list)
     """Injected contexts and prompts, newest last: they prove that a request arrived."""
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
@@ -209,6 +211,7 @@ class SessionState:
                 self.prompt_files_taken.add(path)
             case ToolFinished(sidechain=False):
                 self.last_activity = when
+                self.refusals += event.refused
             case Compacted():
                 self.gauge.compacted(when)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:

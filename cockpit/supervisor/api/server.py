@@ -54,6 +54,7 @@ from cockpit.supervisor.sessions.worktrees import AgentWorktrees
 from cockpit.supervisor.view.elsewhere import ElsewhereRows
 from cockpit.supervisor.view.publisher import RowPublisher
 from cockpit.wire.caller import CallerStatus
+from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.history import HistoryChain, to_json
 from cockpit.wire.status import Status
 from cockpit.wire.stream import (
@@ -108,6 +109,7 @@ class Served:
 
     perform: Mapping[type[Verb], Perform]
     """Contains every verb of `wire.verbs`."""
+    dialog: Callable[[Agent], Awaitable[DialogStatus]]
     dependencies: Dependencies
     callers: Callers
     fleet: Fleet
@@ -359,6 +361,11 @@ class Views:
             )
             rest = SCREEN_AT_REST if same > 10 else SCREEN_IDLE
             await asyncio.sleep(SCREEN_BUSY if busy and agent.alive else rest)
+
+    async def dialog(self, request: Request) -> Response:
+        agent = await self._agent(request)
+        found = await self._served.dialog(agent)
+        return Response(found.model_dump_json(), media_type="application/json")
 
     async def history(self, request: Request) -> Response:
         asked = _query(request, HistoryQuery)

@@ -12,6 +12,7 @@ CAPABILITIES = Capabilities(
     mid_turn=Yes("after the next tool call"),
     turn_end=Yes(),
     dialogs=Yes(),
+    answers=Yes("commands, files, web pages, plans and questions"),
     api_errors=Yes("from a hook"),
     compactions=Yes(),
     held_compactions=Yes("for some seconds"),

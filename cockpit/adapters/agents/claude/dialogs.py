@@ -18,6 +18,8 @@ from cockpit.ports.panes import Screen
 FREE_TEXT = "Type something"
 """Begins the label of the choice for an answer in the user's own words."""
 CHAT = "Chat about this"
+CHANGE_PLAN = "Tell Claude what to change"
+WITH_FEEDBACK = "shift+tab to approve with this feedback"
 TO_AMEND = "Tab to amend"
 """In the last line while a text can be given with the choice at the cursor."""
 _WIDEST = 400
@@ -56,6 +58,8 @@ def open_dialog(screen: Screen) -> Dialog | None:
         return _permission(lines[:-1], cut=cut, amends=TO_AMEND in last)
     if last.endswith("2. Cancel"):
         return _review(lines)
+    if last.startswith("ctrl+g to edit"):
+        return _plan(lines[:-1], cut=cut)
     return _permission(lines, cut=cut, amends=False)
 
 
@@ -239,4 +243,27 @@ def _review(lines: list[str]) -> Dialog | None:
     )
 
 
-__all__ = ["PLAN", "open_dialog"]
+def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
+    """Read the question after a plan. The last choice is a text line."""
+    end = _end_of_text(lines, len(lines))
+    if end < 2 or lines[end - 1].strip() != WITH_FEEDBACK:
+        return None
+    # This dialog is indented by two more columns than others.
+    inner = [line[2:] if line.startswith("  ") else line for line in lines[:end]]
+    found = _choices_above(inner, end)
+    if found is None:
+        return None
+    items, at = found
+    highlighted, labels = _highlighted(items), [item.label for item in items]
+    question = inner[_end_of_text(inner, at) - 1].strip()
+    if highlighted is None or len(items) < 2 or not question.startswith("Claude has written up"):
+        return None
+    return Dialog(
+        kind="permission",
+        title=PLAN,
+        question=question,
+        choices=(*map(Choice, labels[:-1]), Choice(labels[-1], text="must")),
+        highlighted=highlighted,
+        cut=cut,
+        typing=highlighted == len(items) - 1 or labels[-1] != CHANGE_PLAN,
+    )

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cockpit.adapters.agents.claude.request_text import request_text
 from cockpit.adapters.agents.claude.sessions import is_session_id, reported_transcript
 from cockpit.core.activity import activity, subject
 from cockpit.core.facts import BackgroundTask
@@ -36,6 +37,8 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 MOST_TASKS = 100
+LONGEST_BODY = 60_000
+"""Maximum characters kept of what the user needs to read before answering a dialog."""
 LONGEST_COMMAND = 8000
 """Maximum characters kept of a tool's input."""
 
@@ -90,13 +93,14 @@ def _notification(payload: Payload) -> Sequence[Moment]:
 
 
 def _permission(payload: Payload) -> Sequence[Moment]:
-    if _text(payload, "tool_name") == "AskUserQuestion":
-        return (DialogOpened("question", _question(payload)),)
     tool = _tool(payload)
+    body = request_text(tool)[:LONGEST_BODY]
+    if _text(payload, "tool_name") == "AskUserQuestion":
+        return (DialogOpened("question", _question(payload), body=body),)
     about = subject(tool, _text(payload, "cwd") or None)
     asked = about or (json.dumps(tool.input, ensure_ascii=False) if tool.input else "")
     words = activity(tool, _text(payload, "cwd") or None)
-    return (DialogOpened("permission", words, tool.name, asked[:LONGEST_COMMAND]),)
+    return (DialogOpened("permission", words, tool.name, asked[:LONGEST_COMMAND], body),)
 
 
 def _question(payload: Payload) -> str:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from cockpit.adapters.agents.claude import live_sessions
 from cockpit.adapters.agents.claude.capabilities import CAPABILITIES
 from cockpit.adapters.agents.claude.composer import composer_empty
+from cockpit.adapters.agents.claude.dialog_steps import next_step
+from cockpit.adapters.agents.claude.dialogs import open_dialog
 from cockpit.adapters.agents.claude.first_dialogs import first_dialog
 from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
 from cockpit.adapters.agents.claude.permission_modes import MODES
@@ -36,6 +38,7 @@ from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.permission import nearest
@@ -204,6 +207,12 @@ class Claude:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        return open_dialog(screen)
+
+    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
+        return next_step(seen, answer)
 
     def lacks(self, agent: AgentName) -> str | None:
         return None

@@ -34,6 +34,7 @@ from cockpit.adapters.agents.own_command import SERVER
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
@@ -182,6 +183,12 @@ class Copilot:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        return None
+
+    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
+        return NO_STEP
 
     def lacks(self, agent: AgentName) -> str | None:
         return None

@@ -38,6 +38,7 @@ from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
@@ -207,6 +208,12 @@ class Gemini:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        return None
+
+    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
+        return NO_STEP
 
     def lacks(self, agent: AgentName) -> str | None:
         """Return why the agent runs without hooks, as determined at its start; None if hooks

@@ -30,6 +30,7 @@ from cockpit.adapters.agents.opencode.sessions import (
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
@@ -177,6 +178,12 @@ class Opencode:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        return None
+
+    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
+        return NO_STEP
 
     def lacks(self, agent: AgentName) -> str | None:
         return None

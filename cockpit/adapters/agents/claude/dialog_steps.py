@@ -1,0 +1,71 @@
+"""Choose the next key for an answer to a dialog of Claude Code, from what the dialog shows now.
+
+As of CLI 2.1.330, a digit chooses at once, except on a box, which it checks or unchecks, and on a
+text line, which it moves to. Keys are text while the cursor is on an open text line.
+"""
+
+from __future__ import annotations
+
+from cockpit.adapters.agents.claude.dialogs import FREE_TEXT
+from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
+
+_TEXT_LINES = frozenset(
+    {
+        "Yes, and tell Claude what to do next",
+        "No, and tell Claude what to do differently",
+        "Tell Claude what to change",
+    }
+)
+"""Labels of choices with an open, empty text line."""
+
+
+def next_step(seen: Dialog, answer: Answer) -> Step | Stuck:
+    """Return the next key or paste. The last one gives the answer."""
+    if any(not 0 <= place < len(seen.choices) for place in answer.choices):
+        return Stuck("the dialog does not have this choice")
+    if seen.multiple and (len(answer.choices) != 1 or _has_box(seen, answer.choices)):
+        return _check(seen, frozenset(answer.choices))
+    (place,) = answer.choices
+    if not answer.text:
+        if seen.typing or seen.choices[place].text == "must":
+            return Stuck("a text line is open in the pane")
+        return Step(key=str(place + 1), last=True)
+    return _with_text(seen, place, answer.text)
+
+
+def _has_box(seen: Dialog, choices: tuple[int, ...]) -> bool:
+    return seen.choices[choices[0]].checked is not None
+
+
+def _check(seen: Dialog, wanted: frozenset[int]) -> Step | Stuck:
+    if seen.typing:
+        return Stuck("a text line is open in the pane")
+    boxes = [place for place, one in enumerate(seen.choices) if one.checked is not None]
+    if not wanted <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
+        return Stuck("the choice for an own text cannot be used here")
+    for place in boxes[:-1]:
+        if seen.choices[place].checked != (place in wanted):
+            return Step(key=str(place + 1))
+    return Step(key="Tab", last=True)
+
+
+def _with_text(seen: Dialog, place: int, text: str) -> Step | Stuck:
+    chosen = seen.choices[place]
+    begin, _, _ = chosen.label.partition(", ")
+    written = chosen.label if seen.kind == "question" or begin not in {"Yes", "No"} else None
+    if seen.typing:
+        if seen.highlighted != place:
+            return Stuck("a text line is open in the pane")
+        if chosen.label in _TEXT_LINES or chosen.label.startswith(FREE_TEXT):
+            return Step(paste=text)
+        shown = written if written is not None else chosen.label.removeprefix(f"{begin}, ")
+        if "".join(shown.split()) == "".join(text.split()):
+            return Step(key="Enter", last=True)
+        return Stuck("the text line in the pane shows another text")
+    if chosen.text == "no":
+        return Stuck("the CLI takes no text with this choice")
+    if seen.highlighted != place and chosen.text == "must":
+        return Step(key=str(place + 1))
+    if seen.highlighted != place:
+        return Step(key="Down" if (seen.highlighted or 0) < place else "Up")
+    return Step(key="Tab")

@@ -1,0 +1,54 @@
+"""Write out what a tool call of Claude Code would do, for the user who decides about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cockpit.core.session import ToolUse
+
+MOST_QUESTIONS = 20
+
+
+def request_text(tool: ToolUse) -> str:
+    """Return the command, the change of a file, the plan or the questions; empty for other tools.
+
+    The text is as the model wrote it, and can have control characters.
+    """
+    given = tool.input
+    match tool.name:
+        case "Bash":
+            return _text(given, "command").strip()
+        case "Write":
+            return _marked("+", _text(given, "content"))
+        case "Edit":
+            old, new = _text(given, "old_string"), _text(given, "new_string")
+            return "\n".join(filter(None, (_marked("-", old), _marked("+", new))))
+        case "WebFetch":
+            return "\n".join(filter(None, (_text(given, "url"), _text(given, "prompt"))))
+        case "ExitPlanMode":
+            return _text(given, "plan").strip()
+        case "AskUserQuestion":
+            return "\n\n".join(_questions(given.get("questions")))
+    return ""
+
+
+def _text(given: Mapping[str, Any], key: str) -> str:
+    value = given.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _marked(sign: str, text: str) -> str:
+    return "\n".join(f"{sign}{line}" for line in text.splitlines())
+
+
+def _questions(given: object) -> Iterator[str]:
+    for one in given[:MOST_QUESTIONS] if isinstance(given, list) else ():
+        if isinstance(one, Mapping):
+            options = one.get("options")
+            labels = [
+                f"- {_text(option, 'label')}"
+                for option in (options[:MOST_QUESTIONS] if isinstance(options, list) else ())
+                if isinstance(option, Mapping)
+            ]
+            yield "\n".join((_text(one, "question"), *labels))

@@ -1,0 +1,112 @@
+"""`cockpit answer`: show the dialog that is open in an agent's pane, or answer it."""
+
+from __future__ import annotations
+
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+import click
+
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import with_common_options
+from cockpit.core.errors import BadUsage, NotNow
+
+if TYPE_CHECKING:
+    from cockpit.wire.dialogs import DialogStatus
+
+
+@click.command(
+    short_help="Show or answer an agent's permission dialog or question.",
+    epilog="""\b
+Examples:
+  cockpit answer api                        show the dialog with its choices
+  cockpit answer api --choice 1
+  cockpit answer api --choice 3 --text "use make test"
+  cockpit answer api --choice 1,3           check several boxes
+  cockpit answer api --choice 1 --dialog ID only if it is the dialog you read""",
+)
+@with_common_options
+@click.argument("name", shell_complete=agent_names)
+@click.option("--choice", metavar="N", help="Number of the choice; 1,3 for several boxes.")
+@click.option("--text", default="", help="Text for a choice that takes one.")
+@click.option("--dialog", metavar="ID", help="Only if the open dialog has this ID.")
+@click.option("--json", "as_json", is_flag=True, help="Print the dialog as JSON.")
+def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json: bool) -> int:
+    """Show the permission dialog or question in an agent's pane, or answer it.
+
+    Without --choice, nothing is answered. Works for Claude Code; for other CLIs: cockpit attach.
+    """
+    from cockpit.cli.requests import ask, with_client
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Answer
+
+    agent = agent_name(name)
+    if choice is None:
+        if text or dialog:
+            raise BadUsage("--text and --dialog need --choice", hint=f"Try: cockpit answer {agent}")
+        shown = with_client(lambda client: client.dialog(agent))
+        click.echo(shown.model_dump_json(indent=2) if as_json else described(shown, agent))
+        return 0
+    numbers = _numbers(choice)
+    identity = dialog or _confirmed(agent, numbers, with_client(lambda c: c.dialog(agent)))
+    if identity is None:
+        click.echo("Not answered.", err=True)
+        return 0
+    ask(Answer(name=agent, dialog=identity, choices=numbers, text=text))
+    return 0
+
+
+def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | None:
+    """Show the dialog and ask whether to answer it. Return its identity, or None for no.
+
+    Raises `NotNow` for a dialog that cannot be answered, and `BadUsage` without a terminal: nobody
+    would have read the dialog.
+    """
+    if shown.identity is None:
+        raise NotNow(
+            f"The dialog of {agent} cannot be answered from here",
+            f"{shown.refusal or 'It is unknown'}.",
+            f"Answer it in its pane: cockpit attach {agent}",
+        )
+    if not sys.stdin.isatty():
+        raise BadUsage(
+            "--choice needs --dialog outside a terminal",
+            "It names the dialog that was read.",
+            f"See the dialog and its ID: cockpit answer {agent}",
+        )
+    click.echo(described(shown, agent), err=True)
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the dialog was shown
+    chosen = ", ".join(map(str, numbers)) or "no boxes"
+    return shown.identity if click.confirm(f"Answer with {chosen}?", err=True) else None
+
+
+def described(shown: DialogStatus, agent: str) -> str:
+    """Format a dialog with its choices, for a terminal."""
+    if shown.identity is None:
+        return (
+            f"The dialog of {agent} cannot be answered from here: {shown.refusal}.\n"
+            f"Answer it in its pane: cockpit attach {agent}"
+        )
+    head = " ".join(filter(None, (shown.title, shown.subject)))
+    lines = [head, *(f"  {line}" for line in shown.text.split("\n")), ""]
+    lines += filter(None, (shown.notice, shown.question))
+    for number, one in enumerate(shown.choices, 1):
+        box = "" if one.checked is None else "[x] " if one.checked else "[ ] "
+        takes = {"may": "  (takes a text)", "must": "  (needs a text)"}.get(one.text, "")
+        lines.append(f"  {number}. {box}{one.label}{takes}")
+        lines += [f"     {one.note}"] if one.note else []
+    lines += ["", f"Answer: cockpit answer {agent} --choice N --dialog {shown.identity}"]
+    return "\n".join(lines)
+
+
+def _numbers(written: str) -> list[int]:
+    """Read `1` or `1,3`; `none` unchecks every box. Raises `BadUsage`."""
+    if written.strip() == "none":
+        return []
+    try:
+        return [int(part) for part in written.split(",")]
+    except ValueError:
+        raise BadUsage(
+            "--choice takes the number of a choice", hint="Such as 1, or 1,3 for several boxes."
+        ) from None

@@ -1,0 +1,65 @@
+"""Look at the dialog that is open in an agent's pane, and check it against the hook's report."""
+
+from __future__ import annotations
+
+from cockpit.core.dialogs import OpenDialog, agreed
+from cockpit.core.errors import NotNow
+from cockpit.core.handoff.events import Turn
+from cockpit.core.moments import DialogOpened
+from cockpit.core.safetext import safe_line, safe_text
+from cockpit.ports.panes import Panes
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
+
+LONGEST_SHOWN = 60_000
+
+
+async def look(agent: Agent, panes: Panes) -> OpenDialog | str:
+    """Capture the agent's pane; return its open dialog, or why it cannot be answered from here.
+
+    Raises `NotNow` if the agent asks nothing.
+    """
+    asked, at = open_question(agent)
+    if not agent.runtime.capabilities.answers:
+        return agent.runtime.capabilities.answers.why  # type: ignore[union-attr]
+    assert agent.record.pane is not None
+    seen = agent.runtime.open_dialog(await panes.capture(agent.record.pane))
+    if open_question(agent) != (asked, at):
+        return "the dialog has just changed"
+    if seen is None:
+        return "cockpit does not recognise the dialog that is open in the pane"
+    return agreed(seen, asked, at)
+
+
+def open_question(agent: Agent) -> tuple[DialogOpened, float]:
+    """Return the hook's report of the open dialog, and its time. Raises `NotNow` without one."""
+    conduct = agent.session_state.conduct
+    asked = conduct.dialog
+    if not agent.alive or agent.record.pane is None or conduct.turn is not Turn.DIALOG or not asked:
+        raise NotNow(
+            f"{agent.name} is not asking anything",
+            "No permission dialog or question is open in its pane.",
+            f"See: cockpit status {agent.name}",
+        )
+    return asked, conduct.asked_at
+
+
+def to_wire(found: OpenDialog | str) -> DialogStatus:
+    if isinstance(found, str):
+        return DialogStatus(refusal=found)
+    seen = found.dialog
+    return DialogStatus(
+        identity=found.identity,
+        kind=seen.kind,
+        title=seen.title,
+        tool=safe_line(seen.tool, 60),
+        subject=seen.subject,
+        question=seen.question,
+        notice=seen.notice,
+        text=safe_text(found.text, LONGEST_SHOWN),
+        choices=[
+            ChoiceStatus(label=c.label, note=c.note, checked=c.checked, text=c.text)
+            for c in seen.choices
+        ],
+        highlighted=seen.highlighted,
+    )

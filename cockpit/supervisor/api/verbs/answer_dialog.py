@@ -1,0 +1,242 @@
+"""`cockpit answer`: answer the dialog that is open in an agent's pane, with the CLI's own keys.
+
+Each key follows a look at the pane. A key is pressed only while the dialog is the one that the user
+saw, and no other key follows the one that gives the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from cockpit.core import dialogs
+from cockpit.core.dialogs import LONGEST_TEXT, Dialog, OpenDialog, Stuck, is_same_page
+from cockpit.core.errors import BadUsage, Failed, NotNow
+from cockpit.core.ids import PaneId
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.dialog_view import look, open_question, to_wire
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.wire.dialogs import DialogStatus
+from cockpit.wire.verbs import Answer, Done
+
+MOST_STEPS = 40
+"""Maximum keys for one answer."""
+STEP_SHOWN = 3.0
+"""Seconds within which the pane must show the effect of a key."""
+CLOSES_WITHIN = 5.0
+"""Seconds within which the dialog must close after the last key."""
+RESULT_WITHIN = 4.0
+"""Seconds to wait for the hook or the transcript to report the result."""
+LOOK = 0.05
+MOST_REMEMBERED = 100
+
+
+class AnswerHandler:
+    """Answers dialogs (`Answer`), and shows them. Holds the agent's lock while pressing keys."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        locks: AgentLocks,
+        consider: Callable[[Agent], Awaitable[None]],
+    ) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+        self._locks = locks
+        self._consider = consider
+        self._answered: dict[str, None] = {}
+        """Identities of dialogs that got an answer, oldest first."""
+
+    async def show(self, agent: Agent) -> DialogStatus:
+        """Return the agent's open dialog. Raises `NotNow` if the agent asks nothing."""
+        found = await look(agent, self._dependencies.panes)
+        if isinstance(found, OpenDialog) and found.identity in self._answered:
+            return DialogStatus(refusal="an answer was just given")
+        return to_wire(found)
+
+    async def __call__(self, asked: Answer) -> Done:
+        """Answer the dialog with this identity."""
+        text = dialogs.one_text_line(asked.text)
+        if len(text) > LONGEST_TEXT:
+            raise BadUsage(f"The text is longer than {LONGEST_TEXT} characters")
+        async with self._locks.hold(asked.name, "answering a dialog", patience=PATIENCE):
+            agent = self._fleet.agent(asked.name)
+            found = await self._wanted(agent, asked.dialog)
+            answer = _answer(found.dialog, asked.choices, text)
+            before = _Results(agent)
+            at = await self._give(agent, found, answer)
+            following = await self._closed(agent, found)
+            if following is None:
+                agent.session_state.conduct.recorded(working=True, at=at)
+        await self._consider(agent)
+        chosen = ", ".join(found.dialog.choices[n].label for n in answer.choices) or "nothing"
+        if following is not None:
+            return Done(
+                message=f'{agent.name}: answered "{chosen}"; it asks: {following}',
+                name=agent.name,
+            )
+        result = await self._result(before)
+        return Done(message=f'{agent.name}: answered "{chosen}"; {result}', name=agent.name)
+
+    async def _wanted(self, agent: Agent, identity: str) -> OpenDialog:
+        if identity in self._answered:
+            raise NotNow(
+                f"This dialog of {agent.name} already got an answer",
+                "Nothing was pressed.",
+                f"See what it asks now: cockpit answer {agent.name}",
+            )
+        found = await look(agent, self._dependencies.panes)
+        if isinstance(found, str):
+            raise NotNow(
+                f"The dialog of {agent.name} cannot be answered from here",
+                f"Nothing was pressed: {found}.",
+                f"Answer it in its pane: cockpit attach {agent.name}",
+            )
+        if found.identity != identity:
+            raise NotNow(
+                f"{agent.name} asks something else now",
+                f"Nothing was pressed. It asks: {summary(found)}",
+                f"Read it, then answer: cockpit answer {agent.name}",
+            )
+        return found
+
+    async def _give(self, agent: Agent, found: OpenDialog, answer: dialogs.Answer) -> float:
+        """Press the keys of the answer, one after the other. Return when the last was pressed."""
+        pane, process, question = agent.record.pane, agent.process, open_question(agent)
+        assert pane is not None
+        place = answer.choices[0] if answer.text else None
+        seen, pressed = found.dialog, False
+        for _ in range(MOST_STEPS):
+            step = agent.runtime.dialog_step(seen, answer)
+            if isinstance(step, Stuck):
+                raise _stopped(agent, step.why, pressed=pressed)
+            if agent.process != process or open_question(agent) != question:
+                raise _stopped(agent, "the dialog changed", pressed=pressed)
+            if step.last:
+                self._remember(found.identity)
+                at = self._dependencies.clock.steady()
+                await self._dependencies.panes.press(pane, step.key)
+                return at
+            pressed = True
+            if step.paste:
+                await self._dependencies.panes.paste(pane, step.paste)
+            else:
+                await self._dependencies.panes.press(pane, step.key)
+            after = await self._changed(agent, pane, seen)
+            if after is None or not is_same_page(found.dialog, after, place):
+                raise _stopped(agent, "the pane does not show what the key did", pressed=pressed)
+            seen = after
+        raise _stopped(agent, "the answer needs too many keys", pressed=pressed)
+
+    async def _changed(self, agent: Agent, pane: PaneId, before: Dialog) -> Dialog | None:
+        """Return the dialog once the pane shows a change; None if it does not."""
+        clock, now = self._dependencies.clock, None
+        until = clock.monotonic() + STEP_SHOWN
+        while clock.monotonic() < until:
+            now = agent.runtime.open_dialog(await self._dependencies.panes.capture(pane))
+            if now is not None and now != before:
+                # A long paste can be drawn in parts: wait until two looks are equal.
+                await clock.sleep(LOOK)
+                if now == agent.runtime.open_dialog(await self._dependencies.panes.capture(pane)):
+                    return now
+            await clock.sleep(LOOK)
+        return None
+
+    async def _closed(self, agent: Agent, found: OpenDialog) -> str | None:
+        """Wait until the dialog has closed. Return the next question of the same request, or None.
+
+        Raises `Failed` if the dialog stays open.
+        """
+        clock, panes, pane = self._dependencies.clock, self._dependencies.panes, agent.record.pane
+        assert pane is not None
+        until, gone = clock.monotonic() + CLOSES_WITHIN, 0
+        while True:
+            seen = agent.runtime.open_dialog(await panes.capture(pane))
+            gone = gone + 1 if seen is None else 0
+            if gone == 2:  # the first can be a pane that is being drawn
+                return None
+            if seen is not None and not is_same_page(found.dialog, seen, None):
+                now = await self._looked(agent)
+                if isinstance(now, OpenDialog) and now.identity != found.identity:
+                    return summary(now)
+            if clock.monotonic() > until or not agent.alive:
+                break
+            await clock.sleep(LOOK)
+        self._answered.pop(found.identity, None)
+        raise Failed(
+            f"{agent.name} did not take the answer",
+            "The key was pressed, but the dialog is still open.",
+            f"Check its pane: cockpit attach {agent.name}",
+        )
+
+    async def _looked(self, agent: Agent) -> OpenDialog | str:
+        try:
+            return await look(agent, self._dependencies.panes)
+        except NotNow as closed:
+            return closed.title
+
+    async def _result(self, before: _Results) -> str:
+        """Return what the hook or the transcript reports about the tool call."""
+        clock = self._dependencies.clock
+        until = clock.monotonic() + RESULT_WITHIN
+        while clock.monotonic() < until:
+            if (result := before.since()) is not None:
+                return result
+            await clock.sleep(LOOK)
+        return "the dialog closed, and no result is reported yet"
+
+    def _remember(self, identity: str) -> None:
+        self._answered[identity] = None
+        while len(self._answered) > MOST_REMEMBERED:
+            del self._answered[next(iter(self._answered))]
+
+
+class _Results:
+    """The results of tool calls that an agent's session had at one time."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._state = agent.session_state
+        self._tools, self._refused = self._state.conduct.tools, self._state.refusals
+
+    def since(self) -> str | None:
+        if self._state.refusals > self._refused:
+            return "the tool was refused"
+        if self._state.conduct.tools > self._tools:
+            return "the tool ran"
+        return None
+
+
+def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
+    """Return the answer. Raises `BadUsage` if the dialog has no such answer."""
+    places = tuple(dict.fromkeys(number - 1 for number in numbers))
+    most = len(seen.choices)
+    if any(not 0 <= place < most for place in places):
+        raise BadUsage("No such choice", f"This dialog has the choices 1 to {most}.")
+    if len(places) != 1 and not seen.multiple:
+        raise BadUsage("Give one choice", f"This dialog has the choices 1 to {most}.")
+    takes = seen.choices[places[0]].text if len(places) == 1 else "no"
+    if text and takes == "no":
+        raise BadUsage("This choice takes no text", hint="Choose one that takes a text.")
+    if takes == "must" and not text:
+        raise BadUsage("This choice needs a text", hint="Give it with --text.")
+    return dialogs.Answer(places, text)
+
+
+def summary(found: OpenDialog) -> str:
+    """Return the tool and the first line of what it would do, or the question."""
+    seen = found.dialog
+    if seen.kind == "question":
+        return seen.question
+    first = found.text.strip().split("\n", 1)[0]
+    return f"{seen.tool} {first[:120]}"
+
+
+def _stopped(agent: Agent, why: str, *, pressed: bool) -> NotNow:
+    keys = "The answer was not given, but keys were pressed" if pressed else "Nothing was pressed"
+    return NotNow(
+        f"The dialog of {agent.name} cannot be answered from here",
+        f"{keys}: {why}.",
+        f"Answer it in its pane: cockpit attach {agent.name}",
+    )

@@ -1,0 +1,42 @@
+"""`GET /v1/dialog/NAME`: the permission dialog or question that is open in an agent's pane."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from cockpit.wire.status import Wire
+
+
+class ChoiceStatus(Wire):
+    label: str
+    note: str = ""
+    """The CLI's explanation of the choice; empty without one."""
+    checked: bool | None = None
+    """Whether the choice's box is checked; null for a choice without a box."""
+    text: Literal["no", "may", "must"] = "no"
+    """Whether a text can, or must, be given with this choice."""
+
+
+class DialogStatus(Wire):
+    """What the CLI asks, and its choices in its own order."""
+
+    identity: str | None = None
+    """Names this dialog in an answer. Null if the dialog cannot be answered from here."""
+    refusal: str | None = None
+    """Why the dialog cannot be answered from here; null if it can."""
+    kind: Literal["permission", "question"] = "permission"
+    title: str = ""
+    tool: str = ""
+    """The tool that asks."""
+    subject: str = ""
+    """The path of the file, or the names of several questions."""
+    question: str = ""
+    notice: str = ""
+    """The CLI's reason for asking; empty without one."""
+    text: str = ""
+    """The whole command, change, plan or list of questions, without secrets; several lines."""
+    choices: list[ChoiceStatus] = Field(default_factory=list)
+    highlighted: int | None = None
+    """Index of the choice that is highlighted in the pane, from 0."""
