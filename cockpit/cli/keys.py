@@ -10,6 +10,7 @@ _TITLES: Mapping[Context, str] = {
     "fleet": "Fleet",
     "agent": "Agent",
     "review": "Review",
+    "permission": "Permission or question",
     "inbox": "Inbox",
     "history": "History",
     "reading": "Reading a document",

@@ -75,6 +75,8 @@ class OpenDialog:
     """A dialog that can be answered, with its identity."""
 
     dialog: Dialog
+    seen: Dialog
+    """The dialog without what only the hook reports."""
     identity: str
     """Equal only for the same dialog. A dialog that opens again with the same text has another
     identity."""
@@ -140,7 +142,7 @@ def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | s
     dialog = replace(seen, tool=tool, title=seen.title or tool)
     files = tool in FILE_TOOLS and not seen.cut  # the pane has the lines around a change
     text = "\n".join(seen.body) if files else asked.body
-    return OpenDialog(dialog, _identity(dialog, asked, asked_at), text)
+    return OpenDialog(dialog, seen, _identity(dialog, asked, asked_at), text)
 
 
 def _same_request(seen: Dialog, asked: DialogOpened) -> bool:

@@ -48,6 +48,7 @@ class CockpitApp(App[bool]):
         "app.tcss",
         "screens/fleet/fleet.tcss",
         "screens/review/review.tcss",
+        "screens/permission/permission.tcss",
         "screens/agent/agent.tcss",
         "screens/inbox/inbox.tcss",
         "screens/history/history.tcss",
@@ -74,6 +75,8 @@ class CockpitApp(App[bool]):
         self.animation_level = "none"
         self.burst: Burst | None = None
         """The burst of the key that is being handled; bindings do not get the key event."""
+        self.key_at: float | None = None
+        """When the key that is being handled was read from the terminal."""
         self._client = client
         self._ui = ui
         self._drawn_through = tuple(filters)
@@ -91,11 +94,11 @@ class CockpitApp(App[bool]):
         if not isinstance(event, Key):
             await super().on_event(event)
             return
-        self.burst = burst_of(event)
+        self.burst, self.key_at = burst_of(event), event.time
         try:
             await super().on_event(event)
         finally:
-            self.burst = None
+            self.burst = self.key_at = None
 
     async def action_quit(self) -> None:
         leave(self, self._ui.ends_on_leaving)

@@ -19,6 +19,7 @@ from cockpit.tui.keys import reasons
 Context = Literal[
     "fleet",
     "review",
+    "permission",
     "inbox",
     "history",
     "reading",
@@ -80,8 +81,8 @@ def _help(context: Context) -> Action:
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "approve", "approve", "Approve.",
-        ("a",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
+        "approve", "approve", "Approve; answer a permission dialog or question.",
+        ("a",), why_not=reasons.cannot_approve, shown=True, is_destructive=True,
     ),
     Action(
         "approve-straight", "approve straight", "Approve and skip the review.",
@@ -184,6 +185,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "agent.enter", "attach", "Go to the pane; in the context section, read a document.",
         ("enter",), "agent", reasons.cannot_enter, shown=True, is_destructive=True,
+    ),
+    Action(
+        "agent.answer", "answer", "Answer its permission dialog or question.",
+        ("a",), "agent", reasons.asks_nothing, shown=True, is_destructive=True,
     ),
     Action("agent.pane", "pane", "Show the live pane.", ("1",), "agent"),
     Action(
@@ -289,6 +294,56 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "review.back", "back", "Decide later.",
         ("q", "escape", "d", "left", "h"), "review", shown=True,
+    ),
+    Action(
+        "permission.answer", "answer", "Answer with the selected choice, or the checked boxes.",
+        ("enter",), "permission", reasons.needs_supervisor, shown=True, is_destructive=True,
+    ),
+    Action(
+        "permission.text", "text", "Answer with the selected choice and a text.",
+        ("t",), "permission", reasons.needs_supervisor, shown=True, is_destructive=True,
+    ),
+    Action(
+        "permission.check", "check", "Check or clear the selected box.",
+        ("space",), "permission", shown=True,
+    ),
+    Action(
+        "permission.next", "next", "Show the next agent that asks.",
+        ("n",), "permission", reasons.no_other_dialog, shown=True,
+    ),
+    Action(
+        "permission.previous", "previous", "Show the previous agent that asks.",
+        ("p",), "permission", reasons.no_other_dialog,
+    ),
+    Action(
+        "permission.attach", "pane", "Go to the agent's pane; F12 comes back.",
+        ("o",), "permission", shown=True, is_destructive=True,
+    ),
+    Action("permission.down", "down", "Select the next choice.", ("j", "down"), "permission"),
+    Action("permission.up", "up", "Select the previous choice.", ("k", "up"), "permission"),
+    Action(
+        "permission.page-down", "page down", "Scroll the text down a page.",
+        ("pagedown", "ctrl+d"), "permission",
+    ),
+    Action(
+        "permission.page-up", "page up", "Scroll the text up a page.",
+        ("pageup", "ctrl+u"), "permission",
+    ),
+    Action(
+        "permission.first", "first", "Go to the beginning of the text.",
+        ("g", "home"), "permission",
+    ),
+    Action(
+        "permission.last", "last", "Go to the end of the text.", ("G", "end"), "permission",
+    ),
+    _help("permission"),
+    Action(
+        "permission.back", "back", "Decide later.",
+        ("q", "escape", "left", "h"), "permission", shown=True,
+    ),
+    Action(
+        "inbox.answer", "answer", "Answer the permission dialog or question here.",
+        ("a",), "inbox", shown=True, is_destructive=True,
     ),
     Action(
         "inbox.open", "go there", "Open the document or the agent's pane to answer.",

@@ -94,6 +94,40 @@ def cannot_answer(model: Model) -> str | None:
     return None
 
 
+DIALOGS = frozenset({"permission", "question"})
+"""Kinds of needs that are an open dialog of the CLI."""
+
+
+def cannot_approve(model: Model) -> str | None:
+    """Return why there is nothing to approve or to answer."""
+    agent = model.agent
+    if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
+        return needs_supervisor(model)
+    return cannot_answer(model)
+
+
+def asks_nothing(model: Model) -> str | None:
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
+        return reason
+    if agent.needs is None or agent.needs.kind not in DIALOGS:
+        return f"{agent.name} has no open permission dialog or question."
+    return None
+
+
+def no_other_dialog(model: Model) -> str | None:
+    if len(waiting_dialogs(model)) < 2:
+        return "No other agent has an open permission dialog or question."
+    return None
+
+
+def waiting_dialogs(model: Model) -> list[str]:
+    """Return the agents with an open dialog, in the supervisor's order."""
+    return [
+        name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in DIALOGS
+    ]
+
+
 def cannot_approve_straight(model: Model) -> str | None:
     agent = model.agent
     if (reason := cannot_answer(model)) or agent is None:

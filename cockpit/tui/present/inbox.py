@@ -33,8 +33,8 @@ _URGENCY = {
 }  # fmt: skip
 
 _STEPS = {
-    "permission": "Press Enter to answer in its pane.",
-    "question": "Press Enter to answer in its pane.",
+    "permission": "Press a to answer here, or Enter to answer in its pane.",
+    "question": "Press a to answer here, or Enter to answer in its pane.",
     "trust": "Press Enter to go to its pane and say whether you trust the folder.",
     "review": "Press Enter to read the document, then approve, edit, refuse or snooze.",
     "handoff": "Press Enter to read the draft, then approve, refuse or snooze.",

@@ -10,8 +10,8 @@ from importlib import import_module
 
 NAMES = (
     "agent.screen", "confirm", "elsewhere.screen", "help", "history.screen", "inbox.screen",
-    "settings.own_keys", "review.screen", "send", "settings.screen", "start.screen",
-    "worktrees.screen",
+    "permission.screen", "settings.own_keys", "review.screen", "send", "settings.screen",
+    "start.screen", "worktrees.screen",
 )  # fmt: skip
 """Names of the screens' modules, relative to this package."""
 

@@ -22,9 +22,9 @@ from cockpit.wire.verbs import Answer, Done
 
 MOST_STEPS = 40
 """Maximum keys for one answer."""
-STEP_SHOWN = 3.0
+STEP_SHOWN = 8.0
 """Seconds within which the pane must show the effect of a key."""
-CLOSES_WITHIN = 5.0
+CLOSES_WITHIN = 10.0
 """Seconds within which the dialog must close after the last key."""
 RESULT_WITHIN = 4.0
 """Seconds to wait for the hook or the transcript to report the result."""
@@ -107,7 +107,7 @@ class AnswerHandler:
         pane, process, question = agent.record.pane, agent.process, open_question(agent)
         assert pane is not None
         place = answer.choices[0] if answer.text else None
-        seen, pressed = found.dialog, False
+        seen, pressed = found.seen, False
         for _ in range(MOST_STEPS):
             step = agent.runtime.dialog_step(seen, answer)
             if isinstance(step, Stuck):
@@ -125,8 +125,10 @@ class AnswerHandler:
             else:
                 await self._dependencies.panes.press(pane, step.key)
             after = await self._changed(agent, pane, seen)
-            if after is None or not is_same_page(found.dialog, after, place):
+            if after is None:
                 raise _stopped(agent, "the pane does not show what the key did", pressed=pressed)
+            if not is_same_page(found.seen, after, place):
+                raise _stopped(agent, "the pane shows another dialog", pressed=pressed)
             seen = after
         raise _stopped(agent, "the answer needs too many keys", pressed=pressed)
 
@@ -157,7 +159,7 @@ class AnswerHandler:
             gone = gone + 1 if seen is None else 0
             if gone == 2:  # the first can be a pane that is being drawn
                 return None
-            if seen is not None and not is_same_page(found.dialog, seen, None):
+            if seen is not None and not is_same_page(found.seen, seen, None):
                 now = await self._looked(agent)
                 if isinstance(now, OpenDialog) and now.identity != found.identity:
                     return summary(now)

@@ -182,6 +182,7 @@ class AgentScreen(BaseScreen):
     def handlers(self) -> Handlers:
         return {
             "agent.enter": self._enter,
+            "agent.answer": self._answer,
             "agent.pane": self._pane,
             "agent.course": self._course,
             "agent.facts": self._facts,
@@ -233,6 +234,9 @@ class AgentScreen(BaseScreen):
             self._read_document()
         else:
             self._do("attach")
+
+    def _answer(self) -> None:
+        self._do("approve")
 
     def _document(self) -> None:
         self._do("document")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cockpit.tui.keys import reasons
 from cockpit.tui.keys.actions import BY_ID, Handlers
+from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
 from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.screens.leaving import leave
@@ -131,6 +132,10 @@ class Commands:
         return self._agent.handoff.id if self._agent.handoff else None
 
     def _approve(self) -> None:
+        needs = self._agent.needs
+        if needs is not None and needs.kind in DIALOGS:
+            self._answer_dialog()
+            return
         self._requests.send(Approve(name=self._agent.name, handoff=self._question))
 
     def _approve_straight(self) -> None:
@@ -147,6 +152,14 @@ class Commands:
 
     def _let_compact(self) -> None:
         self._requests.send(Refuse(name=self._agent.name, handoff=self._question, compact=True))
+
+    def _answer_dialog(self) -> None:
+        from cockpit.tui.screens.permission.screen import PermissionScreen
+
+        screen = self._screen
+        screen.app.push_screen(
+            PermissionScreen(self._model, screen.client, screen.ui, self._attach)
+        )
 
     def _document(self) -> None:
         from cockpit.tui.screens.review.screen import ReviewScreen

@@ -18,11 +18,13 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.tui.keys.actions import BY_ID, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import inbox
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.pane_follow import look
+from cockpit.tui.screens.permission.screen import PermissionScreen
 from cockpit.tui.screens.requests import show_reason
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.state.background import in_background
@@ -122,6 +124,7 @@ class InboxScreen(BaseScreen):
 
     def handlers(self) -> Handlers:
         return {
+            "inbox.answer": self._answer,
             "inbox.open": self._open,
             "inbox.down": self._down,
             "inbox.up": self._up,
@@ -130,6 +133,14 @@ class InboxScreen(BaseScreen):
             "inbox.help": self._help,
             "inbox.back": self._back,
         }
+
+    def _answer(self) -> None:
+        item = self.item
+        if item is None or item.agent is None or item.kind not in DIALOGS:
+            show_reason(self, "This is no permission dialog or question. Press Enter to go there.")
+            return
+        self.model.select(item.agent)
+        self.app.push_screen(PermissionScreen(self.model, self.client, self.ui, self._go_in))
 
     def _open(self) -> None:
         item = self.item

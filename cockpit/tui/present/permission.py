@@ -1,0 +1,100 @@
+"""The lines of an open dialog: who asks, what would be done, and the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rich.cells import cell_len
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.bar import context_bar
+from cockpit.tui.present.fold import folded, worded
+from cockpit.tui.present.span import Span, fit
+from cockpit.wire.dialogs import DialogStatus
+from cockpit.wire.status import AgentStatus
+
+BAR = 16
+"""Cells of the context bar."""
+_DIFF_ROLES = {"+": "added", "-": "removed"}
+
+
+def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str]) -> list[Span]:
+    """Return the agent with its context bar, and its position among the waiting agents."""
+    if agent is None:
+        return [Span(" " * width)]
+    used = agent.context.used
+    percent = f" {used:.0%}" if used is not None else f" {words.DASH}"
+    place = ""
+    if len(waiting) > 1 and agent.name in waiting:
+        place = f"{waiting.index(agent.name) + 1} of {len(waiting)} "
+    head, who = " Asks you ", f"{safe_line(agent.name, 32)}  "
+    room = width - cell_len(head) - cell_len(who) - BAR - cell_len(percent) - cell_len(place)
+    if room < 0:
+        return [Span(head, "brand"), Span(fit(who, max(0, width - cell_len(head))), "name")]
+    return [
+        Span(head, "brand"),
+        Span(who, "name"),
+        *context_bar(agent.context, BAR),
+        Span(percent, "muted"),
+        Span(" " * room),
+        Span(place, "group-needs"),
+    ]
+
+
+def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
+    """Return everything that the user needs to read, wrapped."""
+    head = " ".join(filter(None, (shown.title or shown.tool, shown.subject)))
+    lines = [[Span(f" {fit(safe_line(head, 300), max(0, width - 1)).rstrip()}", "name")], []]
+    for line in shown.text.split("\n") if shown.text else ():
+        role = _role(line, is_file=shown.tool in {"Edit", "Write"})
+        lines += [[Span(f"  {part}", role)] for part in folded(line, max(1, width - 3))]
+    if shown.text:
+        lines.append([])
+    for text, role in ((shown.notice, "warning"), (shown.question, "")):
+        if text:
+            lines += [[Span(f" {part}", role)] for part in worded(text, max(1, width - 2))]
+    return lines
+
+
+def _role(line: str, *, is_file: bool) -> str:
+    """Return the role of a line: a changed line begins with its sign, perhaps after a number."""
+    if not is_file:
+        return ""
+    return _DIFF_ROLES.get(line.lstrip(" 0123456789")[:1], "")
+
+
+def choice_lines(
+    shown: DialogStatus, selected: int, checked: Collection[int], width: int, *, ready: bool
+) -> list[list[Span]]:
+    """Return the CLI's choices in its own order. `ready`: whether a key may answer now."""
+    lines: list[list[Span]] = []
+    for place, one in enumerate(shown.choices):
+        mark = "❯" if place == selected else " "
+        box = "" if one.checked is None else "[✓] " if place in checked else "[ ] "
+        takes = {"may": "  · t adds a text", "must": "  · needs a text"}.get(one.text, "")
+        begin = f" {mark} {place + 1}. {box}"
+        role = ("key" if place == selected else "") if ready else "muted"
+        parts = worded(one.label, max(1, width - cell_len(begin) - 1))
+        for number, part in enumerate(parts):
+            lead = begin if number == 0 else " " * cell_len(begin)
+            lines.append([Span(f"{lead}{part}", role)])
+        if cell_len(begin + parts[-1] + takes) < width and takes:
+            lines[-1].append(Span(takes, "muted"))
+        notes = worded(one.note, max(1, width - 7)) if one.note else ()
+        lines += [[Span(f"      {part}", "muted")] for part in notes]
+    return lines
+
+
+def refusal_lines(agent: AgentStatus | None, why: str, width: int, key: str) -> list[list[Span]]:
+    """Return why the dialog cannot be answered here, what is known of it, and the next step."""
+    text = f"This dialog cannot be answered from here: {why.rstrip('.')}."
+    lines = [[Span(f" {part}", "warning")] for part in worded(text, max(1, width - 2))]
+    lines.append([Span(f" Press {key} to answer it in the agent's pane.")])
+    needs = agent.needs if agent else None
+    if needs is not None:
+        known = needs.command or needs.detail
+        lines += [[], [Span(f" {safe_line(needs.tool or 'It asks', 60)}", "name")]]
+        for line in known.split("\n"):
+            lines += [[Span(f"  {part}")] for part in folded(line, max(1, width - 3))]
+    return lines

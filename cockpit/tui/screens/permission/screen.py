@@ -1,0 +1,331 @@
+"""Answer the permission dialog or question of an agent, without its pane.
+
+Shows the CLI's own choices in its own order. A key answers only the dialog that this screen has
+shown for a moment, once. The supervisor checks again that the dialog is still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual._time import get_time
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError, NotNow
+from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.keys.reasons import waiting_dialogs
+from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.permission import (
+    choice_lines,
+    refusal_lines,
+    request_lines,
+    title_spans,
+)
+from cockpit.tui.screens.base_screen import TextScreen
+from cockpit.tui.screens.permission.text_form import TextForm
+from cockpit.tui.screens.requests import Requests, show_error, show_reason
+from cockpit.tui.state.arming import READ, Arming
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Change, Model
+from cockpit.tui.widgets.line import OneLine
+from cockpit.tui.widgets.text_view import TextView
+from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Answer, Done
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.context import UIContext
+
+LOOK = 1.0
+"""Seconds between two looks at the dialog: one dialog can follow another on the same row."""
+TOO_EARLY = "This dialog has only just appeared. Read it, then press the key again."
+
+
+class PermissionScreen(TextScreen):
+    """The open dialog of one agent. Closes when no agent asks anything any more."""
+
+    CONTEXT: ClassVar[Context] = "permission"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("permission")
+
+    def __init__(
+        self, model: Model, client: Client, ui: UIContext, attach: Callable[[], None]
+    ) -> None:
+        """`attach` attaches to the pane of the agent selected in the model."""
+        super().__init__(model, client, ui)
+        self._go_in = attach
+        self.name_of_agent = model.agent.name if model.agent else ""
+        self.dialog: DialogStatus | None = None
+        self.selected = 0
+        self.checked: set[int] = set()
+        self.arming = Arming()
+        self._sending = False
+        self._requests = Requests(self, client)
+        self._title = OneLine(
+            lambda width: title_spans(self.agent, width, waiting_dialogs(model)),
+            id="permission-title",
+        )
+        self.text = self._body = TextView(self._say, id="permission-text")
+        self._choices = TextView(self._say_choices, id="permission-choices")
+
+    @property
+    def agent(self) -> AgentStatus | None:
+        return self.model.agents.get(self.name_of_agent)
+
+    @property
+    def identity(self) -> str | None:
+        return self.dialog.identity if self.dialog else None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a key that is pressed now may answer."""
+        return self.arming.admits(self.identity, get_time())
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self._body
+        yield self._choices
+        yield from self.footer()
+
+    def on_mount(self) -> None:
+        self._stop_listening = self.model.listen(self._heard)
+        self.set_interval(LOOK, self._look)
+        self._look()
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def reconnected(self) -> None:
+        self._look()
+
+    def _heard(self, change: Change, name: str | None) -> None:
+        if change not in {Change.EVENT, Change.SELECTION} and name in {None, self.name_of_agent}:
+            self._look()
+            self._title.show()
+
+    def _look(self) -> None:
+        in_background(self, self._read, group="dialog", exclusive=True)
+
+    async def _read(self) -> None:
+        name = self.name_of_agent
+        try:
+            found = await self.client.dialog(name)
+        except NotNow:
+            if name == self.name_of_agent and not self._sending:
+                self._leave_or_next()
+            return
+        except CockpitError:
+            return  # the footer shows the lost connection
+        if name == self.name_of_agent:
+            self._take(found)
+
+    def _take(self, found: DialogStatus) -> None:
+        if found.identity != self.identity or self.dialog is None:
+            self.selected = found.highlighted or 0
+            self.checked = {n for n, one in enumerate(found.choices) if one.checked}
+            self._body.scroll_home(animate=False, force=True)
+        elif found == self.dialog:
+            return
+        self.dialog = found
+        self._draw()
+
+    def _leave_or_next(self) -> None:
+        """Show the next agent that asks something; close the screen without one."""
+        others = [name for name in waiting_dialogs(self.model) if name != self.name_of_agent]
+        if others:
+            self._show(others[0])
+        elif self.is_attached and self.app.screen is self:
+            self.dismiss()
+
+    def _show(self, name: str) -> None:
+        self.name_of_agent, self.dialog = name, None
+        self.model.select(name)
+        self._draw()
+        self._look()
+
+    # Drawing
+
+    def _draw(self) -> None:
+        if not self.is_attached:
+            return
+        self._title.show()
+        width = (self.size.width or self.app.size.width) - 1
+        choices = self._choice_lines(width)
+        most = max(3, self.app.size.height // 2)
+        self._choices.styles.height = min(len(choices), most) if choices else 0
+        self._choices.set_lines(choices)
+        self._body.show()
+        self._keys.show()
+        self.call_after_refresh(self._drawn, self.identity)
+
+    def _drawn(self, identity: str | None) -> None:
+        """The frame with this dialog is on the terminal: from now on keys can be about it."""
+        if identity != self.identity or not self.is_attached:
+            return
+        before = self.is_ready
+        self.arming.drawn(identity, get_time())
+        if identity is not None and not before:
+            self.set_timer(READ, self._draw_choices)
+
+    def _draw_choices(self) -> None:
+        if self.is_attached:
+            self._choices.set_lines(self._choice_lines(self.size.width - 1))
+
+    def _say(self, width: int, _height: int) -> list[list[Any]]:
+        if self.dialog is None:
+            return []
+        if self.dialog.refusal is not None:
+            key = shown_key(BY_ID["permission.attach"], self.ui.keys)
+            return list(refusal_lines(self.agent, self.dialog.refusal, width, key))
+        return list(request_lines(self.dialog, width))
+
+    def _say_choices(self, width: int, _height: int) -> list[list[Any]]:
+        return self._choice_lines(width)
+
+    def _choice_lines(self, width: int) -> list[list[Any]]:
+        if self.dialog is None or self.dialog.identity is None:
+            return []
+        return list(
+            choice_lines(self.dialog, self.selected, self.checked, width, ready=self.is_ready)
+        )
+
+    # Keys
+
+    def handlers(self) -> Handlers:
+        return {
+            "permission.answer": self._answer,
+            "permission.text": self._text,
+            "permission.check": self._check,
+            "permission.down": self._next_choice,
+            "permission.up": self._previous_choice,
+            "permission.next": self._next,
+            "permission.previous": self._previous,
+            "permission.attach": self._go_to_pane,
+            "permission.page-down": self._page_down,
+            "permission.page-up": self._page_up,
+            "permission.first": self._first,
+            "permission.last": self._last,
+            "permission.help": self._help,
+            "permission.back": self._back,
+        }
+
+    @property
+    def _chosen(self) -> ChoiceStatus | None:
+        choices = self.dialog.choices if self.dialog else []
+        return choices[self.selected] if self.selected < len(choices) else None
+
+    def _may_answer(self) -> bool:
+        """Return whether the key that is being handled may answer; if not, show why."""
+        if self._sending:
+            return False
+        if self.dialog is not None and self.dialog.refusal is not None:
+            key = shown_key(BY_ID["permission.attach"], self.ui.keys)
+            show_reason(self, f"Not from here: {self.dialog.refusal}. Press {key} to go there.")
+            return False
+        at = getattr(self.app, "key_at", None)
+        if not self.arming.admits(self.identity, get_time() if at is None else at):
+            show_reason(self, TOO_EARLY)
+            return False
+        return True
+
+    def _answer(self) -> None:
+        chosen = self._chosen
+        if not self._may_answer() or chosen is None:
+            return
+        if chosen.text == "must":
+            self._ask_text(chosen)
+        elif chosen.checked is not None:
+            self._send(sorted(self.checked))
+        else:
+            self._send([self.selected])
+
+    def _text(self) -> None:
+        chosen = self._chosen
+        if chosen is None or chosen.text == "no":
+            show_reason(self, "This choice takes no text. Select one that does.")
+        elif self._may_answer():
+            self._ask_text(chosen)
+
+    def _ask_text(self, chosen: ChoiceStatus) -> None:
+        identity, place = self.identity, self.selected
+
+        def written(text: str | None) -> None:
+            if not text:
+                return
+            if identity != self.identity:
+                show_reason(self, "The dialog changed while you were writing. Nothing was sent.")
+            else:
+                self._send([place], text)
+
+        self.app.push_screen(TextForm(f"{chosen.label}: your text"), written)
+
+    def _send(self, places: list[int], text: str = "") -> None:
+        identity = self.identity
+        if identity is None or self._sending:
+            return
+        self._sending = True
+        self.arming.answered()
+        self._draw_choices()
+        numbers = [place + 1 for place in places]
+        verb = Answer(name=self.name_of_agent, dialog=identity, choices=numbers, text=text)
+        self._requests.send(verb, self._given, self._refused)
+
+    def _given(self, _done: Done) -> None:
+        self._sending = False
+        self._look()
+
+    def _refused(self, error: CockpitError) -> None:
+        self._sending = False
+        self.arming.refused()
+        show_error(self, error)
+        self._draw()
+        self._look()
+
+    def _check(self) -> None:
+        chosen = self._chosen
+        if chosen is None or chosen.checked is None:
+            show_reason(self, "This choice has no box. Press Enter to choose it.")
+            return
+        self.checked ^= {self.selected}
+        self._draw_choices()
+
+    def _next_choice(self) -> None:
+        self._select(1)
+
+    def _previous_choice(self) -> None:
+        self._select(-1)
+
+    def _select(self, step: int) -> None:
+        most = len(self.dialog.choices) if self.dialog else 0
+        if most == 0:
+            self._move(step)
+            return
+        self.selected = max(0, min(most - 1, self.selected + step))
+        self._draw_choices()
+
+    def _next(self) -> None:
+        self._turn(1)
+
+    def _previous(self) -> None:
+        self._turn(-1)
+
+    def _turn(self, step: int) -> None:
+        waiting = waiting_dialogs(self.model)
+        if not waiting or self._sending:
+            return
+        here = waiting.index(self.name_of_agent) if self.name_of_agent in waiting else -step
+        self._show(waiting[(here + step) % len(waiting)])
+
+    def _go_to_pane(self) -> None:
+        self.model.select(self.name_of_agent)
+        reason = BY_ID["attach"].why_not(self.model)
+        if reason:
+            show_reason(self, reason)
+        else:
+            self._go_in()

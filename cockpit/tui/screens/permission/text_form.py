@@ -1,0 +1,39 @@
+"""The text line of a choice, such as what the agent is to do instead."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.screens.form import Form
+from cockpit.tui.widgets.dialog_keys import DialogKeys
+from cockpit.tui.widgets.field import PromptArea
+
+
+class TextForm(Form[str]):
+    """Returns the text; empty if cancelled."""
+
+    EXPLAINED = (("Enter Ctrl-S", "Answer with this choice and text."),)
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self._label = safe_line(label, 60)
+        self.area = PromptArea()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(self._label, classes="dialog--title", markup=False)
+            yield self.area
+            yield DialogKeys("Enter answer  Ctrl-G back")
+
+    def first_field(self) -> Widget:
+        return self.area
+
+    def submit(self) -> None:
+        self.dismiss(" ".join(self.area.text.split()))
+
+    def action_leave(self) -> None:
+        self.dismiss("")

@@ -1,0 +1,253 @@
+"""Dialogs of the real Claude Code, answered from cockpit: checked before the key, and after it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cockpit.core.errors import NotNow
+from cockpit.demo.conversation import Reply, Request
+from cockpit.wire.dialogs import DialogStatus
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Answer, Done, Start
+from tests.journeys.real_agent import NO_CLI, RealAgent, call, real_agent, say
+
+pytestmark = [
+    pytest.mark.claude,
+    pytest.mark.tmux,
+    pytest.mark.skipif(NO_CLI, reason="the SDK of this platform brings no CLI"),
+]
+SETTINGS = {"permission_mode": '"default"', "arguments": "[]"}
+DATABASE = {
+    "question": "Which database should it use?",
+    "header": "Database",
+    "multiSelect": False,
+    "options": [
+        {"label": "SQLite", "description": "One file"},
+        {"label": "Postgres", "description": "A server"},
+    ],
+}
+PARTS = {
+    "question": "Which parts should be tested?",
+    "header": "Tests",
+    "multiSelect": True,
+    "options": [
+        {"label": "Parser", "description": "Reads the input"},
+        {"label": "Report", "description": "Prints the table"},
+        {"label": "Options", "description": "Reads the command line"},
+    ],
+}
+
+
+class Script:
+    """The model's replies, in order; it says the last one for ever."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.replies = replies
+        self.results: list[str] = []
+        """What the model was told last, at each request with tools."""
+
+    def __call__(self, request: Request) -> Reply:
+        if not request.has_tools:
+            return say("ok")
+        self.results.append(str(request.messages[-1]))
+        return self.replies[min(request.replies_made, len(self.replies) - 1)]
+
+
+def bash(command: str) -> Reply:
+    return call("Bash", command=command, description="Do it")
+
+
+async def begun(agent: RealAgent) -> None:
+    config = str(agent.flown.scratch.config)
+    asked = Start(
+        name=agent.name,
+        config=config,
+        named=True,
+        prompt="Go on.",
+        directory=str(agent.flown.scratch.repository),
+    )
+    await agent.flown.client.ask(asked)
+
+
+async def dialog(agent: RealAgent, other_than: str | None = None) -> DialogStatus:
+    """The next dialog that can be answered."""
+    found: list[DialogStatus] = []
+
+    async def opened() -> bool:
+        try:
+            shown = await agent.flown.client.dialog(agent.name)
+        except NotNow:
+            return False
+        found[:] = [shown]
+        return shown.identity is not None and shown.identity != other_than
+
+    end = asyncio.get_running_loop().time() + 90
+    while not await opened():
+        assert asyncio.get_running_loop().time() < end, (found, await agent.row())
+        await asyncio.sleep(0.1)
+    return found[0]
+
+
+async def answer(agent: RealAgent, shown: DialogStatus, *numbers: int, text: str = "") -> Done:
+    assert shown.identity is not None
+    return await agent.flown.client.ask(
+        Answer(name=agent.name, dialog=shown.identity, choices=list(numbers), text=text)
+    )
+
+
+def labels(shown: DialogStatus) -> list[str]:
+    return [choice.label for choice in shown.choices]
+
+
+def press(agent: RealAgent, pane: str, key: str) -> None:
+    """A key of somebody who is attached."""
+    socket = str(agent.flown.scratch.places.tmux_socket)
+    subprocess.run(["tmux", "-S", socket, "send-keys", "-t", pane, key], check=True)
+
+
+def resting(row: AgentStatus) -> bool:
+    return row.state in {"idle", "done"}
+
+
+def worktree(row: AgentStatus) -> Path:
+    return Path(row.directory)
+
+
+def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text() -> None:
+    script = Script(
+        bash("python3 -c 'print(40 + 2)' && " + "true && " * 40 + "touch allowed"),
+        bash("python3 -m this"),
+        bash("python3 -m calendar"),
+        bash("git push origin main"),
+        bash("git push origin main"),
+        call("Write", file_path="new.py", content="".join(f"line {n}\n" for n in range(90))),
+        say("Done."),
+    )
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        first = await dialog(agent)
+        assert first.tool == "Bash"
+        assert first.title == "Bash command"
+        assert first.text.startswith("python3 -c 'print(40 + 2)'")
+        assert first.text.endswith("touch allowed")
+        assert labels(first)[0] == "Yes"
+        assert labels(first)[-1] == "No"
+        # The same answer, twice at once: one key.
+        done = await asyncio.gather(
+            answer(agent, first, 1), answer(agent, first, 1), return_exceptions=True
+        )
+        (given,) = [each for each in done if isinstance(each, Done)]
+        (refused,) = [each for each in done if not isinstance(each, Done)]
+        assert isinstance(refused, NotNow)
+        assert "already" in str(refused)
+        assert "the tool ran" in given.message
+        assert (worktree(await agent.row()) / "allowed").exists()
+
+        second = await dialog(agent, first.identity)
+        with pytest.raises(NotNow, match="already"):
+            await answer(agent, first, 1)
+        kept = next(n for n, label in enumerate(labels(second), 1) if "ask again" in label)
+        await answer(agent, second, kept)
+        # The next command of that kind ran without a dialog.
+        third = await dialog(agent, second.identity)
+        assert third.text == "git push origin main"
+        number = len(third.choices)
+        refused_done = await answer(agent, third, number, text="use  make\npublish (2) instead")
+        assert "the tool was refused" in refused_done.message
+
+        # The model asks for the same again: another dialog.
+        fourth = await dialog(agent, third.identity)
+        assert any("use make publish (2) instead" in told for told in script.results)
+        assert fourth.text == third.text
+        with pytest.raises(NotNow, match="already"):
+            await answer(agent, third, 1)
+        await answer(agent, fourth, number, text="write the file")
+
+        fifth = await dialog(agent, fourth.identity)
+        assert fifth.tool == "Write"
+        assert "new.py" in fifth.question
+        assert fifth.text.startswith("+line 0\n")
+        assert fifth.text.endswith("+line 89")
+        await answer(agent, fifth, 1)
+        await agent.until(resting)
+        assert (worktree(await agent.row()) / "new.py").read_text().endswith("line 89\n")
+        with pytest.raises(NotNow, match="not asking"):
+            await agent.flown.client.dialog(agent.name)
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))
+
+
+def test_questions_are_answered_page_by_page() -> None:
+    script = Script(
+        call("AskUserQuestion", questions=[DATABASE, PARTS]),
+        call("AskUserQuestion", questions=[DATABASE]),
+        call("AskUserQuestion", questions=[PARTS]),
+        say("Done."),
+    )
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        first = await dialog(agent)
+        assert first.question == DATABASE["question"]
+        assert first.subject == "Database · Tests"
+        assert labels(first)[:2] == ["SQLite", "Postgres"]
+        done = await answer(agent, first, 2)
+        assert str(PARTS["question"]) in done.message
+
+        second = await dialog(agent, first.identity)
+        assert [one.checked for one in second.choices[:3]] == [False, False, False]
+        await answer(agent, second, 1, 3)
+        review = await dialog(agent, second.identity)
+        assert labels(review) == ["Submit answers", "Cancel"]
+        await answer(agent, review, 1)
+
+        third = await dialog(agent, review.identity)
+        assert any("Parser, Options" in told and "Postgres" in told for told in script.results)
+        await answer(agent, third, 3, text="DuckDB, as in 2. of the plan")
+        fourth = await dialog(agent, third.identity)
+        assert any("DuckDB, as in 2. of the plan" in told for told in script.results)
+        talk = await answer(agent, fourth, len(fourth.choices))
+        assert "refused" in talk.message
+        await agent.until(resting)
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))
+
+
+def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
+    script = Script(bash("touch first && python3 -V"), bash("touch second && python3 -V"), say("."))
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        shown = await dialog(agent)
+        pane = str((await agent.row()).pane)
+        # Somebody answers in the pane.
+        press(agent, pane, "1")
+        second = await dialog(agent, shown.identity)
+        with pytest.raises(NotNow, match="something else"):
+            await answer(agent, shown, 1)
+        assert not (worktree(await agent.row()) / "second").exists()
+
+        # Somebody types a text there.
+        press(agent, pane, "Tab")
+        press(agent, pane, "x")
+
+        async def typing() -> bool:
+            found = await agent.flown.client.dialog(agent.name)
+            return found.refusal is not None and "typed" in found.refusal
+
+        end = asyncio.get_running_loop().time() + 30
+        while not await typing():
+            assert asyncio.get_running_loop().time() < end
+            await asyncio.sleep(0.1)
+        with pytest.raises(NotNow, match="cannot be answered"):
+            await answer(agent, second, 1)
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))
