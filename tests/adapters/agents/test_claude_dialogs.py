@@ -1,192 +1,193 @@
-"""Refusals, answers, plans, links and summaries in Claude transcripts, each in a real shape."""
+"""Dialogs of Claude Code as it drew them (2.1.330), in panes of 80 to 120 columns: read, or not."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cockpit.core.facts import Answer, Check, Failure, Link, Plan, Prompt, Summary, ToolRefusal
-from tests.adapters.agents.test_claude_older_forms import (
-    attached,
-    facts_of,
-    line,
-    reply,
-    result,
-    tool,
-    user,
-)
+from cockpit.adapters.agents.claude.dialog_steps import next_step
+from cockpit.adapters.agents.claude.dialogs import open_dialog
+from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
+from cockpit.ports.panes import Screen
 
-REJECTED = (
-    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was "
-    "a file edit, the new_string was NOT written to the file). "
-)
-NOTE = (
-    "\n\nNote: The user's next message may contain a correction or preference. Pay close attention."
-)
-CLARIFY = (
-    "The user wants to clarify these questions.\n    This means they may have additional "
-    'information.\n\n    Questions asked:\n- "Which port?"\n  Answer: 8080\n- "Which host?"\n'
-    "  (No answer provided)"
+CAPTURES = Path(__file__).parents[2] / "data" / "claude_dialogs"
+AUTO = "Yes, and switch to auto mode · auto mode handles these prompts for you"
+EDITS = (
+    "Yes, and switch to accept edits (auto-approve file edits and common file commands) for this "
+    "session (shift+tab)"
 )
 
 
-def refused(text: str, **more: object) -> bytes:
-    block = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": "t"}
-    return user([block], toolUseResult="User rejected tool use", **more)
+def lines(name: str) -> list[str]:
+    return (CAPTURES / f"{name}.txt").read_text().split("\n")
+
+
+def read(name: str) -> Dialog:
+    found = open_dialog(Screen(tuple(lines(name))))
+    assert found is not None, name
+    return found
+
+
+def labels(dialog: Dialog) -> list[str]:
+    return [choice.label for choice in dialog.choices]
+
+
+@pytest.mark.parametrize("name", ["command-80", "command-120"])
+def test_a_command(name: str) -> None:
+    found = read(name)
+    assert (found.kind, found.title) == ("permission", "Bash command")
+    assert found.question == "Do you want to proceed?"
+    assert found.notice == "This command requires approval"
+    assert found.body == ("npm run test -- --watch=false",)
+    assert labels(found) == ["Yes", "Yes, and don’t ask again for: npm run *", AUTO, "No"]
+    assert [choice.text for choice in found.choices] == ["may", "no", "no", "may"]
+    assert (found.highlighted, found.cut, found.typing) == (0, False, False)
+
+
+def test_a_command_over_several_lines() -> None:
+    wrapped = read("command-wrapped-80")
+    assert wrapped.body == (
+        "git push origin main && git log --oneline --decorate --graph --all",
+        "--date=relative | head -50 && git status --short",
+    )
+    assert read("command-lines-80").body == ("python3 -c '", "print(1)", "", "print(2)", "'")
+
+
+@pytest.mark.parametrize("name", ["command-cut-80", "command-cut-120"])
+def test_a_command_whose_beginning_is_above_the_pane(name: str) -> None:
+    found = read(name)
+    assert found.cut
+    assert found.title == ""
+    assert found.body[-2:] == ("END", "")
+    assert labels(found) == ["Yes", AUTO, "No"]
+
+
+def test_files() -> None:
+    edit = read("edit-80")
+    assert (edit.title, edit.subject) == ("Edit file", "old.py")
+    assert edit.question == "Do you want to make this edit to old.py?"
+    assert edit.body == ("1  a = 1", "2 -b = 2", "2 +b = 3", "3 +c = 4")
+    assert labels(edit) == ["Yes", EDITS, "No"]
+    assert read("edit-at-no-120").highlighted == 2
+    assert read("write-120").title == "Create file"
+    assert read("overwrite-80").title == "Overwrite file"
+    long = read("write-cut-80")
+    assert (long.cut, long.question) == (True, "Do you want to create new.py?")
+
+
+@pytest.mark.parametrize("name", ["fetch-80", "fetch-120"])
+def test_a_web_page(name: str) -> None:
+    found = read(name)
+    assert found.title == "Fetch"
+    assert found.body == ("url: https://example.com/page", "prompt: read it")
+    assert labels(found)[-1] == "No, and tell Claude what to do differently (esc)"
+    assert {choice.text for choice in found.choices} == {"no"}
+    assert not found.typing
+
+
+@pytest.mark.parametrize("name", ["question-80", "question-120"])
+def test_a_question(name: str) -> None:
+    found = read(name)
+    assert (found.kind, found.question) == ("question", "Which database should it use?")
+    assert labels(found) == ["SQLite", "Postgres", "None", "Type something.", "Chat about this"]
+    assert found.choices[0].note == "One file, nothing to run"
+    assert found.choices[2].note.endswith("read again at the next start")
+    assert [choice.text for choice in found.choices] == ["no", "no", "no", "must", "no"]
+    assert not found.multiple
+
+
+def test_boxes_and_several_questions() -> None:
+    boxes = read("boxes-80")
+    assert boxes.multiple
+    assert [choice.checked for choice in boxes.choices] == [True, False, True, False, None]
+    assert read("boxes-120").choices[0].checked is False
+    assert read("questions-80").subject == "Database · Tests · Licence"
+    review = read("review-80")
+    assert review.title == "Review your answers"
+    assert labels(review) == ["Submit answers", "Cancel"]
+    assert "  → SQLite" in review.body
+    assert len(read("review-120").body) == 6
+    assert read("unanswered-80").choices == review.choices
+
+
+def test_a_plan() -> None:
+    found = read("plan-100")
+    assert found.title == "Ready to code?"
+    assert labels(found) == [
+        "Yes, and use auto mode",
+        "Yes, manually approve edits",
+        "Tell Claude what to change",
+    ]
+    assert found.choices[2].text == "must"
+    assert read("plan-typing-100").typing
 
 
 @pytest.mark.parametrize(
-    ("text", "more", "reason"),
-    [
-        (f"{REJECTED}To tell you how to proceed, the user said:\nKeep it.{NOTE}",
-         {"toolDenialKind": "user-rejected"}, "Keep it."),
-        (f"{REJECTED}To tell you how to proceed, the user said:\nKeep\nit.", {}, "Keep\nit."),
-        (f"{REJECTED}STOP what you are doing and wait for the user to tell you how to proceed.",
-         {}, ""),
-        (f"{REJECTED}The user provided the following reason for the rejection:  Keep it.", {},
-         "Keep it."),
-    ],
-)  # fmt: skip
-def test_what_the_user_said_when_refusing(text: str, more: dict[str, str], reason: str) -> None:
-    asked = reply(tool("t", "Bash", command="cd /w && rm -r logs", description="Clean up"))
-    facts = facts_of(user("go"), asked, refused(text, **more), reply())
-    assert facts.refusals == (ToolRefusal(1, "Clean up: rm -r logs", reason),)
-    assert facts.failures == ()
+    "name",
+    ["command-no-text-line-100", "command-yes-text-line-100", "command-typed-80", "own-answer-80"],
+)
+def test_keys_that_would_be_text_are_noticed(name: str) -> None:
+    assert read(name).typing
 
 
-def test_a_rule_that_denies_is_no_refusal_of_the_user() -> None:
-    asked = reply(tool("t", "Bash", command="rm -r logs"))
-    denied = refused("Permission to use Bash denied.", toolDenialKind="permission-rule")
-    assert facts_of(user("go"), asked, denied, reply()).refusals == ()
+@pytest.mark.parametrize("name", ["interrupted-80", "exit-plan-mode-80", "working-90"])
+def test_no_dialog_and_unknown_dialogs(name: str) -> None:
+    assert open_dialog(Screen(tuple(lines(name)))) is None
 
 
-def test_an_interrupted_check_has_no_result() -> None:
-    asked = reply(tool("t", "Bash", command="pytest"))
-    stopped = refused("1 failed", toolDenialKind="interrupted")
-    assert facts_of(user("go"), asked, stopped).checks == ()
+def test_a_dialog_in_the_text_of_an_agent_is_none() -> None:
+    """Below the text of an agent are its prompt box and the line below it."""
+    prompt = lines("interrupted-80")[-6:]
+    shown = [line for line in lines("command-80") if line]
+    assert open_dialog(Screen((*shown, "", *prompt))) is None
 
 
-QUESTIONS = [{"question": "Which port?", "header": "Port", "options": [], "multiSelect": False}]
-NEW = 'Your questions have been answered: "Which port?"="8080". You can now continue.'
-OLD = 'User has answered your questions: "Which port?"="8080", "Which "host"?"="a". You can now'
+@pytest.mark.parametrize("at", range(1, 12))
+def test_a_screen_with_a_missing_line_is_never_read_as_other_choices(at: int) -> None:
+    """A pane that is captured while it is drawn."""
+    whole = read("command-80")
+    drawn = lines("command-80")
+    while not drawn[-1].strip():
+        drawn.pop()
+    del drawn[-at]
+    found = open_dialog(Screen(tuple(drawn)))
+    assert found is None or set(labels(found)) == set(labels(whole)) or found.typing
 
 
-def test_answers_with_their_questions() -> None:
-    asked = reply(tool("t", "AskUserQuestion", questions=QUESTIONS))
-    answers = {"Which port?": "8080", "Which hosts?": ["a", "b"]}
-    answered = result("t", NEW, questions=QUESTIONS, answers=answers)
-    assert facts_of(user("go"), asked, answered).answers == (
-        Answer(1, "Which port?", "8080"), Answer(1, "Which hosts?", "a, b"),
-    )  # fmt: skip
-    assert facts_of(user("go"), asked, result("t", OLD)).answers == (
-        Answer(1, "Which port?", "8080"), Answer(1, 'Which "host"?', "a"),
-    )  # fmt: skip
+def step(name: str, *choices: int, text: str = "") -> Step | Stuck:
+    return next_step(read(name), Answer(choices, text))
 
 
-def test_questions_that_the_user_wants_to_clarify() -> None:
-    asked = reply(tool("t", "AskUserQuestion", questions=QUESTIONS))
-    said = refused(f"{REJECTED}To tell you how to proceed, the user said:\n{CLARIFY}")
-    facts = facts_of(user("go"), asked, said)
-    assert facts.answers == (Answer(1, "Which port?", "8080"),)
-    assert [one.reason for one in facts.refusals] == [""]
+def test_one_key_chooses_and_boxes_come_first() -> None:
+    assert step("command-80", 3) == Step(key="4", last=True)
+    assert step("fetch-80", 0) == Step(key="1", last=True)
+    assert step("review-80", 0) == Step(key="1", last=True)
+    assert step("question-80", 4) == Step(key="5", last=True)
+    assert step("boxes-80", 0, 1) == Step(key="2")
+    assert step("boxes-80", 0, 2) == Step(key="Tab", last=True)
+    assert step("boxes-80") == Step(key="1")
+    assert step("boxes-80", 4) == Step(key="5", last=True)
 
 
-def test_a_plan_in_a_call_or_only_in_the_result() -> None:
-    approved = "User has approved your plan. You can now start coding."
-    inline = reply(tool("t", "ExitPlanMode", plan="1. Count"))
-    assert facts_of(inline, result("t", approved)).plan == Plan("1. Count", approved=True)
-    empty = reply(tool("t", "ExitPlanMode"))
-    told = result("t", approved, plan="1. Count", isAgent=False, filePath="/h/.claude/plans/a.md")
-    assert facts_of(empty, told).plan == Plan("1. Count", "/h/.claude/plans/a.md", approved=True)
-    no = refused(f"{REJECTED}To tell you how to proceed, the user said:\nSmaller.")
-    facts = facts_of(inline, no)
-    assert (facts.plan, facts.refusals[0].reason) == (Plan("1. Count", approved=False), "Smaller.")
+def test_a_text_is_written_before_enter() -> None:
+    assert step("command-80", 3, text="a b") == Step(key="Down")
+    assert step("command-at-no-80", 3, text="a b") == Step(key="Tab")
+    assert step("command-at-no-80", 0, text="a b") == Step(key="Up")
+    assert step("command-no-text-line-100", 3, text="a b") == Step(paste="a b")
+    assert step("command-typed-80", 3, text="pasted text 1 2") == Step(key="Enter", last=True)
+    assert isinstance(step("command-typed-80", 3, text="another"), Stuck)
+    assert isinstance(step("command-typed-80", 0, text="pasted text 1 2"), Stuck)
+    assert step("question-80", 3, text="a b") == Step(key="4")
+    assert step("own-answer-80", 3, text="my own answer") == Step(key="Enter", last=True)
+    assert step("plan-100", 2, text="a b") == Step(key="3")
+    assert step("plan-typing-100", 2, text="a b") == Step(paste="a b")
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        attached(type="plan_file_reference", planFilePath="/p.md", planContent="1. Count"),
-        line(type="system", subtype="file_snapshot",
-             snapshotFiles=[{"key": "plan", "path": "/p.md", "content": "1. Count"}]),
-    ],
-)  # fmt: skip
-def test_a_plan_file_that_the_cli_recorded(record: bytes) -> None:
-    assert facts_of(user("go"), record).plan == Plan("1. Count", "/p.md", turn=1)
-    assert facts_of(user("go", planContent="1. Count")).plan == Plan("1. Count", turn=1)
-
-
-def test_a_pull_request_of_the_cli() -> None:
-    url = "https://git.example/a/b/pull/5"
-    linked = line(type="pr-link", sessionId="s", prNumber=5, prUrl=url, prRepository="a/b")
-    assert facts_of(linked, linked).links == (Link("pull_request", url, 5, "a/b"),)
-    assert facts_of(line(type="pr-link", prUrl="javascript:x", prNumber=True)).links == ()
-
-
-def test_an_away_summary_without_its_hint() -> None:
-    text = "Goal: count. Next: test. (disable recaps in /config)"
-    away = line(type="system", subtype="away_summary", content=text)
-    assert facts_of(user("go"), away).away_summary == "Goal: count. Next: test."
-
-
-def test_the_summary_of_a_compaction() -> None:
-    boundary = line(type="system", subtype="compact_boundary", compactMetadata={"trigger": "auto"})
-    summary = user("This session is being continued.", isCompactSummary=True)
-    facts = facts_of(user("go"), boundary, summary, user("on"))
-    assert facts.summary == Summary(1, "This session is being continued.")
-    assert facts.prompts == (Prompt(1, "go"), Prompt(2, "on"))
-
-
-def test_a_queued_prompt_has_a_turn() -> None:
-    queued = attached(type="queued_command", prompt="Never push.", commandMode="prompt")
-    facts = facts_of(user("go"), reply(), queued)
-    assert facts.prompts[-1] == Prompt(2, "Never push.", queued=True)
-    assert [one.turn for one in facts.constraints] == [2]
-
-
-def test_checks_and_failures_are_found_when_skimming() -> None:
-    long = "x\n" * 2_000
-    facts = facts_of(
-        user("go"),
-        reply(tool("a", "Bash", command="cd /w && npm run biuld")),
-        result("a", "Exit code 1\nnpm ERR! Missing script", failed=True),
-        reply(tool("b", "Bash", command="npm run build")),
-        result("b", f"{long}built in 3s"),
-        reply(tool("c", "Bash", command="pytest")),
-        result("c", f"{long}7 passed in 3s"),
-        reply(tool("d", "Bash", command="ls")),
-        result("d", long),
-        reply(),
-    )
-    assert facts.checks == (
-        Check("build", "npm run build", False, 0, "built in 3s", turn=1),
-        Check("test", "pytest", False, 0, "7 passed in 3s", turn=1),
-    )
-    assert facts.failures == (
-        Failure("Bash npm run biuld", "npm ERR! Missing script", "Bash npm run build", 1),
-    )
-
-
-DOCUMENT = "# Handoff\n\n## Goal\n\n```text\nPort it.\n```\n"
-
-
-def test_the_goal_of_a_handoff_file_that_was_read_or_mentioned() -> None:
-    prompt = user("read your handoff HANDOFF.md and go on")
-    asked = reply(tool("t", "Read", file_path="/w/HANDOFF.md"))
-    file = {"filePath": "/w/HANDOFF.md", "content": DOCUMENT, "numLines": 5}
-    read = result("t", "     1→# Handoff", type="text", file=file)
-    assert facts_of(prompt, asked, read).goal == "Port it."
-    mentioned = attached(
-        type="file", filename="/w/HANDOFF.md", content={"type": "text", "file": file}
-    )
-    assert facts_of(prompt, mentioned).goal == "Port it."
-    other = {**file, "filePath": "/w/docs/plan.md"}
-    asked = reply(tool("t", "Read", file_path="/w/docs/plan.md"))
-    read = result("t", "1", type="text", file=other)
-    assert facts_of(prompt, asked, read).goal == "read your handoff HANDOFF.md and go on"
-
-
-def test_the_instruction_files_in_force() -> None:
-    nested = attached(
-        type="nested_memory", path="/w/a/CLAUDE.md", content={"path": "/w/a/CLAUDE.md"}
-    )
-    assert facts_of(nested, nested).instructions == ("/w/a/CLAUDE.md",)
+def test_no_digit_is_typed_into_a_text_line() -> None:
+    assert isinstance(step("command-typed-80", 0), Stuck)
+    assert isinstance(step("own-answer-80", 0), Stuck)
+    assert isinstance(step("plan-typing-100", 0), Stuck)
+    assert isinstance(step("command-80", 1, text="a b"), Stuck)
+    assert isinstance(step("boxes-80", 3), Stuck)
+    assert isinstance(step("command-80", 7), Stuck)

@@ -158,7 +158,8 @@ class PermissionScreen(TextScreen):
         width = (self.size.width or self.app.size.width) - 1
         choices = self._choice_lines(width)
         most = max(3, self.app.size.height // 2)
-        self._choices.styles.height = min(len(choices), most) if choices else 0
+        self._choices.display = bool(choices)
+        self._choices.styles.height = min(len(choices), most) + 1  # with the line above
         self._choices.set_lines(choices)
         self._body.show()
         self._keys.show()

@@ -1,0 +1,102 @@
+"""A dialog is answered only if the pane and the hook describe the same request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cockpit.core.dialogs import Choice, Dialog, OpenDialog, agreed, covers
+from cockpit.core.moments import DialogOpened
+
+COMMAND = "git push origin main && git log --oneline | head -50"
+CHOICES = (Choice("Yes", text="may"), Choice("No", text="may"))
+PANE = Dialog(
+    "permission",
+    "Bash command",
+    "Do you want to proceed?",
+    CHOICES,
+    body=("git push origin main &&", "git log --oneline | head -50"),
+    highlighted=0,
+)
+HOOK = DialogOpened("permission", "Bash git push", "Bash", COMMAND, COMMAND)
+WRITE = DialogOpened("permission", "Write new.py", "Write", "src/new.py", "+a\n+b")
+FILE = replace(PANE, title="Create file", question="Do you want to create new.py?", body=(" 1 a",))
+ASKS = DialogOpened("question", "Which one?", body="Which one?\n- A\n- B\n\nHow many?\n- 1")
+QUESTION = Dialog("question", "Question", "How many?", CHOICES)
+
+
+def opened(seen: Dialog, asked: DialogOpened, at: float = 5.0) -> OpenDialog:
+    found = agreed(seen, asked, at)
+    assert isinstance(found, OpenDialog), found
+    return found
+
+
+def test_the_whole_command_comes_from_the_hook() -> None:
+    found = opened(PANE, HOOK)
+    assert found.text == COMMAND
+    assert found.dialog.tool == "Bash"
+    cut = replace(PANE, title="", cut=True, body=("--oneline | head -50",))
+    assert opened(cut, HOOK).text == COMMAND
+    assert opened(cut, HOOK).dialog.title == "Bash"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(HOOK, body="git push origin main"),
+        replace(HOOK, body=f"{COMMAND}; rm -rf /"),
+        replace(HOOK, tool="Write"),
+        replace(HOOK, tool="WebFetch"),
+        replace(HOOK, body=""),
+        replace(HOOK, kind="question"),
+        ASKS,
+    ],
+)
+def test_another_request_in_the_hook_is_no_agreement(other: DialogOpened) -> None:
+    assert isinstance(agreed(PANE, other, 5.0), str)
+
+
+def test_a_pane_that_shows_only_the_end_needs_that_end() -> None:
+    cut = replace(PANE, title="", cut=True, body=("git push origin",))
+    assert isinstance(agreed(cut, HOOK, 5.0), str)
+
+
+def test_without_a_hook_or_with_an_open_text_line_nothing_is_answered() -> None:
+    assert isinstance(agreed(PANE, HOOK, 0.0), str)
+    assert "typed" in str(agreed(replace(PANE, typing=True), HOOK, 5.0))
+
+
+def test_a_file_is_known_by_its_name_and_shown_as_the_pane_draws_it() -> None:
+    assert opened(FILE, WRITE).text == " 1 a"
+    assert opened(replace(FILE, title="", cut=True), WRITE).text == "+a\n+b"
+    assert isinstance(agreed(FILE, replace(WRITE, command="src/other.py"), 5.0), str)
+    assert isinstance(agreed(replace(FILE, title="Bash command"), WRITE, 5.0), str)
+
+
+def test_each_page_of_several_questions() -> None:
+    assert opened(QUESTION, ASKS).dialog.tool == "AskUserQuestion"
+    assert isinstance(agreed(replace(QUESTION, question="Whose?"), ASKS, 5.0), str)
+    review = Dialog("question", "Review your answers", "", CHOICES, body=("● Which one?", "  → A"))
+    assert opened(review, ASKS)
+    assert isinstance(agreed(replace(review, body=("● Whose?",)), ASKS, 5.0), str)
+
+
+def test_an_identity_is_of_one_dialog_only() -> None:
+    """The highlight may move. The same command, asked again, is another dialog."""
+    known = opened(PANE, HOOK).identity
+    assert opened(replace(PANE, highlighted=1), HOOK).identity == known
+    assert opened(PANE, HOOK, 5.1).identity != known
+    fewer = replace(PANE, choices=(*CHOICES[:1], Choice("Yes, for ever"), *CHOICES[1:]))
+    assert opened(fewer, HOOK).identity != known
+    longer = replace(HOOK, body=f"{COMMAND} -x")
+    assert opened(replace(PANE, body=(f"{COMMAND} -x",)), longer).identity != known
+
+
+def test_a_removed_secret_stands_for_any_text_but_the_rest_must_be_there() -> None:
+    told = "curl -H 'X: [REDACTED:token:ab12]' https://example.com"
+    assert covers(told, ["curl -H 'X: hunter2'", "https://example.com"])
+    assert not covers(told, ["curl -H 'X: hunter2' https://evil.example"])
+    assert not covers(told, ["curl -d 'X: hunter2' https://example.com"])
+    assert covers(told, ["hunter2' https://example.com"], cut=True)
+    assert not covers("[REDACTED:token:ab12]", ["rm -rf /"])
