@@ -217,6 +217,21 @@ async def test_only_an_agent_with_a_pane_can_be_looked_at(stage: Stage) -> None:
         assert refused.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "title"),
+    [
+        ("api", NotNow, "api is not asking anything"),
+        ("nobody", NoSuchAgent, "There is no agent 'nobody'"),
+    ],
+)
+async def test_a_dialog_that_is_not_open_is_refused_with_the_next_step(
+    stage: Stage, name: str, kind: type[Exception], title: str
+) -> None:
+    with pytest.raises(kind) as refused:
+        await stage.client.dialog(name)
+    assert (refused.value.title, bool(refused.value.hint)) == (title, True)  # type: ignore[attr-defined]
+
+
 # Verbs.
 
 NAMED = (Stop, Send, Handoff, Approve, Refuse, Snooze, Finish, Undo, Attach, Resume)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.callers import Caller, CallerKind, forwarded
+from cockpit.core.callers import Caller, CallerKind, forwarded, refuse_unless_allowed
+from cockpit.core.errors import NotAllowed
 
 USER = Caller(CallerKind.USER, pid=7, terminal="pts/3")
 
@@ -34,3 +35,14 @@ def test_events_say_from_where_the_user_asked() -> None:
     asked = forwarded(USER, 'for="127.0.0.1"')
     assert asked.description == "you on pts/3 through cockpit serve from 127.0.0.1"
     assert asked.event_data()["web"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("kind", [CallerKind.AGENT, CallerKind.HOOK, CallerKind.UNKNOWN])
+@pytest.mark.parametrize("target", ["api", "docs"])
+def test_only_the_user_answers_a_dialog_whatever_the_settings_allow(
+    kind: CallerKind, target: str
+) -> None:
+    caller = Caller(kind, "api", pid=7, hook="on_needs_you" if kind is CallerKind.HOOK else "")
+    with pytest.raises(NotAllowed):
+        refuse_unless_allowed(caller, "answer", target, ("answer",), ("answer",))
+    refuse_unless_allowed(USER, "answer", target, (), ())

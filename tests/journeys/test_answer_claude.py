@@ -251,3 +251,58 @@ def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
 
     with real_agent(script, **SETTINGS) as agent:
         asyncio.run(journey(agent))
+
+
+def test_a_dialog_is_the_same_one_for_the_next_supervisor() -> None:
+    script = Script(bash("touch after && python3 -V"), say("Done."))
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        shown = await dialog(agent)
+        assert await asyncio.to_thread(agent.flown.run, "restart", seconds=90.0) == 0
+        again = await dialog(agent)
+        assert again == shown
+        done = await answer(agent, shown, 1)
+        assert "the tool ran" in done.message
+        assert (worktree(await agent.row()) / "after").exists()
+        with pytest.raises(NotNow):
+            await answer(agent, shown, 1)
+        await agent.until(resting)
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))
+
+
+def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
+    """Its command runs in the background while its next one waits for the user."""
+    ask = (
+        "for i in $(seq 100); do cockpit answer rounding --json > shown.json 2> shown.err "
+        "&& grep -q identity.:..[0-9a-f] shown.json && break; sleep 0.2; done; "
+        'id=$(sed -n \'s/.*"identity": "\\(.*\\)".*/\\1/p\' shown.json); '
+        'cockpit answer rounding --choice 1 --dialog "$id" > told.txt 2>&1; '
+        'echo "exit $? $id" >> told.txt'
+    )
+    script = Script(
+        call("Bash", command=ask, description="Ask", run_in_background=True),
+        bash("touch unasked && python3 -V"),
+        say("Done."),
+    )
+
+    async def journey(agent: RealAgent) -> None:
+        assert agent.name == "rounding"
+        await begun(agent)
+        first = await dialog(agent)
+        await answer(agent, first, 1)
+        second = await dialog(agent, first.identity)
+        told = worktree(await agent.row()) / "told.txt"
+        end = asyncio.get_running_loop().time() + 60
+        while not told.exists() or "exit" not in told.read_text():
+            assert asyncio.get_running_loop().time() < end, await agent.events()
+            await asyncio.sleep(0.2)
+        assert "answer is for the user" in told.read_text()
+        assert f"exit 5 {second.identity}" in told.read_text()
+        assert not (told.parent / "unasked").exists()
+        await answer(agent, second, 1)
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))

@@ -19,6 +19,7 @@ from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.screen import HistoryScreen
 from cockpit.tui.screens.inbox.screen import InboxScreen
+from cockpit.tui.screens.permission.screen import PermissionScreen
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.screens.worktrees.screen import WorktreesScreen
@@ -30,6 +31,7 @@ from tests.tui.scene import fleet
 SCREENS: dict[Context, type[Any]] = {
     "fleet": FleetScreen,
     "review": ReviewScreen,
+    "permission": PermissionScreen,
     "inbox": InboxScreen,
     "history": HistoryScreen,
     "reading": ReadingScreen,
@@ -71,7 +73,7 @@ def test_no_key_depends_on_what_a_terminal_may_swallow() -> None:
 def test_a_key_that_cannot_work_says_why() -> None:
     reasons = {
         ("approve", "checkout"): "checkout isn't waiting for you.",
-        ("approve", "mailer"): "mailer asks in its own pane. Press Enter to go there.",
+        ("refuse", "mailer"): "mailer asks in its own pane. Press Enter to go there.",
         ("attach", "cron"): "cron has no pane (stopped). Press n to start it.",
         ("handoff", "search"): "search is already being handed off (documenting).",
         ("document", "search"): "No document yet (documenting).",

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 import cockpit.wire
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course, CoursePoint, Stretch
+from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from cockpit.wire.facts import (
     AnswerFacts,
@@ -91,6 +92,7 @@ STATUS = Status(
 ANSWERS: tuple[Wire, ...] = (
     STATUS, ROW, EVENT, Snapshot(status=STATUS), AgentChanged(agent=ROW), Happened(event=EVENT),
     AgentForgotten(name="api"), ScreenShot(lines=["a"], cursor=(1, 2), pane="%1"),
+    DialogStatus(identity="d", choices=[ChoiceStatus(label="Yes", text="may")], highlighted=0),
     Course(agent="api", stretches=[Stretch(session="s", number=1, state="live",
                                            points=[CoursePoint(1, 2, at=3.5)])],
            limits=["Cost: unknown"]),

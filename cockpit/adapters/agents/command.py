@@ -32,6 +32,7 @@ CAPABILITIES = Capabilities(
     mid_turn=_PLAIN,
     turn_end=_PLAIN,
     dialogs=_PLAIN,
+    answers=_PLAIN,
     api_errors=_PLAIN,
     compactions=_PLAIN,
     held_compactions=_PLAIN,

@@ -131,7 +131,10 @@ def test_keys_that_would_be_text_are_noticed(name: str) -> None:
     assert read(name).typing
 
 
-@pytest.mark.parametrize("name", ["interrupted-80", "exit-plan-mode-80", "working-90"])
+@pytest.mark.parametrize(
+    "name",
+    ["interrupted-80", "exit-plan-mode-80", "working-90", "auto-mode-90", "auto-mode-question-90"],
+)
 def test_no_dialog_and_unknown_dialogs(name: str) -> None:
     assert open_dialog(Screen(tuple(lines(name)))) is None
 

@@ -55,9 +55,14 @@ STATUS: dict[type[CockpitError], tuple[int, type[CockpitError]]] = {
 
 NOBODY = {
     "resume": 404, "stop": 404, "send": 404, "handoff": 404, "approve": 404, "refuse": 404,
-    "snooze": 404, "done": 404, "undo": 404, "attach": 404,
+    "snooze": 404, "done": 404, "undo": 404, "attach": 404, "answer": 404,
 }  # fmt: skip
 """Verbs for an agent that is not there."""
+NEEDED: dict[str, dict[str, Any]] = {
+    "send": {"text": "Go on."},
+    "answer": {"dialog": "d", "choices": [1]},
+}
+"""What a verb needs besides a name."""
 REFUSED: dict[str, dict[str, Any]] = {
     "adopt": {"session": "nobody"},
     "watch_session": {"session": "nobody"},
@@ -188,7 +193,7 @@ async def test_every_verb_is_refused_with_a_reason_and_a_4xx(cockpit: Cockpit) -
     assert {kind.verb for kind in VERBS} == {*NOBODY, *REFUSED, "down"}
     cases: list[tuple[str, str, bytes, int]] = []
     for verb, status in NOBODY.items():
-        asked = {"name": "nobody"} | ({"text": "Go on."} if verb == "send" else {})
+        asked = {"name": "nobody"} | NEEDED.get(verb, {})
         cases.append(("POST", f"/v1/{verb}", json.dumps(asked).encode(), status))
     for verb, asked in REFUSED.items():
         cases.append(("POST", f"/v1/{verb}", json.dumps(asked).encode(), 400))

@@ -257,6 +257,7 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
         mid_turn=_NO_HOOKS,
         turn_end=_NO_HOOKS,
         dialogs=No("the record format has no dialogs"),
+        answers=No("the record format has no dialogs"),
         api_errors=told,
         compactions=told,
         held_compactions=_NO_HOOKS,

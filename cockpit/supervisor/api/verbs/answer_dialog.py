@@ -60,7 +60,9 @@ class AnswerHandler:
         """Answer the dialog with this identity."""
         text = dialogs.one_text_line(asked.text)
         if len(text) > LONGEST_TEXT:
-            raise BadUsage(f"The text is longer than {LONGEST_TEXT} characters")
+            raise BadUsage(
+                f"The text is longer than {LONGEST_TEXT} characters", hint="Write a shorter one."
+            )
         async with self._locks.hold(asked.name, "answering a dialog", patience=PATIENCE):
             agent = self._fleet.agent(asked.name)
             found = await self._wanted(agent, asked.dialog)
@@ -215,9 +217,9 @@ def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
     places = tuple(dict.fromkeys(number - 1 for number in numbers))
     most = len(seen.choices)
     if any(not 0 <= place < most for place in places):
-        raise BadUsage("No such choice", f"This dialog has the choices 1 to {most}.")
+        raise BadUsage("No such choice", hint=f"Give a number from 1 to {most}.")
     if len(places) != 1 and not seen.multiple:
-        raise BadUsage("Give one choice", f"This dialog has the choices 1 to {most}.")
+        raise BadUsage("This dialog takes one choice", hint=f"Give a number from 1 to {most}.")
     takes = seen.choices[places[0]].text if len(places) == 1 else "no"
     if text and takes == "no":
         raise BadUsage("This choice takes no text", hint="Choose one that takes a text.")
