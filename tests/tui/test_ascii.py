@@ -16,6 +16,8 @@ from cockpit.tui.terminal.ascii import ascii_only
         ("plain", "plain"),
         ("▌ 1 api", "> 1 api"),
         ("██████▏█┃", "######|#]"),
+        ("━━━━╸──┊─┃", "====---:-]"),
+        ("╍╍┿━ ╌╌╌", "%%|= ..."),
         ("◆ review", "! review"),
         ("╭──┬─╮│", "+--+-+|"),
         ("café naïve", "cafe naive"),

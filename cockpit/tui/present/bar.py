@@ -1,7 +1,7 @@
-"""The context bar as text: fill, a notch at each threshold, and where the CLI compacts.
+"""The context bar as text: a thin line, a tick at the act threshold, and where the CLI compacts.
 
 Without a token count, the bar is a dashed line, neither empty nor full; with an assumed window, the
-bar is hatched; with an old token count, the bar has the stale colour.
+filled part is dashed; with an old token count, the bar has the stale colour.
 """
 
 from __future__ import annotations
@@ -9,11 +9,15 @@ from __future__ import annotations
 from cockpit.tui.present.span import Span, merged
 from cockpit.wire.status import ContextStatus
 
-EIGHTHS = " ▏▎▍▌▋▊▉█"
-NOTCH = "▏"
+FILL = "━"
+HALF = "╸"
+TRACK = "─"
+TICK = "┊"
+PASSED = "┿"
+"""The tick inside the filled part."""
 COMPACTS = "┃"
 UNKNOWN = "╌"
-HATCHED = "▒"
+ASSUMED = "╍"
 
 
 def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> list[Span]:
@@ -22,52 +26,25 @@ def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> l
         return []
     if context.tokens is None or not context.window:
         return [Span(UNKNOWN * width, "bar-unknown")]
-    share = context.tokens / context.window
-    eighths = min(round(share * width * 8), width * 8)
+    halves = min(round(context.tokens / context.window * width * 2), width * 2)
     if context.tokens:
-        eighths = max(eighths, 1)
+        halves = max(halves, 1)
     band = "stale" if stale else context.band
-    fill = HATCHED if context.confidence == "assumed" else EIGHTHS[8]
-    notches = _notches(context, width)
+    fill = ASSUMED if context.confidence == "assumed" else FILL
+    tick = _cell(context.marks.act, context.window, width)
     end = _cell(context.compacts_at, context.window, width)
-    return merged([_part(cell, eighths, fill, band, notches, end) for cell in range(width)])
+    return merged([_part(cell, halves - cell * 2, fill, band, tick, end) for cell in range(width)])
 
 
-def _part(
-    cell: int, eighths: int, fill: str, band: str, notches: dict[int, str], end: int | None
-) -> Span:
-    filled = eighths - cell * 8
+def _part(cell: int, filled: int, fill: str, band: str, tick: int | None, end: int | None) -> Span:
+    """Return one cell; `filled` is how many halves of this cell and those after it are filled."""
     if cell == end:
-        return Span(COMPACTS, f"bar-{band}-end" if filled >= 8 else "bar-end")
-    if filled >= 8:
-        notched = cell in notches and fill == EIGHTHS[8]
-        return Span(NOTCH, f"bar-{band}-notch") if notched else Span(fill, f"bar-{band}")
-    void = end is not None and cell > end
-    if filled > 0:
-        return Span(EIGHTHS[filled] if fill == EIGHTHS[8] else fill, f"bar-{band}")
-    if void:
-        return Span(" ")
-    return Span(NOTCH, f"bar-track-{notches[cell]}") if cell in notches else Span(" ", "bar-track")
-
-
-def _notches(context: ContextStatus, width: int) -> dict[int, str]:
-    """Return the cells with a threshold at their left edge.
-
-    If two thresholds are in one cell, returns the higher one.
-    """
-    marks = context.marks
-    window = context.window or 1
-    cells: dict[int, str] = {}
-    for name, at in (
-        ("notice", marks.notice),
-        ("warn", marks.warn),
-        ("act", marks.act),
-        ("force", marks.force),
-    ):
-        cell = _cell(at, window, width)
-        if cell is not None:
-            cells[cell] = name
-    return cells
+        return Span(COMPACTS, f"bar-{band}" if filled >= 1 else "bar-end")
+    if cell == tick:
+        return Span(PASSED, f"bar-{band}") if filled >= 1 else Span(TICK, "bar-act-tick")
+    if filled >= 1:
+        return Span(fill if filled >= 2 or fill == ASSUMED else HALF, f"bar-{band}")
+    return Span(" ") if end is not None and cell > end else Span(TRACK, "bar-track")
 
 
 def _cell(at: int | None, window: int, width: int) -> int | None:

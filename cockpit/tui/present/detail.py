@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
 from rich.cells import cell_len
 
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
+from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import look_of
 from cockpit.wire.status import AgentStatus
 
 
-def rule(agent: AgentStatus | None, width: int, home: str = "") -> list[Span]:
-    """Return a line with the agent's name, model, mode, branch and path; no part is cut."""
+def rule(
+    agent: AgentStatus | None, width: int, home: str = "", *, framed: bool = False
+) -> list[Span]:
+    """Return a line with the agent's name, context, session, model, mode, branch and path.
+
+    No part is cut. With `framed`, the line is the top of a frame.
+    """
+    left, right = ("╭─", "╮") if framed else ("──", "─")
     if agent is None:
-        return [Span("─" * width, "rule")]
-    name = f" {safe_line(agent.name, LONGEST_NAME)} "
-    parts, room = _about(agent, home), width - 3 - cell_len(name)
-    while parts and cell_len("  ".join(parts)) >= room:
-        parts.pop()
-    about = f"{'  '.join(parts)} " if parts else ""
-    spans = [Span("──", "rule"), Span(name, "name"), Span(about, "muted")]
-    used = sum(cell_len(span.text) for span in spans)
-    if used > width:
-        return [Span(fit(name.strip(), width), "name")]
-    return merged([*spans, Span("─" * max(0, width - used), "rule")])
+        return [Span(left + "─" * (width - 3) + right if width > 3 else "─" * width, "rule")]
+    spans = [Span(left, "rule"), Span(f" {safe_line(agent.name, LONGEST_NAME)} ", "name")]
+    room = width - 1
+    if _length(spans) > width:
+        return [Span(fit(spans[1].text.strip(), width), "name")]
+    for part in _about(agent, home):
+        if _length(spans) + _length(part) + 1 > room:
+            break
+        spans += [*part[:-1], part[-1]._replace(text=f"{part[-1].text}  ")]
+    if spans[-1].text.endswith("  "):
+        spans[-1] = spans[-1]._replace(text=spans[-1].text[:-1])
+    used = _length(spans)
+    return merged([*spans, Span("─" * max(0, width - used - 1) + right[: width - used], "rule")])
 
 
-def _about(agent: AgentStatus, home: str) -> list[str]:
+def _length(spans: Sequence[Span]) -> int:
+    return sum(cell_len(span.text) for span in spans)
+
+
+def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
+    row = row_of(agent, heard_seconds=0.0, now=datetime.now(UTC))
+    band = f"band-{agent.context.band}"
+    reading = [Span(row.tokens, "tokens" if agent.context.tokens is not None else "muted")]
+    if row.band and row.band != "unknown":
+        reading.append(Span(f" {row.band}", band))
     place = short_path(agent.worktree or agent.directory, home)
     said = (agent.model or agent.runtime, agent.mode, agent.branch, place)
-    return [safe_line(part, 120) for part in said if part]
+    numbers = [
+        reading if row.tokens else [],
+        [Span(row.trend, "trend")] if row.trend else [],
+        [Span(row.turns.replace("left", "turns left"))] if row.turns and not row.stale else [],
+        [Span(f"session {row.chain.replace('/', ' of ').removesuffix(' of …')}", "muted")]
+        if row.chain
+        else [],
+    ]
+    return [part for part in numbers if part] + [
+        [Span(safe_line(part, 120), "muted")] for part in said if part
+    ]
 
 
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:

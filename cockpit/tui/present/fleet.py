@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from cockpit.core.plurals import counted
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
-from cockpit.tui.present.columns import GAP, LEAD, Column, Layout
+from cockpit.tui.present.columns import Column, Layout, gap
 from cockpit.tui.present.matching import match
 from cockpit.tui.present.row import Row
 from cockpit.tui.present.sorting import ordered
-from cockpit.tui.present.span import Span, fit, fit_words, merged
+from cockpit.tui.present.span import Span, fit, fit_words, merged, plain
 from cockpit.tui.present.states import GROUPS, Group, group_of
 from cockpit.wire.status import AgentStatus
 
-SORTED = "↓"
-"""Marks the title of the sort column."""
+QUIET = frozenset({"done", "stopped", "ended"})
+"""States of agents that do nothing any more; their rows are grey."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Heading:
     group: Group
     count: int
     first: bool
-    """Whether this heading is the first one, which also shows the column titles."""
+    """Whether this heading is the first one, which also shows the sort order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """The bottom of the frame around the list."""
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A sentence in place of the agents."""
 
@@ -57,7 +64,7 @@ class ElsewhereLine:
     count: int
 
 
-Line = Heading | AgentLine | Gap | Note | ElsewhereLine
+Line = Heading | AgentLine | Gap | Edge | Note | ElsewhereLine
 
 
 def lines_of(
@@ -88,28 +95,34 @@ def lines_of(
     return lines
 
 
-def heading_spans(heading: Heading, layout: Layout, sorted_by: str = "") -> list[Span]:
-    """Return the group's title and count; the first one also has the column titles that fit."""
+def heading_spans(heading: Heading, width: int, order: str = "", frame: str = "") -> list[Span]:
+    """Return the group's title and count in a rule of exactly `width` cells.
+
+    The first heading also has the sort order, if there is room for it. `frame` is the role of the
+    frame that the rule is a part of; empty without one.
+    """
+    group, role = heading.group, frame or "rule"
+    left, right = ("╭╮" if heading.first else "├┤") if frame else "──"
     title = [
-        Span(f"  {heading.group.title} ", f"group-{heading.group.key}"),
-        Span(str(heading.count), "muted"),
+        Span(f"{left} " if not frame else f"{left}─ ", role),
+        Span(group.title, f"group-{group.key}"),
+        Span(f" {heading.count} ", "muted"),
     ]
     used = sum(len(span.text) for span in title)
-    if not heading.first:
-        return [*title, Span(" " * max(0, layout.width - used))]
-    start = LEAD
-    titles: list[Span] = []
-    for column in layout.columns:
-        end = start + column.width
-        # A long group title shifts the column title to the right if there is room.
-        begin = start if start > used + 1 else used + 2
-        name = f"{column.title}{SORTED}" if column.key == sorted_by else column.title
-        if name and (begin == start or end - begin >= len(name)):
-            titles.append(Span(" " * (begin - used)))
-            titles.append(Span(fit(name, end - begin, right=column.right), "title"))
-            used = end
-        start = end + GAP
-    return merged([*title, *titles, Span(" " * max(0, layout.width - used))])
+    if width <= used:
+        return [Span(fit(plain(title), width), f"group-{group.key}")]
+    after = f" {order} " if heading.first and order else ""
+    room = width - used - len(after) - 2
+    if room < 1:
+        return merged([*title, Span("─" * (width - used - 1) + right, role)])
+    return merged([*title, Span("─" * room, role), Span(after, "muted"), Span(f"─{right}", role)])
+
+
+def framed(spans: list[Span], width: int, frame: str) -> list[Span]:
+    """Return a line between the sides of a frame, in exactly `width` cells."""
+    used = sum(cell_len(span.text) for span in spans)
+    filled = Span(" " * max(0, width - 2 - used))
+    return merged([Span("│", frame), *spans, filled, Span("│", frame)])
 
 
 def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool) -> list[Span]:
@@ -130,18 +143,17 @@ def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> 
     """Return one agent's row, exactly `layout.width` cells wide."""
     digit = str(place.number) if place.number <= 9 else " "
     spans = [Span("▌" if selected else " ", "cursor"), Span(f"{digit:>2} ", "number")]
-    for index, column in enumerate(layout.columns):
-        if index:
-            spans.append(Span(" " * GAP))
+    for column in layout.columns:
         if column.key == "name" and place.letters:
             cells = _matched_cell(row, column, place.letters)
         else:
             cells = _CELLS.get(column.key, _plain_cell)(row, column)
         spans += [_chosen(cell) for cell in cells] if selected else cells
-    if row.lost:
+        spans.append(Span(" " * gap(column.key)))
+    spans.pop()
+    if row.lost or row.look.word in QUIET:
         spans = [_faded(span) for span in spans]
-    used = LEAD + sum(column.width for column in layout.columns) + GAP * (len(layout.columns) - 1)
-    spans.append(Span(" " * max(0, layout.width - used)))
+    spans.append(Span(" " * max(0, layout.width - sum(cell_len(span.text) for span in spans))))
     return merged(spans)
 
 
@@ -150,8 +162,8 @@ def _chosen(span: Span) -> Span:
 
 
 def _faded(span: Span) -> Span:
-    """Return the span in grey, except the selection mark and the bar, which has its own colour."""
-    kept = span.role == "cursor" or span.role.startswith("bar")
+    """Return the span in grey, except the selection mark, the state and the bar's own colours."""
+    kept = span.role in ("cursor", "name-here") or span.role.startswith(("bar", "state"))
     return span if kept else span._replace(role="muted")
 
 
@@ -178,36 +190,33 @@ def _bar_cell(row: Row, column: Column) -> list[Span]:
 
 
 def _percent_cell(row: Row, column: Column) -> list[Span]:
-    return [Span(fit(row.percent, column.width, right=True), f"band-{row.context.band}")]
-
-
-def _band_cell(row: Row, column: Column) -> list[Span]:
-    return [Span(fit(row.band, column.width), f"band-{row.context.band}")]
-
-
-def _mark_cell(row: Row, column: Column) -> list[Span]:
-    return [Span(fit(row.mark, column.width), f"band-{row.context.band}")]
+    role = "stale" if row.stale else f"band-{row.context.band}"
+    return [Span(fit(row.percent, column.width, right=True), role)]
 
 
 def _state_cell(row: Row, column: Column) -> list[Span]:
-    text = fit(f"{row.look.glyph} {row.look.word}", column.width)
-    return [Span(text, f"state-{row.look.role}")]
+    return [Span(fit(row.look.glyph, column.width), f"state-{row.look.role}")]
 
 
 def _activity_cell(row: Row, column: Column) -> list[Span]:
-    return [Span(fit_words(row.activity, column.width), "activity")]
-
-
-def _turns_cell(row: Row, column: Column) -> list[Span]:
-    return [Span(fit(row.turns, column.width, right=True), "stale" if row.stale else "turns")]
+    """Return the state's word, the age of an old token count, and what the agent does."""
+    said = [
+        Span(f"{text}  ", role)
+        for text, role in (
+            (row.state, f"state-{row.look.role}"),
+            (row.turns if row.stale else "", "stale"),
+        )
+        if text
+    ]
+    used = sum(cell_len(span.text) for span in said)
+    if used >= column.width:
+        return [Span(fit(plain(said).rstrip(), column.width), said[0].role)]
+    return [*said, Span(fit_words(row.activity, column.width - used), "activity")]
 
 
 _CELLS: dict[str, Callable[[Row, Column], list[Span]]] = {
     "bar": _bar_cell,
     "percent": _percent_cell,
-    "band": _band_cell,
-    "mark": _mark_cell,
     "state": _state_cell,
     "activity": _activity_cell,
-    "turns": _turns_cell,
 }

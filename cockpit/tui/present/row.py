@@ -9,7 +9,7 @@ from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.cost import shown_cost
-from cockpit.tui.present.states import Look, last_known, look_of
+from cockpit.tui.present.states import Look, group_of, last_known, look_of
 from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs
 
@@ -18,8 +18,6 @@ STALE_AFTER = 120.0
 
 USING = frozenset({"working", "needs_you", "handing_off"})
 """States in which an agent uses its context: its turns left can change."""
-
-_MARKS = {"notice": "·", "warn": "!", "act": "!!", "force": "!!!"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +34,12 @@ class Row:
     percent: str
     band: str
     """The band's name; empty when calm."""
-    mark: str
-    """The band in at most three characters, for narrow screens."""
     trend: str
     """A sparkline of the session's token counts; empty with fewer than two."""
     turns: str
     chain: str
+    state: str
+    """The state's word, where the heading of its group does not say the same."""
     activity: str
     age: str
     cost: str
@@ -70,15 +68,20 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
         tokens="" if absent else _tokens(context),
         percent="" if absent else _percent(context),
         band="" if absent else _band(context),
-        mark=_MARKS.get(context.band, ""),
         trend=trend(context.trend, context.window),
         turns=_old(heard_seconds if age is None else age) if stale else _turns(agent),
         chain=_chain(agent),
+        state=_state(agent),
         activity=_doing(agent, now),
         age=_age(agent, now),
         cost=words.money(cost) if (cost := shown_cost(agent)) is not None else "",
         lost=lost,
     )
+
+
+def _state(agent: AgentStatus) -> str:
+    word = look_of(agent).word
+    return "" if word == group_of(agent).title else word
 
 
 def _doing(agent: AgentStatus, now: datetime) -> str:

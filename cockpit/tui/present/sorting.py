@@ -21,9 +21,6 @@ ORDERS: dict[str, str] = {
 }
 """The sort orders with their descriptions, in the order in which the sort key cycles."""
 
-COLUMN = {"context": "bar", "name": "name", "age": "age", "cost": "cost"}
-"""The column whose title has the sort mark, for each order."""
-
 
 def next_order(order: str) -> str:
     """Return the order after this one, cyclically; the first one for an unknown order."""

@@ -17,9 +17,11 @@ from textual.filter import LineFilter
 UNKNOWN = "?"
 
 _DRAWN = {
-    # the bar: fill, notch, compaction point, assumed window, unknown tokens
+    # the bar: fill, its end, the tick in it, an assumed window, unknown tokens
+    "━": "=", "╸": "-", "┿": "|", "╍": "%", "╌": ".",
+    # plots, and what else is drawn
     "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": ">", "▍": ".", "▎": ".", "▏": "|", "┃": "]",
-    "▒": "%", "░": ".", "▓": "#", "╌": "-", "▐": "|", "▀": "-", "▄": "_",
+    "▒": "%", "░": ".", "▓": "#", "▐": "|", "▀": "-", "▄": "_",
     # states
     "◆": "!", "◇": "!", "●": "*", "○": "o", "◌": ".", "»": ">", "«": "<", "✓": "v", "✔": "v",
     "×": "x", "✗": "x", "✘": "x", "·": ".", "•": "*", "⏺": "*", "■": "#", "□": "o",

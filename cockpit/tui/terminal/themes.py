@@ -77,9 +77,12 @@ def defaults(colours: Mapping[str, str]) -> dict[str, str]:
         "bar-unknown": quiet,
         "bar-track": _mixed(colours, "background", "foreground", 0.14),
         "bar-mark": quiet,
+        "bar-tick": _mixed(colours, "background", "warning", 0.55),
         "text-quiet": quiet,
         "line": _mixed(colours, "background", "foreground", 0.2),
+        "frame-here": _mixed(colours, "background", "accent", 0.6),
         "row-selected": _mixed(colours, "background", "accent", 0.2),
+        "row-needs": _mixed(colours, "background", "warning", 0.09),
         "pane-background": colours["background"],
     }
 

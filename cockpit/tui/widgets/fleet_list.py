@@ -14,22 +14,26 @@ from textual.message import Message
 from cockpit.tui.present.columns import Layout, layout
 from cockpit.tui.present.fleet import (
     AgentLine,
+    Edge,
     ElsewhereLine,
     Gap,
     Heading,
     Line,
     Note,
     elsewhere_spans,
+    framed,
     heading_spans,
     lines_of,
     row_spans,
 )
 from cockpit.tui.present.row import Row, row_of
-from cockpit.tui.present.sorting import COLUMN
+from cockpit.tui.present.sorting import ORDERS
 from cockpit.tui.present.span import Span
 from cockpit.tui.state.model import Model
 from cockpit.tui.widgets.lines import Lines, under
 
+ALARMING = frozenset({"needs", "failed"})
+"""Looks of rows that have a background of their own."""
 EMPTY = "No agents yet. Press n to start one."
 
 
@@ -79,6 +83,8 @@ class FleetList(Lines, can_focus=True):
         self.sort = "need"
         """The order inside the groups, one of `present.sorting.ORDERS`."""
         self._airy = False
+        self._framed = False
+        """Whether the list has a frame, if it has a group."""
         self._wants_elsewhere = False
 
     @property
@@ -97,18 +103,33 @@ class FleetList(Lines, can_focus=True):
         return [line.name for line in self._places if isinstance(line, AgentLine)]
 
     @property
+    def _order(self) -> str:
+        """The sort order in words; empty for the original one."""
+        return "" if self.sort == "need" else ORDERS.get(self.sort, "")
+
+    @property
+    def _has_frame(self) -> bool:
+        return self._framed and isinstance(self._places[0], Heading)
+
+    @property
+    def _inside(self) -> int:
+        """The width of a row."""
+        return max(0, self.size.width - 2 * self._has_frame)
+
+    @property
     def least(self) -> int:
         """Number of lines needed without empty lines between groups."""
         return max(1, sum(not isinstance(line, Gap) for line in self._places))
 
-    def give(self, lines: int) -> None:
-        """Add empty lines between groups if they fit into `lines`. Idempotent."""
+    def give(self, lines: int, *, framed: bool) -> None:
+        """Add empty lines between groups if they fit into `lines`, and a frame. Idempotent."""
+        was = (self._airy, self._framed)
         groups = sum(isinstance(line, Heading) for line in self._places)
-        airy = self.least + groups - 1 <= lines
-        if airy != self._airy:
-            self._airy = airy
-            if groups > 1:
-                self.show()
+        edges = sum(isinstance(line, Edge) for line in self._places)
+        self._framed = framed
+        self._airy = self.least - edges + framed + groups - 1 <= lines
+        if was != (self._airy, self._framed):
+            self.show()
 
     def outdated(self, name: str) -> None:
         """Rebuild this agent's row at the next `show`."""
@@ -141,6 +162,8 @@ class FleetList(Lines, can_focus=True):
         if self._has_elsewhere:
             gap = [Gap()] if self._airy else []
             self._places += [*gap, ElsewhereLine(self._model.elsewhere)]
+        if self._has_frame:
+            self._places.append(Edge())
         if len(self._places) != before:
             self.post_message(self.Grew(max(1, len(self._places))))
         return self._draw()
@@ -185,6 +208,8 @@ class FleetList(Lines, can_focus=True):
             return under(self.app, "row-selected")
         if isinstance(place, ElsewhereLine) and self.at_elsewhere:
             return under(self.app, "row-selected")
+        if isinstance(place, AgentLine) and self._rows[place.name].look.role in ALARMING:
+            return under(self.app, "row-needs")
         return None
 
     def resized(self) -> None:
@@ -212,20 +237,26 @@ class FleetList(Lines, can_focus=True):
         width = self.size.width
         if not width:
             return 0
-        self._layout = layout([self._rows[name] for name in self.names], width)
+        self._layout = layout([self._rows[name] for name in self.names], self._inside)
         return self.set_lines([self._spans(line) for line in self._places])
 
     def _spans(self, line: Line) -> list[Span]:
-        if isinstance(line, Gap):
-            return [Span(" " * self._layout.width)]
+        frame = ("frame-here" if self.has_focus else "frame") if self._has_frame else ""
+        width = self.size.width
+        if isinstance(line, Heading):
+            return heading_spans(line, width, self._order, frame)
+        if isinstance(line, Edge):
+            return [Span(f"╰{'─' * max(0, width - 2)}╯", frame)]
+        spans = self._contents(line)
+        return framed(spans, width, frame) if frame else spans
+
+    def _contents(self, line: Line) -> list[Span]:
         if isinstance(line, Note):
             return [Span(f"  {line.text}", "muted")]
         if isinstance(line, ElsewhereLine):
-            return elsewhere_spans(
-                line, self.size.width, self._open_key(), selected=self.at_elsewhere
-            )
-        if isinstance(line, Heading):
-            return heading_spans(line, self._layout, COLUMN.get(self.sort, ""))
+            return elsewhere_spans(line, self._inside, self._open_key(), selected=self.at_elsewhere)
+        if not isinstance(line, AgentLine):
+            return [Span(" " * self._inside)]
         row, selected = self._rows[line.name], line.name == self._model.selected
         made_of = (row, line, self._layout, selected)
         known = self._spans_of.get(line.name)
@@ -233,6 +264,12 @@ class FleetList(Lines, can_focus=True):
             spans = row_spans(row, line, self._layout, selected=selected)
             known = self._spans_of[line.name] = (made_of, spans)
         return known[1]
+
+    def on_focus(self) -> None:
+        self._draw()
+
+    def on_blur(self) -> None:
+        self._draw()
 
     def _line_of(self, name: str | None) -> int | None:
         for index, line in enumerate(self._places):

@@ -16,12 +16,12 @@ from cockpit.tui.terminal.contrast import legible
 
 BANDS = ("calm", "notice", "warn", "act", "force", "unknown")
 
-GROUNDS = ("background", "surface", "row-selected", "pane-background")
+GROUNDS = ("background", "surface", "row-selected", "row-needs", "pane-background")
 """Backgrounds on which text must be readable. Many of Textual's themes need adjusting."""
 
 _PLAIN = "foreground"
 
-_DRAWN = ("bar-", "plot-", "rule")
+_DRAWN = ("bar-", "plot-", "rule", "frame")
 """Prefixes of roles that draw lines and areas; their colours are not adjusted."""
 
 ROLES: dict[str, tuple[str, str, str]] = {
@@ -45,6 +45,8 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "brand": ("accent", "", "bold"),
     "key": ("accent", "", "bold"),
     "rule": ("line", "", ""),
+    "frame": ("line", "background", ""),
+    "frame-here": ("frame-here", "background", ""),
     "warning": ("warning", "", "bold"),
     "error": ("error", "", "bold"),
     "hunk": ("accent", "", ""),
@@ -65,19 +67,11 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "state-done": ("success", "", ""),
     "state-failed": ("error", "", "bold"),
     "state-muted": ("text-quiet", "", ""),
-    "bar-track": ("bar-mark", "bar-track", ""),
-    "bar-track-notice": ("bar-mark", "bar-track", ""),
-    "bar-track-warn": ("bar-mark", "bar-track", ""),
-    "bar-track-act": ("bar-act", "bar-track", ""),
-    "bar-track-force": ("bar-force", "bar-track", ""),
+    "bar-track": ("bar-track", "", ""),
+    "bar-act-tick": ("bar-tick", "", ""),
     "bar-end": ("bar-mark", "", ""),
-    "bar-stale": ("bar-unknown", "bar-track", ""),
-    "bar-stale-notch": ("background", "bar-unknown", ""),
-    "bar-stale-end": ("background", "bar-unknown", ""),
-    "bar-unknown": ("bar-unknown", "", ""),
-    **{f"bar-{band}": (f"bar-{band}", "bar-track", "") for band in BANDS[:-1]},
-    **{f"bar-{band}-notch": ("background", f"bar-{band}", "") for band in BANDS},
-    **{f"bar-{band}-end": ("background", f"bar-{band}", "") for band in BANDS},
+    "bar-stale": ("bar-unknown", "", ""),
+    **{f"bar-{band}": (f"bar-{band}", "", "") for band in BANDS},
     **{f"plot-{band}": (f"bar-{band}", "", "") for band in BANDS},
     "band-calm": (_PLAIN, "", ""),
     "band-notice": ("bar-notice", "", ""),

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cockpit.tui.present.bar import COMPACTS, HATCHED, NOTCH, UNKNOWN, context_bar
+from cockpit.tui.present.bar import (
+    ASSUMED,
+    COMPACTS,
+    FILL,
+    HALF,
+    PASSED,
+    TICK,
+    TRACK,
+    UNKNOWN,
+    context_bar,
+)
 from cockpit.tui.present.span import plain
 from cockpit.tui.widgets.roles import ROLES
 from cockpit.wire.status import ContextStatus, MarksStatus
@@ -26,18 +36,24 @@ def test_no_reading_is_drawn_as_none_and_neither_empty_nor_full() -> None:
 
 
 def test_half_of_the_window_fills_half_of_the_bar() -> None:
-    assert bar(100_000, marks=BARE, compacts_at=None) == "█" * 10 + " " * 10
+    assert bar(100_000, marks=BARE, compacts_at=None) == FILL * 10 + TRACK * 10
 
 
 def test_a_single_token_is_more_than_nothing() -> None:
-    assert bar(1, marks=BARE, compacts_at=None).startswith("▏")
-    assert bar(0, marks=BARE, compacts_at=None) == " " * 20
+    assert bar(1, marks=BARE, compacts_at=None).startswith(HALF)
+    assert bar(0, marks=BARE, compacts_at=None) == TRACK * 20
 
 
-def test_the_bands_are_notched_and_the_compaction_point_is_marked() -> None:
+def test_the_act_threshold_has_a_tick_and_the_compaction_point_is_marked() -> None:
     drawn = bar(0, 40)
-    assert [index for index, cell in enumerate(drawn) if cell == NOTCH] == [20, 24, 28, 29]
+    assert [index for index, cell in enumerate(drawn) if cell == TICK] == [28]
     assert drawn.index(COMPACTS) == 33
+
+
+def test_the_tick_is_still_seen_once_it_is_passed() -> None:
+    drawn = bar(149_000, 40)
+    assert drawn.index(PASSED) == 28
+    assert TICK not in drawn
 
 
 def test_there_is_no_track_beyond_the_compaction_point() -> None:
@@ -46,9 +62,9 @@ def test_there_is_no_track_beyond_the_compaction_point() -> None:
     assert not spans[-1].text.strip()
 
 
-def test_an_assumed_window_is_hatched() -> None:
-    assert HATCHED in bar(80_000, confidence="assumed")
-    assert "█" not in bar(80_000, confidence="assumed")
+def test_an_assumed_window_is_dashed() -> None:
+    assert ASSUMED in bar(80_000, confidence="assumed")
+    assert FILL not in bar(80_000, confidence="assumed")
 
 
 def test_an_old_reading_has_the_colour_of_old_things() -> None:

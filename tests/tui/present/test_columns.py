@@ -11,7 +11,7 @@ from cockpit.tui.present.columns import Layout, layout
 from cockpit.tui.present.fleet import AgentLine, Heading, heading_spans, lines_of, row_spans
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
-from tests.tui.scene import agent, context, fleet
+from tests.tui.scene import agent, fleet
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 
@@ -26,13 +26,10 @@ def keys(found: Layout) -> list[str]:
 
 def test_a_wide_screen_shows_everything() -> None:
     shown = keys(layout(rows(), 200))
-    assert shown == [
-        "name", "bar", "tokens", "percent", "band", "trend", "turns", "chain", "state", "activity",
-        "age", "cost",
-    ]  # fmt: skip
+    assert shown == ["state", "name", "bar", "percent", "activity", "age", "cost"]
 
 
-def test_the_name_the_bar_and_the_state_never_give_way() -> None:
+def test_the_state_the_name_and_the_bar_never_give_way() -> None:
     for width in range(20, 301):
         assert {"name", "bar", "state"} <= set(keys(layout(rows(), width)))
 
@@ -41,17 +38,37 @@ def test_what_an_agent_does_has_room_for_words_or_none() -> None:
     for width in range(20, 301):
         found = layout(rows(), width)
         for column in found.columns:
-            assert column.key != "activity" or column.width >= 16
-
-
-def test_the_word_of_the_band_leaves_its_mark_behind() -> None:
-    assert "mark" in keys(layout(rows(), 80))
-    assert "band" not in keys(layout(rows(), 80))
+            assert column.key != "activity" or column.width >= 12
 
 
 def test_a_narrower_screen_never_shows_more() -> None:
     counts = [len(keys(layout(rows(), width))) for width in range(30, 301)]
     assert counts == sorted(counts)
+
+
+def places(found: Layout) -> dict[str, tuple[int, int]]:
+    """Where each column starts, and how wide it is."""
+    start, places = 0, {}
+    for column in found.columns:
+        places[column.key] = (start, column.width)
+        start += column.width
+    return places
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160, 200])
+def test_the_bar_stands_where_it_stood_in_the_first_frame(width: int) -> None:
+    """Before anything is known of any agent, and once every column has something to show."""
+    first = [row_of(agent("a", "starting", None), heard_seconds=0, now=NOW)]
+    early, late = places(layout(first, width)), places(layout(rows(), width))
+    for key in ("state", "name", "bar", "percent"):
+        assert early[key] == late[key]
+
+
+def test_the_bar_has_16_to_32_cells_by_the_width_of_the_terminal() -> None:
+    widths = [places(layout(rows(), width))["bar"][1] for width in range(40, 301)]
+    assert widths == sorted(widths)
+    assert (widths[0], widths[-1]) == (16, 32)
+    assert places(layout(rows(), 80))["bar"][1] == 16
 
 
 @pytest.mark.parametrize("width", [*range(24, 64), 80, 100, 120, 121, 180, 200, 300])
@@ -64,7 +81,7 @@ def test_every_line_is_exactly_as_wide_as_the_screen(width: int) -> None:
     found = layout(list(made.values()), width)
     for line in lines_of(agents.values()):
         if isinstance(line, Heading):
-            spans = heading_spans(line, found)
+            spans = heading_spans(line, found.width)
         elif isinstance(line, AgentLine):
             spans = row_spans(made[line.name], line, found, selected=False)
         assert cell_len(plain(spans)) == width, plain(spans)
@@ -72,16 +89,6 @@ def test_every_line_is_exactly_as_wide_as_the_screen(width: int) -> None:
 
 def test_nobody_to_show_is_no_trouble() -> None:
     assert layout([], 80).width == 80
-
-
-def test_the_trend_is_there_where_there_is_room_and_goes_first() -> None:
-    told = context(60_000, trend=[20_000, 40_000, 60_000])
-    shown = [row_of(agent("api", context=told, activity="Edit"), heard_seconds=0, now=NOW)]
-    assert shown[0].trend == "▁▂▃"
-    assert "trend" in [column.key for column in layout(shown, 160).columns]
-    assert "trend" not in [column.key for column in layout(shown, 70).columns]
-    unknown = [row_of(agent("api", tokens=None), heard_seconds=0, now=NOW)]
-    assert "trend" not in [column.key for column in layout(unknown, 160).columns]
 
 
 def test_a_hook_that_failed_is_said_before_what_the_agent_does() -> None:

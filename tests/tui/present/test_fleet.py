@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from cockpit.tui.present.columns import layout
-from cockpit.tui.present.fleet import AgentLine, Gap, Heading, heading_spans, lines_of
+from cockpit.tui.present.fleet import AgentLine, Gap, Heading, heading_spans, lines_of, row_spans
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import GROUPS, Look, look_of
@@ -153,18 +154,56 @@ def test_no_foreign_text_reaches_a_row_with_control_characters(text: str) -> Non
     assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in made.activity)
 
 
-@pytest.mark.parametrize("width", [80, 100, 140])
-def test_a_long_title_of_a_group_leaves_the_columns_theirs(width: int) -> None:
-    handoff = HandoffStatus(id="1", reason="manual", phase="confirming", since="")
-    agents = [agent("api", "handing_off", handoff=handoff, activity="Edit src/auth.py")]
-    columns = layout([row(one) for one in agents], width)
-    first = lines_of(agents)[0]
+@pytest.mark.parametrize("width", [*range(1, 40), 80, 140])
+@pytest.mark.parametrize("frame", ["", "frame"])
+def test_a_heading_is_a_rule_of_the_whole_width(width: int, frame: str) -> None:
+    first = lines_of([agent("api", "handing_off")])[0]
     assert isinstance(first, Heading)
+    line = plain(heading_spans(first, width, "fullest first", frame))
+    assert cell_len(line) == width
+    if width > 25:
+        assert "handing off 1 ─" in line
+        assert line[0] == ("╭" if frame else "─")
+        assert line[-1] == ("╮" if frame else "─")
 
-    line = plain(heading_spans(first, columns))
 
-    assert len(line) == width
-    assert line.split()[:5] == ["handing", "off", "1", "context", "tokens"]
+def test_a_state_that_the_heading_says_is_not_said_again() -> None:
+    assert row(agent("x")).state == ""
+    assert row(agent("x", "done")).state == ""
+    assert row(agent("x", "starting")).state == "starting"
+    asked = agent("x", "needs_you", needs=Needs(kind="permission", detail="Bash"))
+    assert row(asked).state == "permission"
+
+
+def said(one: AgentStatus, heard: float = 0.0, width: int = 100) -> str:
+    shown = row(one, heard)
+    place = AgentLine(one.name, 1)
+    return plain(row_spans(shown, place, layout([shown], width), selected=False))
+
+
+def test_a_row_shows_state_name_bar_percentage_and_what_the_agent_does_in_this_order() -> None:
+    asked = agent(
+        "api", "needs_you", 100_000, needs=Needs(kind="review", detail="-"), chain_cost_usd=1.5
+    )
+    parts = said(asked).split()
+    assert parts[:3] == ["1", "◆", "api"]
+    assert parts[4:] == ["50%", "review", "document", "ready", "$1.50"]
+
+
+def test_an_old_reading_says_its_age_in_the_row() -> None:
+    assert "5m old" in said(agent("x", activity="Bash pytest"), heard=300)
+    assert "old" not in said(agent("x", activity="Bash pytest"), heard=60)
+
+
+def roles(one: AgentStatus) -> set[str]:
+    shown = row(one)
+    place = AgentLine(one.name, 1)
+    return {span.role for span in row_spans(shown, place, layout([shown], 100), selected=False)}
+
+
+def test_the_row_of_an_agent_that_is_done_is_grey() -> None:
+    assert "name" not in roles(agent("x", "done"))
+    assert "name" in roles(agent("x", "idle"))
 
 
 def test_groups_stand_apart_where_there_is_room_and_keep_their_numbers() -> None:

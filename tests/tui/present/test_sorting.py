@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
+from rich.cells import cell_len
 
-from cockpit.tui.present.columns import layout
 from cockpit.tui.present.fleet import AgentLine, Heading, heading_spans, lines_of
-from cockpit.tui.present.row import row_of
-from cockpit.tui.present.sorting import COLUMN, ORDERS, next_order, ordered
+from cockpit.tui.present.sorting import ORDERS, next_order, ordered
 from cockpit.tui.present.span import plain
 from tests.tui.scene import agent
 
@@ -52,11 +49,9 @@ def test_who_needs_the_pilot_stays_first_in_every_order() -> None:
         assert len(places) == 5
 
 
-def test_the_column_that_is_sorted_by_says_so() -> None:
-    rows = [row_of(one, heard_seconds=0, now=datetime.now(UTC)) for one in AGENTS]
-    heading = next(line for line in lines_of(AGENTS) if isinstance(line, Heading))
-    for column, title in (("bar", "context↓"), ("cost", "cost↓"), ("", "context")):
-        said = plain(heading_spans(heading, layout(rows, 160), column))
-        assert title in said
-        assert said.count("↓") == bool(column)
-    assert set(COLUMN) < set(ORDERS)
+def test_the_first_heading_says_the_order() -> None:
+    first = next(line for line in lines_of(AGENTS) if isinstance(line, Heading))
+    assert "fullest first" in plain(heading_spans(first, 80, ORDERS["context"]))
+    assert "first" not in plain(heading_spans(first, 80))
+    for width in range(1, 80):
+        assert cell_len(plain(heading_spans(first, width, ORDERS["context"]))) == width

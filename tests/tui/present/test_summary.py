@@ -75,13 +75,24 @@ def test_the_rule_is_exactly_as_wide_as_the_screen(width: int) -> None:
     assert cell_len(plain(rule(agent("api"), width))) == width
 
 
-@pytest.mark.parametrize("width", range(12, 120))
-def test_no_part_of_the_rule_is_cut(width: int) -> None:
+@pytest.mark.parametrize("width", range(12, 160))
+@pytest.mark.parametrize("framed", [True, False])
+def test_no_part_of_the_rule_is_cut(width: int, framed: bool) -> None:
     one = next(agent for agent in fleet() if agent.name == "api")
-    said = plain(rule(one, width)).strip("─ ")
-    whole = plain(rule(one, 200)).strip("─ ")
+    said = plain(rule(one, width, framed=framed))
+    assert cell_len(said) == width
+    said = said.strip("─╭╮ ")
+    whole = plain(rule(one, 300)).strip("─ ")
     assert whole.startswith(said)
     assert whole[len(said) :][:2] in {"", "  "} or said == "api"
+
+
+def test_the_rule_says_what_the_row_leaves_out() -> None:
+    one = next(agent for agent in fleet() if agent.name == "api")
+    said = plain(rule(one, 160))
+    for words in ("142k/200k act", "11 turns left", "session 2 of 4", "agent/api/shop-14"):
+        assert words in said
+    assert "session 5 " in plain(rule(agent("x", session_number=5), 160))
 
 
 def test_the_rule_says_home_as_a_tilde() -> None:

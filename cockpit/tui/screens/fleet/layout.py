@@ -20,6 +20,8 @@ PACKED = 20
 """Lines below which the list gets its lines before the pane."""
 PANE_LEAST = 5
 """Minimum lines of a pane."""
+FRAMED = (90, 30)
+"""Columns and lines from which list and pane have frames."""
 USUAL = View()
 AROUND_PANE = 3
 """Lines for the name above the pane and for the reason why the agent waits."""
@@ -52,14 +54,17 @@ class PaneSplit:
         low = size.height < LOW and not beside and bool(screen.model.agents)
         screen.set_class(low, "-cramped")
         screen.set_class(not low and self._is_packed, "-packed")
+        framed = size.width >= FRAMED[0] and size.height >= FRAMED[1]
+        screen.set_class(framed, "-framed")
         height = max(0, size.height - 2)
+        list_lines = height if beside else max(3, self._lines_of_list(height))
         if beside:
             screen.fleet.styles.max_height = "100%"
             screen.left.styles.width = f"{self._memory.view.list_width}%"
         else:
-            screen.fleet.styles.max_height = max(3, self._lines_of_list(height))
+            screen.fleet.styles.max_height = list_lines
             screen.left.styles.width = "100%"
-        screen.fleet.give(height if beside else 0)
+        screen.fleet.give(list_lines, framed=framed)
         screen.follow_visible_pane()
 
     @property

@@ -78,7 +78,7 @@ class FleetScreen(Screen[None]):
         """Whether another screen covers this one, so that the pane is not streamed."""
         self.commands = Commands(self)
         self._summary = OneLine(self._summarise, id="summary")
-        self._rule = Divider(lambda width: rule(model.agent, width, ui.home), id="rule")
+        self._rule = Divider(self._say_rule, id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
         self._reported_version: str | None = None
@@ -96,9 +96,10 @@ class FleetScreen(Screen[None]):
                 yield self.feed
             with Vertical(id="right"):
                 yield self._rule
-                yield self._reason
-                yield self.pane
-                yield self.welcome
+                with Vertical(id="pane-frame"):
+                    yield self._reason
+                    yield self.pane
+                    yield self.welcome
         yield self._keys
 
     def on_mount(self) -> None:
@@ -292,6 +293,9 @@ class FleetScreen(Screen[None]):
         agent = self.model.agents.get(self._looking_at[0] or "")
         task = partial(look, self.client, agent, self.pane, self.ui.pace)
         in_background(self, task, group="pane", exclusive=True)
+
+    def _say_rule(self, width: int) -> list[Any]:
+        return rule(self.model.agent, width, self.ui.home, framed=self.has_class("-framed"))
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model
