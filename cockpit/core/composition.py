@@ -7,9 +7,11 @@ structure of the document.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cockpit.core import front_matter
+from cockpit.core.chain_memory import DECISIONS, Statement, with_dropped
 from cockpit.core.claimed_files import claimed_files, mark_files
 from cockpit.core.document import (
     LARGEST,
@@ -47,6 +49,10 @@ KNOWN_TO_US = "### Known to cockpit"
 """The heading above cockpit's lines in Background Work. Renewing the facts replaces these lines."""
 FROM_BEFORE = "### From the Previous Session"
 NONE_STATED = "None stated."
+HOW_TO_REVOKE = (
+    "Decisions and constraints hold for all sessions of the job. Repeat them in your own handoff "
+    "document; to revoke one, write a line that begins with `Revoked:` and repeats it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ def compose(
     redactor: Redactor | None = None,
     links: Links | None = None,
     other_cli: str = "",
+    missing: Sequence[Statement] = (),
 ) -> str:
     """Build the whole document from a writer's draft and the known facts. Never fails.
 
@@ -80,6 +87,7 @@ def compose(
     `validate`, apart from problems with `mends`, the result passes `validate(complete=True)`.
 
     `other_cli` tells the successor that it runs in another CLI; see `tool_names.change_of_cli`.
+    `missing` are the chain's decisions and constraints that the draft leaves out; they are added.
 
     To renew the facts of a whole document, pass the document as the draft. Its text by the writer
     and the user is kept.
@@ -113,6 +121,9 @@ def compose(
             view, body_of.get("Instructions for the Successor", ""), other_cli
         ),
     }
+    for title, statements in _by_section(missing):
+        kept = [replace(each, text=cleaner.clean(each.text)) for each in statements]
+        sections[title] = with_dropped(sections[title], kept)
     request = next((text for text in (goal, facts.goal, document.goal) if text is not None), "")
     return _assembled(front, cleaner.clean(request), sections, body_of.get(OTHER_NOTES))
 
@@ -157,6 +168,15 @@ class _Cleaner:
 
     def _commits(self, commits: tuple[CommitMade, ...]) -> tuple[CommitMade, ...]:
         return tuple(replace(made, subject=self.clean(made.subject)) for made in commits)
+
+
+def _by_section(missing: Sequence[Statement]) -> list[tuple[str, list[Statement]]]:
+    """Return the statements by section; without a section for constraints, all as decisions."""
+    found: dict[str, list[Statement]] = {}
+    for statement in missing:
+        title = statement.section if statement.section in SECTIONS else DECISIONS
+        found.setdefault(title, []).append(statement)
+    return list(found.items())
 
 
 def _writers_sections(document: Document) -> list[tuple[str, str]]:
@@ -316,6 +336,7 @@ def _first_actions(git: GitView) -> tuple[str, ...]:
         "previous session.",
         "Read Background Work before you start a subagent or a background task again.",
         "Do not repeat finished work, or anything that did not work.",
+        HOW_TO_REVOKE,
         "Continue with the first of the Next Steps.",
     )
 

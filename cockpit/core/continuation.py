@@ -20,6 +20,8 @@ _GOAL_NOTE = "The goal of the job, as originally requested"
 _QUOTED_GOAL = re.compile(
     rf"^{_GOAL_NOTE}(?: \([^()\n]{{1,100}}\))?:\n\n(`{{3,}})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
 )
+MOST_STANDING = 30
+"""Maximum decisions and constraints in a continuation."""
 _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
 """Matches a CLI command such as `/compact`, but not a path, which has a second slash."""
 
@@ -46,6 +48,9 @@ class Succession:
     """The tools of the new session."""
     previous_tools: ToolNames | None = None
     """The tools of the previous session, if it ran in another CLI."""
+    standing: tuple[str, ...] = ()
+    """Decisions and constraints of earlier sessions that hold and are not in the document, each
+    with its session in parentheses."""
     marker: str | None = None
     """The line to print when the whole job is done; None if there is none."""
 
@@ -67,6 +72,7 @@ def continuation(succession: Succession) -> str:
         f"{succession.tools.read}:\n{succession.document}",
         _goal(succession.goal),
         _first_step(succession),
+        _standing(succession.standing),
         _instructions(succession),
         _change_of_cli(succession),
     ]
@@ -109,6 +115,16 @@ def _first_step(succession: Succession) -> str:
     if not text or (succession.previous_tools is not None and _CLI_COMMAND.search(text)):
         return ""  # a command of the previous CLI would be an unknown one here
     return f"The first step in the document:\n\n{fenced(text, '')}"
+
+
+def _standing(statements: tuple[str, ...]) -> str:
+    if not statements:
+        return ""
+    lines = [f"- {one_line(text, LONGEST_STEP)}" for text in statements[:MOST_STANDING]]
+    if len(statements) > MOST_STANDING:
+        lines.append(f"- … and {len(statements) - MOST_STANDING} more in the earlier documents")
+    quoted = fenced("\n".join(lines), "")
+    return f"Earlier sessions of the job decided this too, and no document revoked it:\n\n{quoted}"
 
 
 def _change_of_cli(succession: Succession) -> str:

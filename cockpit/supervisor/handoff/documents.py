@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from cockpit.adapters.documents.template import apply_template
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
-from cockpit.core import composition, document
+from cockpit.core import chain_memory, composition, document
 from cockpit.core.bands import Band
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.errors import Failed
@@ -35,6 +35,7 @@ from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import task_text, with_background_status
+from cockpit.supervisor.agents.chain_documents import documents_before
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.ownership import given_document
@@ -116,7 +117,7 @@ class DocumentBuilder:
         held = await approved_text(self._dependencies, agent, approved)
         chosen = _writer(agent.handoff_record.writer)
         keep = chosen != "facts" or agent.progress.details.edited
-        text = await self._composed(agent, chosen, held if keep else None)
+        text = await self._composed(agent, chosen, held if keep else None, again=keep)
         problems = document.validate(text, complete=True)
         if problems:
             raise Failed("The updated document is not valid", "; ".join(map(str, problems)))
@@ -267,7 +268,10 @@ class DocumentBuilder:
         redactor = self._redactor(agent)
         return shortened(await asyncio.to_thread(lambda: redactor.redact(text).text), HOOK_ANSWER)
 
-    async def _composed(self, agent: Agent, writer: Writer, draft: str | None) -> str:
+    async def _composed(
+        self, agent: Agent, writer: Writer, draft: str | None, *, again: bool = False
+    ) -> str:
+        """Return the whole document; with `again`, `draft` is one whose facts are renewed."""
         goal = agent.job.prompt if agent.job else None
         facts = self.facts(agent)
         git = await self.git_view(agent, claimed_commits(draft) if draft else None)
@@ -276,6 +280,10 @@ class DocumentBuilder:
             found = await asyncio.to_thread(traces, agent.directory, git, files)
             git = replace(git, looked_for=found)
         text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
+        missing: tuple[chain_memory.Statement, ...] = ()
+        if not again:
+            text = chain_memory.as_own(text)
+            missing = await self._missing(agent, text)
         if agent.handoff_record is not None:
             agent.progress.note(replace(agent.progress.details, has_git=git.is_repository))
         previous, new = self._tools(agent)
@@ -293,8 +301,17 @@ class DocumentBuilder:
                 copy=self._copy(agent),
                 before_compaction=agent.session_state.compaction.kept_before,
             ),
+            missing=missing,
         )
         return await self._in_template(agent, composed)
+
+    async def _missing(self, agent: Agent, draft: str) -> tuple[chain_memory.Statement, ...]:
+        """Return the chain's decisions and constraints that a draft leaves out."""
+        session = self._old_session(agent)
+        if session is None:
+            return ()
+        memory = chain_memory.fold(await documents_before(self._dependencies, session))
+        return chain_memory.dropped(memory, document.read(draft))
 
     def _redactor(self, agent: Agent) -> Redactor:
         return redactor_of(self._dependencies.environment, agent)

@@ -16,12 +16,14 @@ from uuid import uuid4
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.config.same_paths import is_within, same_path
 from cockpit.core import document
+from cockpit.core.chain_memory import as_own, dropped, fold
 from cockpit.core.document import Document
 from cockpit.core.errors import BadUsage, CockpitError, NotNow
 from cockpit.core.exclusion import exclusion
 from cockpit.core.ids import AgentName, agent_name, suggested_name
 from cockpit.core.markdown import plain
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.chain_documents import documents_before
 from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.known_secrets import redactor_of
@@ -96,8 +98,13 @@ class Continuation:
             redactor = redactor_of(self._dependencies.environment, agent)
             clean = await asyncio.to_thread(lambda: redactor.redact(plain(text)).text)
             place = await self._within_reach(agent, path, clean)
-            left = document.read(clean)
-            inheritance = Inheritance(str(place), left.first_step)
+            left = document.read(as_own(clean))
+            standing = await self._standing(path, left)
+            inheritance = Inheritance(
+                str(place),
+                left.first_step,
+                tuple(redactor.redact(each).text for each in standing),
+            )
             await self._starter.start(agent, left.goal or "", inheritance=inheritance)
             await self._withdraw_notice(path, agent)
         except (CockpitError, OSError):
@@ -107,6 +114,18 @@ class Continuation:
         finally:
             agent.start.under_way = False
         return agent
+
+    async def _standing(self, path: Path, left: Document) -> list[str]:
+        """Return what earlier documents of the chain state and this one leaves out."""
+        named = self._dependencies.store.handoffs_named(str(path))
+        if not named:
+            return []
+        session = self._dependencies.store.session(named[-1].old_session)
+        if session is None:
+            return []
+        memory = fold(await documents_before(self._dependencies, session))
+        agent = named[-1].agent
+        return [f"{each.text} ({each.last.of(agent)})" for each in dropped(memory, left)]
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
         """Remove the notice about this document, wherever the notice is: a session continues it."""

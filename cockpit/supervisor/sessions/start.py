@@ -45,6 +45,8 @@ class Inheritance:
     document: str
     """Absolute path at which the agent can read the document."""
     first_step: str | None
+    standing: tuple[str, ...] = ()
+    """Decisions and constraints that hold and are not in the document; see `Succession`."""
 
 
 class Starter:
@@ -370,6 +372,7 @@ def _opening_prompt(
             document=inheritance.document,
             goal=text or None,
             first_step=inheritance.first_step,
+            standing=inheritance.standing,
             has_git=found.root is not None,
             branch=found.branch,
             marker=_marker(agent),

@@ -1,0 +1,222 @@
+"""The memory of a chain: the decisions and constraints that its documents stated and not revoked.
+
+Documents are folded in order. A statement holds until a later document revokes it in so many
+words: with a line that begins with `Revoked:`, or by striking the statement out. A document that
+only leaves a statement out does not revoke it; cockpit then adds the statement to that document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from cockpit.core.document import NOTHING, OTHER_NOTES, Document, says_nothing
+from cockpit.core.markdown import heading, marked_lines, one_line
+from cockpit.core.statements import LONGEST, Section, names, says, statements
+
+DECISIONS = "Key Decisions"
+CONSTRAINTS = "Constraints from the user"
+SECTIONS = (CONSTRAINTS, DECISIONS)
+"""The sections whose statements hold over a whole chain."""
+
+CARRIED = "### From Earlier Sessions"
+"""The heading above the statements that cockpit adds to a section."""
+WHY_CARRIED = (
+    "The document of this session left these out; cockpit added them. Each holds until a document "
+    "has a line that begins with `Revoked:` and repeats it."
+)
+MOST_CARRIED = 100
+"""Maximum statements that cockpit adds to one section."""
+
+_LABEL = re.compile(
+    r" \(dropped since (?:session (?P<number>\d{1,6})(?: of (?P<agent>[\w.-]{1,80}))?"
+    r"|an earlier session); added by cockpit\)\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A session of the chain."""
+
+    number: int = 0
+    """Position in its job, from 1; 0 if unknown."""
+    agent: str = ""
+    """The agent of an earlier job that this job continues; empty for this job."""
+
+    def of(self, agent: str) -> Place:
+        """Return the place as seen from a job that continues this agent's job."""
+        return replace(self, agent=self.agent or agent)
+
+    def __str__(self) -> str:
+        if not self.number:
+            return "an earlier session"
+        return f"session {self.number}" + (f" of {self.agent}" if self.agent else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A decision or a constraint."""
+
+    section: str
+    """One of `SECTIONS`."""
+    text: str
+    """As last stated."""
+    since: Place
+    """The session whose document first stated it."""
+    last: Place
+    """The session whose document last stated it."""
+
+    @property
+    def label(self) -> str:
+        """The mark behind the statement in a document that left it out."""
+        return f" (dropped since {self.last}; added by cockpit)"
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """A statement that a later document revoked."""
+
+    statement: Statement
+    by: Place
+    """The session whose document revoked it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainMemory:
+    """What the documents of a chain state together."""
+
+    standing: tuple[Statement, ...] = ()
+    """In the order in which they were first stated."""
+    revoked: tuple[Revoked, ...] = ()
+
+    def of(self, section: str) -> tuple[Statement, ...]:
+        return tuple(each for each in self.standing if each.section == section)
+
+
+@dataclass(slots=True)
+class _Folding:
+    standing: list[Statement] = field(default_factory=list)
+    revoked: list[Revoked] = field(default_factory=list)
+
+    def take(self, place: Place, document: Document) -> None:
+        for section, body in _bodies(document):
+            self._revoke(place, statements(_own(body)).revoked)
+            for statement in _carried(section, body):
+                if not any(says(each.text, statement.text) for each in self.standing):
+                    self.standing.append(statement)
+        for section, body in _bodies(document):
+            for text in statements(_own(body)).stated:
+                self._state(Statement(section, text, place, place))
+
+    def _revoke(self, place: Place, texts: Iterable[str]) -> None:
+        for text in texts:
+            found = names(text, [each.text for each in self.standing])
+            if found is not None:
+                self.revoked.append(Revoked(self.standing.pop(found), place))
+
+    def _state(self, new: Statement) -> None:
+        for at, known in enumerate(self.standing):
+            if says(new.text, known.text):
+                self.standing[at] = replace(known, text=new.text, last=new.last)
+                return
+        self.standing.append(new)
+
+
+def fold(documents: Iterable[tuple[Place, Document]]) -> ChainMemory:
+    """Return what holds after these documents, oldest first."""
+    folding = _Folding()
+    for place, document in documents:
+        folding.take(place, document)
+    return ChainMemory(tuple(folding.standing), tuple(folding.revoked))
+
+
+def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
+    """Return the statements that hold, and that the next document neither repeats nor revokes."""
+    after = _Folding(list(memory.standing))
+    own = [(section, statements(_own(body))) for section, body in _bodies(document)]
+    for _, found in own:
+        after._revoke(Place(), found.revoked)
+    said = [text for _, found in own for text in found.stated]
+    return tuple(
+        each for each in after.standing if not any(says(text, each.text) for text in said)
+    )
+
+
+def with_dropped(body: str, missing: Sequence[Statement]) -> str:
+    """Return a section with the statements that its document left out."""
+    own = "" if says_nothing(body) else body
+    shown = [f"- {_listed(each.text)}{each.label}" for each in missing[:MOST_CARRIED]]
+    if len(missing) > MOST_CARRIED:
+        shown.append(f"- … and {len(missing) - MOST_CARRIED} more, in the earlier documents")
+    added = "\n\n".join([CARRIED, WHY_CARRIED, "\n".join(shown)]) if shown else ""
+    return "\n\n".join(part for part in (own, added) if part) or NOTHING
+
+
+def as_own(text: str) -> str:
+    """Return a writer's draft without cockpit's marks: what the writer copied is its statement."""
+    if CARRIED not in text and "added by cockpit)" not in text:
+        return text
+    kept = [line for line in text.split("\n") if line.strip() not in (CARRIED, WHY_CARRIED)]
+    return "\n".join(_LABEL.sub("", line) for line in kept)
+
+
+def dropped_in(text: str) -> list[str]:
+    """Return for each line that cockpit added to a document where its statement last stood."""
+    found = (_LABEL.search(line) for line, is_code in marked_lines(text) if not is_code)
+    return [str(_place(match)) for match in found if match is not None]
+
+
+def marked(line: str, mark: str) -> str:
+    """Return a line that cockpit added with `mark` and the session, instead of the whole label."""
+    return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}", line)
+
+
+def _listed(text: str) -> str:
+    """Return a statement as one line of a list that opens no code block or HTML."""
+    line = re.sub("`{3,}|~{3,}", "`", one_line(text, LONGEST))
+    return f"&lt;{line[1:]}" if line.startswith("<") else line
+
+
+def _place(found: re.Match[str]) -> Place:
+    return Place(int(found["number"] or 0), found["agent"] or "")
+
+
+def _bodies(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield title and body of the sections, also where they are a part of the other notes."""
+    for section in SECTIONS:
+        for title, body in (*document.sections.items(), *document.others.items()):
+            if title.casefold() == section.casefold():
+                yield section, body
+            elif title == OTHER_NOTES:
+                yield section, _part(body, section)
+
+
+def _part(body: str, title: str) -> str:
+    """Return the text below a `###` heading; empty if there is none."""
+    kept: list[str] = []
+    inside = False
+    for line, is_code in marked_lines(body):
+        found = None if is_code else heading(line)
+        if found is not None and found[0] <= 3:
+            inside = found[1].casefold() == title.casefold()
+        elif inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _own(body: str) -> str:
+    """Return a section's body without the lines that cockpit added."""
+    kept = (line for line in body.split("\n") if _LABEL.search(line) is None)
+    return "\n".join(line for line in kept if line.strip() != WHY_CARRIED)
+
+
+def _carried(section: str, body: str) -> Iterator[Statement]:
+    """Yield the statements that cockpit added to a section."""
+    for line, is_code in marked_lines(body):
+        found = None if is_code else _LABEL.search(line)
+        if found is not None:
+            stated: Section = statements(line[: found.start()])
+            place = _place(found)
+            for text in stated.stated:
+                yield Statement(section, text, place, place)

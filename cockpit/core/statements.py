@@ -1,0 +1,185 @@
+"""Statements in a section of a document: a decision, a constraint, or the end of an earlier one.
+
+A statement is a list item or a paragraph. Two statements are compared by their words, cautiously:
+where it is not certain that both say the same, they count as different.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cockpit.core.claimed_files import Trace
+from cockpit.core.document import says_nothing
+from cockpit.core.markdown import heading, marked_lines, one_line, plain
+from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
+
+MOST = 200
+"""Maximum statements of one section."""
+LONGEST = 600
+"""Maximum characters of a statement."""
+
+_ITEM = re.compile(r"[ ]?(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_INDENTED = re.compile(r"(?: {2,}|\t)\S")
+_REVOKED = re.compile(
+    r"[\s*_]*revoked[*_]*[ \t]*(?:\([^()]{0,120}\))?[*_]*[ \t]*:[*_]*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_STRUCK = re.compile(r"[\s*_]*~~(.+?)~~[\s.,;:]*(.*)", re.DOTALL)
+_SOURCE = re.compile(
+    r"\((?:(?:the )?user\b|(?:in )?(?:turn|prompt|session)s? \d)[^()]{0,80}\)"
+    r"|^\s*(?:in )?(?:turn|prompt|session) \d{1,6}\s*[:,]",
+    re.IGNORECASE,
+)
+"""Where a statement is from, as in `(user, turn 41)`; no part of what it says."""
+_WORD = re.compile(r"\w+(?:[./:@+#_-]+\w+)*")
+_REASON = re.compile(
+    r"[,;]?\s+(?:because|so that|in order to|weil|damit|parce que|afin de)\b"
+    r"|[,;]\s+(?:since|da|car)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[.;:!?]\s|\s[(–—-]\s?|\(")
+_SMALL = frozenset(
+    "a an the is are was were be been being we i it its this that these those of will shall should "
+    "must do does please has have".split()
+)
+_NOT = "¬"
+_NEGATIONS = frozenset(
+    "not no never dont doesnt mustnt shouldnt wont cannot cant nicht nie niemals kein keine keinen "
+    "ne pas jamais".split()
+)
+_LIMITS = frozenset(
+    "only except unless instead until longer anymore rather but formerly previously used without "
+    "replaced replace superseded obsolete outdated reverted abandoned dropped changed wrong void "
+    "nur außer statt bis sauf".split()
+)
+"""Words after which a statement that begins in the same way may say something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The statements of a section, and what it revokes."""
+
+    stated: tuple[str, ...] = ()
+    revoked: tuple[str, ...] = ()
+    """The texts after `Revoked:` and those that are struck out."""
+
+
+def statements(body: str) -> Section:
+    """Return the statements of a section's body, and the revocations in it."""
+    stated: list[str] = []
+    revoked: list[str] = []
+    for lines in _items(body):
+        _read_item(lines, stated, revoked)
+    return Section(
+        tuple(list(dict.fromkeys(stated))[:MOST]), tuple(list(dict.fromkeys(revoked))[:MOST])
+    )
+
+
+def says(later: str, earlier: str) -> bool:
+    """Return whether a later statement still says what an earlier one said.
+
+    It does if it begins with the same words, in the same order, apart from articles and auxiliary
+    verbs, and has no other negation or limiting word. The reason of a statement can change.
+    """
+    if _begins_with(later, earlier):
+        return True
+    first, then = _without_reason(earlier), _without_reason(later)
+    return len(_words(first)) > 1 and _begins_with(then, first)
+
+
+def names(revocation: str, standing: Sequence[str]) -> int | None:
+    """Return which statement a revocation names, as an index; None if this is not certain.
+
+    The revocation begins with the words of the statement, or with the beginning of exactly one
+    statement.
+    """
+    said = _words(revocation)
+    whole = [
+        (len(words), at)
+        for at, text in enumerate(standing)
+        if (words := _words(_without_reason(text))) and said[: len(words)] == words
+    ]
+    if whole:
+        return max(whole)[1]
+    named = _words(_CLAUSE.split(_without_reason(revocation), maxsplit=1)[0])
+    if len(named) < 2:
+        return None
+    begun = [at for at, text in enumerate(standing) if _words(text)[: len(named)] == named]
+    return begun[0] if len(begun) == 1 else None
+
+
+def _items(body: str) -> list[list[str]]:
+    """Return the lines of each list item and paragraph; nested items belong to their item."""
+    found: list[list[str]] = []
+    is_open = after_gap = False
+    for line, is_code in marked_lines(plain(body)):
+        if is_code:
+            if is_open and not line.strip().startswith(("```", "~~~")):
+                found[-1].append(line.strip())
+            continue
+        if heading(line) is not None:
+            is_open = False
+        elif not line.strip():
+            after_gap = True
+            continue
+        elif is_open and (_INDENTED.match(line) or not (after_gap or _ITEM.match(line))):
+            found[-1].append(_ANY_ITEM.sub("", line, count=1).strip())
+        else:
+            found.append([_ANY_ITEM.sub("", line, count=1).strip()])
+            is_open = True
+        after_gap = False
+    return found
+
+
+def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
+    """Sort one item: a statement, or a revocation of what it names or of the text above it."""
+    kept: list[str] = []
+    ends = False
+    for line in lines:
+        found = _REVOKED.match(line)
+        if found is None:
+            kept.append(line)
+            continue
+        ends = ends or bool(kept)
+        if text := one_line(found[1].strip(" *_"), LONGEST):
+            revoked.append(text)
+    text = one_line(" ".join(kept), LONGEST)
+    if not text or says_nothing(text) or (text.endswith(":") and not ends):
+        return
+    struck = _STRUCK.match(text)
+    if struck is not None:
+        revoked.append(struck[1])
+        rest = struck[2].strip()
+        text = "" if rest.startswith(("(", "-", "–", "—")) or _REASON.match(f" {rest}") else rest
+    if ends:
+        revoked.append(text)
+    elif text:
+        stated.append(text)
+
+
+def _begins_with(later: str, earlier: str) -> bool:
+    first, then = _words(earlier), _words(later)
+    return bool(first) and then[: len(first)] == first and _limits(first) == _limits(then)
+
+
+def _limits(words: tuple[str, ...]) -> Counter[str]:
+    return Counter(word for word in words if word == _NOT or word in _LIMITS)
+
+
+def _without_reason(text: str) -> str:
+    return _REASON.split(text, maxsplit=1)[0]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    for mark in (VERIFIED, UNVERIFIED, *(trace.value for trace in Trace)):
+        text = text.replace(mark, "")
+    bare = unicodedata.normalize("NFKC", _SOURCE.sub("", text)).casefold()
+    found = _WORD.findall(bare.replace("'", "").replace("’", "").replace("_", " "))
+    return tuple(
+        _NOT if word in _NEGATIONS else word for word in found if word not in _SMALL
+    )

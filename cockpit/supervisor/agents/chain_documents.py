@@ -1,0 +1,105 @@
+"""Read the documents that led to a session: of its job, and of the jobs that its job continues.
+
+Only handoffs that a session followed count; a document that was refused or undone led nowhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from cockpit.adapters.documents.files import Documents
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.core import document
+from cockpit.core.chain_memory import ChainMemory, Place, fold
+from cockpit.core.document import Document
+from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.ids import JobId
+from cockpit.ports.records import HandoffRecord, SessionRecord
+from cockpit.supervisor.agents.document_reads import read_document
+from cockpit.supervisor.dependencies import Dependencies
+
+MOST = 200
+"""Maximum documents of one chain that are read, the newest ones. Each document also has what
+earlier ones stated, if it was written by a version of cockpit that adds it."""
+
+Left = tuple[Place, Document]
+
+
+async def documents_before(dependencies: Dependencies, session: SessionRecord) -> list[Left]:
+    """Return the documents of the sessions before this one, oldest first."""
+    found: list[Left] = []
+    current: SessionRecord | None = session
+    while current is not None and current.document and len(found) < MOST:
+        record = _handoff_before(dependencies, current, current.document)
+        text = await _text(dependencies, record, Path(current.document))
+        before = dependencies.store.session(record.old_session) if record else None
+        if text is not None:
+            read = document.read(text)
+            found.append((_place(session.job, record, before, read), read))
+        current = before
+    return found[::-1]
+
+
+async def memory_after(dependencies: Dependencies, record: HandoffRecord) -> ChainMemory:
+    """Return what holds after a handoff's document, with all documents before it."""
+    session = dependencies.store.session(record.old_session)
+    left = await documents_before(dependencies, session) if session is not None else []
+    path = Path(record.document) if record.document else None
+    text = await _text(dependencies, record, path)
+    if text is not None:
+        read = document.read(text)
+        left.append((_place(record.job, record, session, read), read))
+    return fold(left)
+
+
+def _handoff_before(
+    dependencies: Dependencies, session: SessionRecord, path: str
+) -> HandoffRecord | None:
+    """Return the handoff whose document the session was started with; None if unknown."""
+    store = dependencies.store
+    own = store.handoffs_of(session.job, session.previous) if session.previous else []
+    named = [each for each in own if each.new_session == session.id] or store.handoffs_named(path)
+    return next((each for each in reversed(named) if each.old_session != session.id), None)
+
+
+async def _text(
+    dependencies: Dependencies, record: HandoffRecord | None, path: Path | None
+) -> str | None:
+    """Return the text of a document, from cockpit's copy if there is one; None if unreadable."""
+    documents = dependencies.documents
+    if record is not None:
+        text = await asyncio.to_thread(_copied, documents, record)
+        if text is not None:
+            return text
+    if path is None:
+        return None
+    try:
+        return await read_document(dependencies, path, partial(documents.read_own, path))
+    except Hindered:
+        raise
+    except (CockpitError, OSError):
+        return None
+
+
+def _copied(documents: Documents, record: HandoffRecord) -> str | None:
+    named = Path(record.copy) if record.copy else None
+    for copy in (named, documents.copies.archived(record.id)):
+        if copy is not None and is_file(copy):
+            try:
+                return documents.read_own(copy)
+            except CockpitError:
+                continue
+    return None
+
+
+def _place(
+    job: JobId, record: HandoffRecord | None, session: SessionRecord | None, read: Document
+) -> Place:
+    front = read.front
+    number = session.number if session else front.number if front else 0
+    if record is not None:
+        return Place(number, "" if record.job == job else record.agent)
+    other = front is not None and front.job != job
+    return Place(number, front.agent if front is not None and other else "")
