@@ -138,9 +138,7 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
     for _, found in own:
         after._revoke(Place(), found.revoked)
     said = [text for _, found in own for text in found.stated]
-    return tuple(
-        each for each in after.standing if not any(says(text, each.text) for text in said)
-    )
+    return tuple(each for each in after.standing if not any(says(text, each.text) for text in said))
 
 
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:

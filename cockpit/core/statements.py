@@ -180,6 +180,4 @@ def _words(text: str) -> tuple[str, ...]:
         text = text.replace(mark, "")
     bare = unicodedata.normalize("NFKC", _SOURCE.sub("", text)).casefold()
     found = _WORD.findall(bare.replace("'", "").replace("’", "").replace("_", " "))
-    return tuple(
-        _NOT if word in _NEGATIONS else word for word in found if word not in _SMALL
-    )
+    return tuple(_NOT if word in _NEGATIONS else word for word in found if word not in _SMALL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,21 +49,21 @@ None.
 """
 
 
-def drafts(cockpit: Cockpit, *decisions: str) -> str:
-    """A command with which each session writes the next of these documents, the last one again."""
-    folder = cockpit.home / "drafts"
-    folder.mkdir()
-    for number, text in enumerate(decisions, 1):
-        (folder / f"{number}.md").write_text(DRAFT.format(decisions=text))
-    script = folder / "write.sh"
-    script.write_text(
-        f"cd {folder}\nn=$(($(cat count 2>/dev/null || echo 0) + 1))\n"
-        f'echo $n > count\n[ -f $n.md ] || n={len(decisions)}\ncat $n.md > "$1"\n'
-    )
-    return f"sh {script} $DRAFT"
+async def hand_off(cockpit: Cockpit, decisions: str, *, times: int = 0) -> None:
+    """Hand off with a document that has these decisions; wait for the end of that handoff."""
+    await cockpit.until(lambda row: row.activity and row.handoff is None)
+    given = cockpit.repository / "given.md"
+    given.write_text(DRAFT.format(decisions=decisions))
+    await cockpit.ask(Handoff(name="api", document=str(given)))
+    if times:
+        await cockpit.until(handed_off(times))
 
 
-def handed_off(times: int) -> object:
+def in_review(row: AgentStatus) -> bool:
+    return row.needs is not None and row.needs.kind == "review"
+
+
+def handed_off(times: int) -> Callable[[AgentStatus], object]:
     def is_over(row: AgentStatus) -> bool:
         return row.handoffs == times and row.handoff is None and row.pid is not None
 
@@ -80,71 +82,57 @@ def decided(path: Path) -> str:
 async def test_decisions_reach_every_later_session_until_one_revokes_them(
     cockpit: Cockpit,
 ) -> None:
-    draft = drafts(
-        cockpit,
-        "- Use SQLite, because it is one file\n- Never push to main",
-        "- Tabs, not spaces",
-        "- Tabs, not spaces\n- Revoked: Never push to main. The user allowed it.",
-    )
-    table = cockpit.agent(steps=500, step_tokens=100, draft=draft)
-    async with cockpit.flying(table):
+    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100)):
         await cockpit.start()
-        for times in (1, 2, 3):
-            await cockpit.until(lambda row: row.activity)
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(handed_off(times))  # type: ignore[arg-type]
-    first, second, third = papers(cockpit)
-    assert CARRIED not in first.read_text()
+        first = "- Use SQLite, because it is one file\n- Never push to main"
+        await hand_off(cockpit, first, times=1)
+        await hand_off(cockpit, "- Tabs, not spaces", times=2)
+        ends = "- Tabs, not spaces\n- Revoked: Never push to main. The user allowed it."
+        await hand_off(cockpit, ends, times=3)
+    one, two, three = papers(cockpit)
+    assert CARRIED not in one.read_text()
     lost = "(dropped since session 1; added by cockpit)"
-    assert f"- Never push to main {lost}" in decided(second)
-    assert f"- Use SQLite, because it is one file {lost}" in decided(second)
-    assert f"- Use SQLite, because it is one file {lost}" in decided(third)
-    assert f"Never push to main {lost}" not in decided(third)
-    assert document.validate(third.read_text(), complete=True) == []
+    assert f"- Never push to main {lost}" in decided(two)
+    assert f"- Use SQLite, because it is one file {lost}" in decided(two)
+    assert f"- Use SQLite, because it is one file {lost}" in decided(three)
+    assert f"Never push to main {lost}" not in decided(three)
+    assert document.validate(three.read_text(), complete=True) == []
 
 
 async def test_facts_without_a_model_carry_what_a_session_decided(cockpit: Cockpit) -> None:
     """The writer of facts knows no decisions: those of the chain are all that there are."""
-    draft = drafts(cockpit, "- Use SQLite", "nothing that is a document")
-    (cockpit.home / "drafts" / "2.md").write_text("No.\n")
-    more = '[agents.handoff]\ndeadline = "2s"'
-    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100, draft=draft, more=more)):
+    more = '[agents.handoff]\nwriters = ["facts"]'
+    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100, more=more)):
         await cockpit.start()
-        for times in (1, 2):
-            await cockpit.until(lambda row: row.activity)
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(handed_off(times))  # type: ignore[arg-type]
-    assert 'writer: "facts"' in papers(cockpit)[1].read_text()
-    assert "- Use SQLite (dropped since session 1; added by cockpit)" in decided(
-        papers(cockpit)[1]
-    )
-
-
-async def test_an_edit_in_the_review_is_kept_when_the_facts_are_renewed(cockpit: Cockpit) -> None:
-    """A line that the user takes out of the document does not come back into it."""
-    draft = drafts(cockpit, "- Use SQLite\n- Use uv", "- Tabs")
-    table = cockpit.agent(mode="prompt", steps=500, step_tokens=100, draft=draft)
-    async with cockpit.flying(table):
-        await cockpit.start()
+        await hand_off(cockpit, "- Use SQLite", times=1)
         await cockpit.until(lambda row: row.activity)
         await cockpit.ask(Handoff(name="api"))
-        await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
+        await cockpit.until(handed_off(2))
+    second = papers(cockpit)[1]
+    assert 'writer: "facts"' in second.read_text()
+    assert "- Use SQLite (dropped since session 1; added by cockpit)" in decided(second)
+
+
+async def test_what_the_user_takes_out_of_a_document_does_not_come_back_into_it(
+    cockpit: Cockpit,
+) -> None:
+    """The agent works during the review, so that the facts are renewed after the approval."""
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=500, step_tokens=100)):
+        await cockpit.start()
+        await hand_off(cockpit, "- Use SQLite\n- Use uv")
+        await cockpit.until(in_review)
         await cockpit.ask(Approve(name="api"))
-        await cockpit.until(handed_off(1))  # type: ignore[arg-type]
-        await cockpit.until(lambda row: row.activity)
-        await cockpit.ask(Handoff(name="api"))
-        row = await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
-        assert row.handoff is not None
+        await cockpit.until(handed_off(1))
+        await hand_off(cockpit, "- Tabs")
+        await cockpit.until(in_review)
         path = papers(cockpit)[-1]
         text = path.read_text()
         assert "- Use SQLite (dropped since session 1" in text
         edited = "\n".join(line for line in text.split("\n") if "Use SQLite (dropped" not in line)
         path.write_text(edited)
-        import hashlib
-
         sha256 = hashlib.sha256(edited.encode()).hexdigest()
         await cockpit.ask(Approve(name="api", sha256=sha256))
-        await cockpit.until(handed_off(2))  # type: ignore[arg-type]
+        await cockpit.until(handed_off(2))
     assert "Use SQLite" not in decided(path)
     assert "- Use uv (dropped since session 1; added by cockpit)" in decided(path)
 
@@ -152,26 +140,17 @@ async def test_an_edit_in_the_review_is_kept_when_the_facts_are_renewed(cockpit:
 async def test_a_new_job_from_a_document_keeps_what_the_chain_before_it_decided(
     cockpit: Cockpit,
 ) -> None:
-    draft = drafts(cockpit, "- Use SQLite", "- Tabs")
-    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100, draft=draft)):
+    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100)):
         await cockpit.start()
-        for times in (1, 2):
-            await cockpit.until(lambda row: row.activity)
-            await cockpit.ask(Handoff(name="api"))
-            await cockpit.until(handed_off(times))  # type: ignore[arg-type]
+        await hand_off(cockpit, "- Use SQLite", times=1)
+        await hand_off(cockpit, "- Tabs", times=2)
         await cockpit.ask(Stop(name="api"))
         left = papers(cockpit)[-1]
-        # A document of an earlier version has nothing that cockpit carried over.
-        old = left.read_text().replace(" (dropped since session 1; added by cockpit)", "")
-        old = "\n".join(line for line in old.split("\n") if line != "- Use SQLite")
-        left.write_text(old)
-        for copy in cockpit.places.handoffs.glob("*.md"):
-            if "- Tabs" in copy.read_text():
-                copy.write_text(old)
+        # In a document of an earlier version, cockpit added nothing.
+        added = "- Use SQLite (dropped since session 1; added by cockpit)"
+        left.write_text(left.read_text().replace(added, ""))
         done = await cockpit.ask(Continue(document=str(left)))
         row = await cockpit.until(lambda row: row.activity, str(done.name))
         (opening,) = cockpit.prompts(row)
         assert "- Use SQLite (session 1 of api)" in opening
         assert "- Tabs" not in opening
-
-        await cockpit.ask(Stop(name=str(done.name)))
