@@ -159,10 +159,22 @@ def as_own(text: str) -> str:
     return "\n".join(_LABEL.sub("", line) for line in kept)
 
 
-def dropped_in(text: str) -> list[str]:
-    """Return for each line that cockpit added to a document where its statement last stood."""
-    found = (_LABEL.search(line) for line, is_code in marked_lines(text) if not is_code)
-    return [str(_place(match)) for match in found if match is not None]
+def dropped_in(text: str) -> list[tuple[str, str]]:
+    """Return section and session of each statement that cockpit added to a document.
+
+    The session is the one whose document last had the statement.
+    """
+    found: list[tuple[str, str]] = []
+    section = ""
+    for line, is_code in marked_lines(text):
+        title, label = heading(line), _LABEL.search(line)
+        if is_code:
+            continue
+        if title is not None and title[0] == 2:
+            section = title[1]
+        elif label is not None:
+            found.append((section, str(_place(label))))
+    return found
 
 
 def marked(line: str, mark: str) -> str:

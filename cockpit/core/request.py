@@ -29,10 +29,10 @@ _BEGIN: dict[Occasion, str] = {
 
 EXACT = (
     "Be exact: name files with line numbers, give the reason for each decision, and say what did "
-    "not work and why, so that it is not tried again. Keep the decisions and the user's constraints "
-    "of earlier sessions; to revoke one, begin a line with `Revoked:` and repeat it. Begin Next "
-    "Steps with a command in backticks. Leave out passwords and keys. cockpit adds the original "
-    "request and the facts from git."
+    "not work and why, so that it is not tried again. Keep the decisions and user constraints of "
+    "earlier sessions; to revoke one, begin a line with `Revoked:` and repeat it. Begin Next Steps "
+    "with a command in backticks. Leave out passwords and keys. cockpit adds the original request "
+    "and the facts from git."
 )
 
 

@@ -43,21 +43,24 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.;:!?]\s|\s[(–—-]\s?|\(")
-_SMALL = frozenset(
+_SMALL = (
     "a an the is are was were be been being we i it its this that these those of will shall should "
-    "must do does please has have".split()
+    "must do does please has have"
 )
 _NOT = "¬"
-_NEGATIONS = frozenset(
+_NEGATIONS = (
     "not no never dont doesnt mustnt shouldnt wont cannot cant nicht nie niemals kein keine keinen "
-    "ne pas jamais".split()
+    "ne pas jamais"
 )
-_LIMITS = frozenset(
+_LIMITS = (
     "only except unless instead until longer anymore rather but formerly previously used without "
     "replaced replace superseded obsolete outdated reverted abandoned dropped changed wrong void "
-    "nur außer statt bis sauf".split()
+    "nur außer statt bis sauf"
 )
 """Words after which a statement that begins in the same way may say something else."""
+_SMALL_WORDS, _NEGATION_WORDS, _LIMIT_WORDS = (
+    frozenset(words.split()) for words in (_SMALL, _NEGATIONS, _LIMITS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ def _begins_with(later: str, earlier: str) -> bool:
 
 
 def _limits(words: tuple[str, ...]) -> Counter[str]:
-    return Counter(word for word in words if word == _NOT or word in _LIMITS)
+    return Counter(word for word in words if word == _NOT or word in _LIMIT_WORDS)
 
 
 def _without_reason(text: str) -> str:
@@ -180,4 +183,6 @@ def _words(text: str) -> tuple[str, ...]:
         text = text.replace(mark, "")
     bare = unicodedata.normalize("NFKC", _SOURCE.sub("", text)).casefold()
     found = _WORD.findall(bare.replace("'", "").replace("’", "").replace("_", " "))
-    return tuple(_NOT if word in _NEGATIONS else word for word in found if word not in _SMALL)
+    return tuple(
+        _NOT if word in _NEGATION_WORDS else word for word in found if word not in _SMALL_WORDS
+    )

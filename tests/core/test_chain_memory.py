@@ -167,7 +167,7 @@ def test_what_a_document_drops_is_added_with_the_session_in_which_it_stood() -> 
     body = with_dropped("- Tabs, not spaces\n- Use uv", missing)
     assert CARRIED in body
     assert "\n- Use SQLite (dropped since session 1; added by cockpit)" in body
-    assert chain_memory.dropped_in(body) == ["session 1"]
+    assert chain_memory.dropped_in(f"## Key Decisions\n{body}") == [("Key Decisions", "session 1")]
 
     # The next document is held against all of it, and cockpit's own words are no statement.
     after = chain(

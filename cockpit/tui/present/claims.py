@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from cockpit.core import chain_memory
 from cockpit.core.claimed_files import Trace
 from cockpit.core.markdown import marked_lines
 from cockpit.core.plurals import counted
@@ -28,6 +29,7 @@ _HASH = re.compile(
     r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
     rf"(?: ?(?P<said>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
 )
+_NOUNS = {chain_memory.CONSTRAINTS: "constraint"}
 _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
 
@@ -46,14 +48,22 @@ class CheckedDocument:
     """Number of named files that exist unchanged."""
     missing: int = 0
     """Number of named files that do not exist."""
+    dropped: tuple[tuple[str, str], ...] = ()
+    """Each decision and constraint that the writer left out and cockpit added: its section, and the
+    session whose document last had it."""
 
     @property
     def problems(self) -> str:
-        """The counts of claims that are wrong, in words; empty if there are none."""
-        return _in_words(
+        """What is wrong with the document, in words; empty if nothing is known to be."""
+        wrong = _in_words(
             (f"{NO} {{}} unknown to git", self.unknown, "commit"),
             (f"{NO} {{}} not found", self.missing, "file"),
         )
+        lost = [
+            f"{NO} {counted(many, _NOUNS.get(section, 'decision'))} dropped since {place}"
+            for (section, place), many in Counter(self.dropped).items()
+        ]
+        return ", ".join(filter(None, (wrong, *lost)))
 
     @property
     def others(self) -> str:
@@ -110,7 +120,10 @@ def check_claims(body: str) -> CheckedDocument:
             line = line.replace(trace.value, shown)
         return line
 
-    lines = [line if is_code else judged(line) for line, is_code in marked_lines(claims)]
+    lines = [
+        line if is_code else chain_memory.marked(judged(line), NO)
+        for line, is_code in marked_lines(claims)
+    ]
     return CheckedDocument(
         "\n".join(lines) + found + facts,
         known=len(known),
@@ -118,6 +131,7 @@ def check_claims(body: str) -> CheckedDocument:
         changed=traces[Trace.CHANGED],
         unchanged=traces[Trace.UNCHANGED],
         missing=traces[Trace.MISSING],
+        dropped=tuple(chain_memory.dropped_in(claims)),
     )
 
 

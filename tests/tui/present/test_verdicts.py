@@ -57,6 +57,24 @@ def test_what_it_came_to_is_counted_once_a_commit() -> None:
     assert str(check_claims(f"{files}\n{FACTS}")) == told
 
 
+def test_what_the_document_dropped_is_counted_and_marked() -> None:
+    body = (
+        "## Constraints from the user\n\n"
+        "- Never push (dropped since session 1; added by cockpit)\n\n"
+        "## Key Decisions\n\n- Use uv\n"
+        "- Use SQLite (dropped since session 2; added by cockpit)\n"
+        "- Tabs (dropped since session 2; added by cockpit)\n"
+        "```\n- code (dropped since session 3; added by cockpit)\n```\n"
+        "\n## Verified Facts\n\nNone.\n"
+    )
+    checked = check_claims(body)
+    assert checked.problems == (
+        "✗ 1 constraint dropped since session 1, ✗ 2 decisions dropped since session 2"
+    )
+    assert "- Use SQLite ✗ dropped since session 2\n" in checked.body
+    assert "- code (dropped since session 3; added by cockpit)" in checked.body
+
+
 def test_what_the_successor_is_told_stands_under_it_as_a_quotation() -> None:
     told = "Go on.\n\n## Not a heading of ours\n<b>"
     shown = with_continuation("## Goal\n\nx\n\n", told)
