@@ -30,6 +30,7 @@ from cockpit.cli.mcp import mcp
 from cockpit.cli.offline import demo, facts, keys, redact, usage
 from cockpit.cli.options import common_options, with_common_options
 from cockpit.cli.output import run_guarded
+from cockpit.cli.put_away import forget, rename
 from cockpit.cli.run import run_file
 from cockpit.cli.serve import serve
 from cockpit.cli.service import service
@@ -41,8 +42,9 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
-    demo, init, up, restart, down, start, adopt, stop, attach, send, answer, status, wait, run_file,
-    handoff, approve, refuse, snooze, done, undo, continue_, history, show, usage, facts,
+    demo, init, up, restart, down, start, adopt, stop, forget, rename, attach, send, answer, status,
+    wait, run_file, handoff, approve, refuse, snooze, done, undo, continue_, history, show, usage,
+    facts,
     redact, events, worktrees, doctor, config, hooks, keys,
     completion, dial_stdio, mcp, serve, api, service, setup,
 )  # fmt: skip

@@ -17,9 +17,12 @@ LOOK = "look"
 """The permission to read another agent's data. An agent may always read its own."""
 USER_ONLY = frozenset({"answer"})
 """Verbs that neither an agent nor a hook can use: a dialog asks what only the user may decide."""
-NEVER = USER_ONLY | {"load", "down", "adopt", "watch_session", "document_session"}
+NEVER = USER_ONLY | {
+    "load", "down", "adopt", "watch_session", "document_session", "forget", "rename",
+}  # fmt: skip
 """Verbs that no setting can allow an agent: load a configuration, end the supervisor, those for
-sessions that the user started, and those for the user only."""
+sessions that the user started, those that change the user's list of agents, and those for the user
+only."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -147,7 +150,9 @@ def refuse_unless_allowed(
     )
 
 
-_ABOUT_SESSIONS = {
+_WHOLE_PHRASES = {
+    "forget": "forget an agent",
+    "rename": "rename an agent",
     "adopt": "adopt a session",
     "watch_session": "watch a session",
     "document_session": "have a document of a session written",
@@ -155,8 +160,8 @@ _ABOUT_SESSIONS = {
 
 
 def _verb_phrase(verb: str, about: str) -> str:
-    if verb in _ABOUT_SESSIONS:
-        return _ABOUT_SESSIONS[verb]
+    if verb in _WHOLE_PHRASES:
+        return _WHOLE_PHRASES[verb]
     return {LOOK: "look at", "load": "load a configuration for"}.get(verb, f"use {verb} on") + (
         f" {about}"
     )

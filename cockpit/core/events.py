@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, get_args
 from cockpit.core.event_kinds import EventKind
 
 PlainKind = Literal[
-    "agent.company", "agent.found", "agent.not_started", "agent.not_understood",
+    "agent.company", "agent.forgotten", "agent.found", "agent.not_started", "agent.not_understood",
     "agent.prompt_not_read", "agent.warned", "compaction.not_kept", "facts.dropped",
     "handoff.edited", "handoff.held_back", "handoff.interrupted", "handoff.not_understood",
     "handoff.request_failed", "handoff.stalled", "handoff.template_failed", "loop.exhausted",
@@ -110,6 +110,13 @@ class AgentRegained:
     kind: ClassVar[EventKind] = "agent.regained"
     session: str | None
     pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRenamed:
+    kind: ClassVar[EventKind] = "agent.renamed"
+    before: str
+    """The name until now. The event is the agent's under its new name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,11 +368,12 @@ class WorktreeSetUp:
 
 Event = (
     AgentAdopting | AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained
-    | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed | CompactionKept
-    | ElsewhereCrossed | ElsewhereDocument | FactsGiven | HandoffAt | HandoffBegun | HandoffDocument
-    | HandoffOver | HandoffPutBack | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded
-    | HookSent | Plain | RunCompleted | SessionCleared | Unknown | VerbAsked | WorktreeLost
-    | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp | WriterFailed
+    | AgentRenamed | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed
+    | CompactionKept | ElsewhereCrossed | ElsewhereDocument | FactsGiven | HandoffAt | HandoffBegun
+    | HandoffDocument | HandoffOver | HandoffPutBack | HandoffUndone | HistoryRebuilt | HookDecided
+    | HookEnded | HookSent | Plain | RunCompleted | SessionCleared | Unknown | VerbAsked
+    | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp
+    | WriterFailed
 )  # fmt: skip
 
 
@@ -374,11 +382,11 @@ TYPES: dict[str, type[Any]] = {
         event.kind: event
         for event in (
             AgentAdopting, AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained,
-            AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed, CompactionKept,
-            ElsewhereCrossed, ElsewhereDocument, FactsGiven, HandoffBegun, HandoffDocument,
-            HandoffPutBack, HandoffUndone, HistoryRebuilt, HookDecided, RunCompleted,
-            SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved, WorktreeSetUp,
-            WriterFailed,
+            AgentRenamed, AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed,
+            CompactionKept, ElsewhereCrossed, ElsewhereDocument, FactsGiven, HandoffBegun,
+            HandoffDocument, HandoffPutBack, HandoffUndone, HistoryRebuilt, HookDecided,
+            RunCompleted, SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved,
+            WorktreeSetUp, WriterFailed,
         )
     },
     **dict.fromkeys(get_args(PlainKind), Plain),

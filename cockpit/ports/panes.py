@@ -143,6 +143,9 @@ class Panes(Protocol):
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
         """Delay keys typed into the pane, for this number of seconds. Raises `PaneGone`."""
 
+    async def relabel(self, pane: PaneId, label: str) -> None:
+        """Give the pane another label, and its window the same name. Raises `PaneGone`."""
+
     async def close(self, pane: PaneId) -> None:
         """Close a pane whose process has ended. Idempotent."""
 

@@ -15,6 +15,7 @@ from cockpit.supervisor.api.verbs.down import DownHandler
 from cockpit.supervisor.api.verbs.finish import FinishHandler
 from cockpit.supervisor.api.verbs.handoff import HandoffHandler
 from cockpit.supervisor.api.verbs.load import LoadHandler
+from cockpit.supervisor.api.verbs.put_away import PutAwayHandler
 from cockpit.supervisor.api.verbs.send import SendHandler
 from cockpit.supervisor.api.verbs.start import StartHandler
 from cockpit.supervisor.api.verbs.stop import StopHandler
@@ -29,11 +30,13 @@ from cockpit.wire.verbs import (
     DocumentSession,
     Down,
     Finish,
+    Forget,
     Handoff,
     Load,
     Plan,
     Refuse,
     RemoveWorktree,
+    Rename,
     Resume,
     Send,
     Snooze,
@@ -91,6 +94,15 @@ def performers(of: Supervisor, answer: AnswerHandler | None = None) -> Mapping[t
         stopper=of.stopper,
         life=of.life,
     )
+    put_away = PutAwayHandler(
+        dependencies=parts,
+        fleet=fleet,
+        sessions=of.sessions,
+        locks=of.locks,
+        life=of.life,
+        changed=changed,
+        forgotten=of.publisher.forgotten,
+    )
     return {
         Load: LoadHandler(fleet, of.automatic_starts, changed),
         Plan: of.planner.plan,
@@ -110,6 +122,8 @@ def performers(of: Supervisor, answer: AnswerHandler | None = None) -> Mapping[t
         WatchSession: of.elsewhere_watch.watch_session,
         DocumentSession: of.elsewhere_documents.write,
         Attach: AttachHandler(parts, fleet),
+        Forget: locked("being forgotten", put_away.forget),
+        Rename: put_away.rename,
         RemoveWorktree: of.worktrees.remove,
         Down: down,
     }

@@ -155,6 +155,22 @@ class Finish(Verb):
     name: str
 
 
+class Forget(Verb):
+    """Remove an ended agent from the list. Its history, documents and worktree stay."""
+
+    verb: ClassVar[str] = "forget"
+    name: str
+
+
+class Rename(Verb):
+    """Give an ended agent another name. Its history follows; worktree and branch keep theirs."""
+
+    verb: ClassVar[str] = "rename"
+    name: str
+    to: str
+    """The new name, in the form of `Start.name`, without a host."""
+
+
 class Undo(Verb):
     """Reopen the previous session."""
 
@@ -272,7 +288,8 @@ class RemoveWorktree(Verb):
 
 VERBS: tuple[type[Verb], ...] = (
     Start, Resume, Plan, Stop, Send, Answer, Handoff, Approve, Refuse, Snooze, Finish, Undo,
-    Continue, Down, Load, Attach, RemoveWorktree, Adopt, WatchSession, DocumentSession,
+    Continue, Down, Load, Attach, RemoveWorktree, Adopt, WatchSession, DocumentSession, Forget,
+    Rename,
 )  # fmt: skip
 
 

@@ -48,6 +48,8 @@ def test_the_summary_of_a_command_fits_its_line() -> None:
     ("typed", "request_", "body"),
     [
         (["stop", "api"], "stop", {"name": "api"}),
+        (["forget", "api"], "forget", {"name": "api"}),
+        (["rename", "api", "old-api"], "rename", {"name": "api", "to": "old-api"}),
         (["send", "api", "run", "the tests"], "send", {"name": "api", "text": "run the tests"}),
         (["send", "api", "--", "--flag; $(x)"], "send", {"name": "api", "text": "--flag; $(x)"}),
         (["approve", "api"], "approve", {"name": "api", "straight": False}),
@@ -206,6 +208,17 @@ def test_what_the_supervisor_refuses_is_the_exit_code(
     assert run(["stop", "api"]) == code
 
     assert capsys.readouterr().err == "cockpit: no\n  because\n  try\n"
+
+
+def test_each_of_several_agents_to_forget_is_answered(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = {"exit_code": 5, "title": "a is running", "detail": "", "hint": ""}
+    answering.say("POST /v1/forget", refusal, status=409)
+    assert run(["forget", "a", "b", "a"]) == 5
+    assert capsys.readouterr().err == "cockpit: a is running\n" * 2
+    assert run(["forget", "a", "No Name"]) == 2
+    assert answering.asked == [("POST /v1/forget", {"name": name}) for name in "ab"]
 
 
 def test_a_message_of_the_supervisor_is_printed_without_control_characters(

@@ -91,6 +91,7 @@ def test_what_must_be_said_stays_as_it_is() -> None:
         "snooze": {"name"}, "done": {"name"}, "undo": {"name"}, "continue": {"document"},
         "down": set(), "load": set(), "attach": {"name"}, "remove_worktree": {"tree"},
         "adopt": {"session"}, "watch_session": {"session"}, "document_session": {"session"},
+        "forget": {"name"}, "rename": {"name", "to"},
     }  # fmt: skip
 
 

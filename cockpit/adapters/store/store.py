@@ -121,6 +121,17 @@ class Store:
                 name,
             )
 
+    def rename_agent(self, old: AgentName, new: AgentName) -> None:
+        """Give an agent another name, in its row and in all that is recorded of it.
+
+        No agent has the new name. What an earlier agent of the new name did stays beside it.
+        """
+        with self.transaction():
+            self._run("delete from dialogs where agent = ?", new)
+            self._run("update seats set name = ? where name = ?", new, old)
+            for table in ("dialogs", "jobs", "sessions", "handoffs", "outgoing", "events"):
+                self._run(f"update {table} set agent = ? where agent = ?", new, old)
+
     # Jobs and sessions
 
     def add_job(self, job: JobRecord) -> None:

@@ -117,10 +117,7 @@ class Tmux:
     async def open(self, label: str, launch: Launch) -> Pane:
         """See `Panes.open`. Raises `BadUsage` for a label with other characters than letters,
         digits and `._:@/+-`."""
-        if not LABEL_PATTERN.fullmatch(label):
-            raise BadUsage(
-                f"{label!a} is not a valid pane label", hint="Use letters, digits, - and _."
-            )
+        _check_label(label)
         # On a thread: writes files, and searches a prompt of any size for secrets.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))
         name = label if NAME_PATTERN.fullmatch(label) else "agent"
@@ -208,6 +205,15 @@ class Tmux:
         check_pane(pane)
         again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]
         await self._ask(["select-pane", "-d", "-t", pane], again)
+
+    async def relabel(self, pane: PaneId, label: str) -> None:
+        """See `Panes.relabel`. Raises `BadUsage` as `open` does."""
+        check_pane(pane)
+        _check_label(label)
+        name = label if NAME_PATTERN.fullmatch(label) else "agent"
+        await self._ask(
+            ["set-option", "-p", "-t", pane, LABEL, label], ["rename-window", "-t", pane, name]
+        )
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane. Raises `PaneOccupied` while its process is running, which would only get a
@@ -316,6 +322,11 @@ def parsed(line: str) -> Pane:
         )
     except ValueError:
         raise PanesSilent("Unexpected answer of tmux", f"{line!a:.200}") from None
+
+
+def _check_label(label: str) -> None:
+    if not LABEL_PATTERN.fullmatch(label):
+        raise BadUsage(f"{label!a} is not a valid pane label", hint="Use letters, digits, - and _.")
 
 
 def check_pane(pane: PaneId) -> None:

@@ -11,6 +11,7 @@ import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -213,16 +214,19 @@ class Fleet:
 
     def _save(self, agent: Agent) -> None:
         """Save the agent's record, environment and hooks. Raises `Hindered` on a disk error."""
+        self._keep_files(agent.name, agent.settings)
+        self._dependencies.store.save_agent(agent.record)
+
+    def _keep_files(self, name: AgentName, settings: AgentSettings) -> None:
         try:
-            self._environments.keep(agent.name, agent.settings.env)
-            self._hooks.keep(agent.name, _hooks_of(agent.settings))
+            self._environments.keep(name, settings.env)
+            self._hooks.keep(name, _hooks_of(settings))
         except OSError as refused:
             raise Hindered(
-                f"Cannot save the environment of {agent.name}",
+                f"Cannot save the environment of {name}",
                 f"{self._dependencies.places.state}: {refused.strerror or refused}.",
                 "Check whether the disk is full.",
             ) from refused
-        self._dependencies.store.save_agent(agent.record)
 
     def forget(self, agent: Agent) -> None:
         """Remove an agent that has no session, and its job.
@@ -234,6 +238,40 @@ class Fleet:
             self._dependencies.store.forget_agent(agent.name)
             self._environments.forget(agent.name)
             self._hooks.forget(agent.name)
+
+    def remove(self, agent: Agent) -> None:
+        """Remove an agent that is not in use. Its history stays. Raises `Hindered`."""
+        self._dependencies.store.forget_agent(agent.name)
+        self._agents.pop(agent.name, None)
+        self._forget_files(agent.name)
+
+    def rename(self, agent: Agent, name: AgentName) -> None:
+        """Give an agent that is not in use a name that is free. Raises `Hindered`."""
+        old = agent.name
+        self._keep_files(name, agent.settings)
+        self._dependencies.store.rename_agent(old, name)
+        agent.change(name=name)
+        agent.settings = agent.settings.model_copy(update={"name": name})
+        agent.job = replace(agent.job, agent=name) if agent.job else None
+        agent.session = replace(agent.session, agent=name) if agent.session else None
+        agent.chain = [replace(session, agent=name) for session in agent.chain]
+        self._agents = {one.name: one for one in self}
+        self._forget_files(old)
+        agent.change(settings=self._plain(agent.settings))
+        with suppress(Hindered):  # the name in the stored settings is not read
+            self._dependencies.store.save_agent(agent.record)
+
+    def define_again(self, name: str) -> Agent | None:
+        """Add the agent of the loaded configuration with this name; None if there is none."""
+        for settings in self.loaded.settings.agents if self.loaded else ():
+            if settings.name == name and self.loaded is not None:
+                return self.take_up(settings, self.loaded.file_of(name))
+        return None
+
+    def _forget_files(self, name: AgentName) -> None:
+        with suppress(OSError):
+            self._environments.forget(name)
+            self._hooks.forget(name)
 
     def _new(self, record: AgentRecord, settings: AgentSettings) -> Agent:
         environment = {**self._dependencies.environment, **settings.env}

@@ -55,7 +55,7 @@ STATUS: dict[type[CockpitError], tuple[int, type[CockpitError]]] = {
 
 NOBODY = {
     "resume": 404, "stop": 404, "send": 404, "handoff": 404, "approve": 404, "refuse": 404,
-    "snooze": 404, "done": 404, "undo": 404, "attach": 404, "answer": 404,
+    "snooze": 404, "done": 404, "undo": 404, "attach": 404, "answer": 404, "forget": 404,
 }  # fmt: skip
 """Verbs for an agent that is not there."""
 NEEDED: dict[str, dict[str, Any]] = {
@@ -67,6 +67,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "adopt": {"session": "nobody"},
     "watch_session": {"session": "nobody"},
     "document_session": {"session": "nobody"},
+    "rename": {"name": "nobody", "to": "Some Body"},
     "start": {"name": "No Name"},
     "plan": {"name": "No Name"},
     "continue": {"document": "/nowhere/at/all.md"},

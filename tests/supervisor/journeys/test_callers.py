@@ -118,6 +118,8 @@ REFUSED = [
     "env COCKPIT_RUN=hook-00 COCKPIT_HOOK=x cockpit stop api",
     "env -u COCKPIT_HOME XDG_RUNTIME_DIR={home}/inside cockpit config trust {config}",
     "env COCKPIT_SOCKET=/x COCKPIT_STATE=/x cockpit config trust {config}",
+    "cockpit forget api",
+    "cockpit rename api mine",
     "setsid -w cockpit stop api",
     "sh -c 'setsid -f cockpit stop api > {home}/inside/later 2>&1'",
 ]

@@ -1,0 +1,62 @@
+"""`cockpit forget` and `cockpit rename`: put away agents whose process has ended."""
+
+from __future__ import annotations
+
+import click
+
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import with_common_options
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit forget api
+  cockpit forget api web docs   each one is answered; the exit code is the last failure's"""
+)
+@with_common_options
+@click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=agent_names)
+def forget(names: tuple[str, ...]) -> int:
+    """Remove ended agents from the list. Their history, documents and worktrees stay.
+
+    Refused while an agent's process is running or a handoff is in progress. An agent that your
+    configuration file defines is listed again as not started.
+    """
+    from cockpit.cli.output import print_error
+    from cockpit.cli.requests import ask
+    from cockpit.core.errors import CockpitError, NoSupervisor
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Forget
+
+    wanted = [agent_name(name) for name in dict.fromkeys(names)]
+    code = 0
+    for name in wanted:
+        try:
+            ask(Forget(name=name))
+        except NoSupervisor:
+            raise
+        except CockpitError as refused:
+            code = print_error(refused)
+    return code
+
+
+@click.command(
+    epilog="""\b
+Example:
+  cockpit rename api api-old"""
+)
+@with_common_options
+@click.argument("old", shell_complete=agent_names)
+@click.argument("new")
+def rename(old: str, new: str) -> int:
+    """Rename an ended agent. Its history follows; its worktree and branch keep their names.
+
+    Refused while the agent's process is running, while a handoff is in progress, and if another
+    agent has the name.
+    """
+    from cockpit.cli.requests import ask
+    from cockpit.core.ids import agent_name
+    from cockpit.wire.verbs import Rename
+
+    ask(Rename(name=agent_name(old), to=agent_name(new)))
+    return 0
