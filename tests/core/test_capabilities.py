@@ -24,7 +24,8 @@ from cockpit.core.capabilities import (
 def test_users_see_every_capability_but_keys_and_signals() -> None:
     """In the order of the page."""
     names = [field.name for field in fields(Capabilities)]
-    assert [*LABELS, "escapes", "end_signal", "may_lose_enter"] == names
+    internal = ["escapes", "end_signal", "end_keys", "pastes_at", "may_lose_enter"]
+    assert [*LABELS, *internal] == names
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,8 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.lifetime import Lifetime
-from cockpit.supervisor.sessions.lifecycle import (
-    Sessions,
-    refuse_if_handing_off,
-    refuse_if_opening,
-)
+from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.refusals import refuse_if_handing_off, refuse_if_opening
 from cockpit.wire.verbs import Done, Forget, Rename
 
 
