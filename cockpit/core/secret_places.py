@@ -104,6 +104,7 @@ _COMMANDS = (
     ("password", re.compile(r"(?i:[ ]{1,4}(?:=[ ]?)?)\\{0,3}['](?P<s>[^'\n\\]{6,200})\\{0,3}[']")),
 )
 _BY_RUN = [(longest_run(word), word, expression) for word, expression in _COMMANDS]
+_ANCHORS = [(anchor.encode(), anchor) for anchor in ANCHORS]
 _PGPASS = re.compile(
     r"(?<![A-Za-z0-9/.])(?:[A-Za-z0-9.-]{1,100}|\*):(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_-]{1,60}"
     r":(?P<s>(?:[^\s\"'`,)│|\\<]|\\{1,4}:){6,200})"
@@ -147,7 +148,7 @@ def url_secrets(text: str) -> Iterator[Span]:
 
 
 def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
-    there = [anchor for anchor in ANCHORS if words.may_hold(anchor.encode())]
+    there = [anchor for run, anchor in _ANCHORS if run in words.joined]
     hits = sorted({at for anchor in there for at in places(folded, anchor)})
     done = 0
     for at in hits:

@@ -1,4 +1,7 @@
-"""Every kind of the table, in every context; what must stay stays; known values go in all forms."""
+"""The rules of the table one by one; known values go in all forms.
+
+`test_corpus.py` has every kind in every context, and thousands of lines that must stay.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,6 @@ from cockpit.core.secret_names import Strength, strength
 from cockpit.core.secret_places import _cookie_runs
 from cockpit.core.secret_shapes import first_letters
 from cockpit.core.secret_templates import expression, parts
-from tests.redaction.contexts import design, held_out
-from tests.redaction.measure import cases, let_through, touched
-
-NEEDED = 0.97
-"""Of all cases; each kind by itself has to reach it in nine of ten contexts."""
-PARTS = 6
-"""Into how many tests the harmless lines are divided."""
 
 
 def test_the_table_has_enough_kinds_each_once_and_readable() -> None:
@@ -38,30 +34,6 @@ def test_the_table_has_enough_kinds_each_once_and_readable() -> None:
 def test_a_template_that_cannot_be_read_is_refused(template: str) -> None:
     with pytest.raises(ValueError, match="cannot be read"):
         parts(template)
-
-
-@pytest.mark.parametrize("half", [design, held_out])
-def test_secrets_go_in_every_context(half) -> None:  # type: ignore[no-untyped-def]
-    count, missed = let_through(cases(half))
-    assert len(missed) <= (1 - NEEDED) * count, sorted({case[:2] for case in missed})[:200]
-
-
-def test_no_kind_gets_through_in_most_contexts() -> None:
-    every: dict[str, int] = {}
-    for case in cases():
-        every[case[0]] = every.get(case[0], 0) + 1
-    lost: dict[str, int] = {}
-    for case in let_through(cases())[1]:
-        lost[case[0]] = lost.get(case[0], 0) + 1
-    assert {kind: n for kind, n in lost.items() if n > 0.5 * every[kind]} == {}
-
-
-@pytest.mark.parametrize("part", range(PARTS))
-def test_harmless_lines_stay(part: int) -> None:
-    count, changed = touched(part, PARTS)
-    assert count > 10_000 / PARTS
-    assert len(changed) <= count / 1000, [clean for _, _, clean in changed[:50]]
-    assert [line for file, line, _ in changed if file in ("spoken", "made")] == []
 
 
 KNOWN = (
@@ -170,12 +142,23 @@ def test_findings_name_kinds_and_no_marker_is_one() -> None:
         (r'"a\n\ttoken: \"aB3dE5fG7hJ9kL1m\""', "aB3dE5fG7hJ9kL1m"),
         ('"api_token": "summer-2024a-house"', "summer-2024a-house"),
         (r'PASSWORD=\"ab\\"cdX9f7Gk2\" z', "cdX9f7Gk2"),
+        (f'{{"keys_b64":["{"q7Gk2mZx81" * 4}Aa"]}}', "q7Gk2mZx81"),
+        ('variable "db_password" {\n  default = "q7Gk2mZx81Lp"\n}', "q7Gk2mZx81Lp"),
+        ("API_TOKEN=8003c7bf-4f5c-64f9-8003-c7bf4f5c64f9", "8003c7bf"),
+        ("API_TOKEN=a1b2-c3d4-e5f6-a7b8", "a1b2"),
+        ("API_TOKEN=" + "q7Gk2mZx81" * 60, "q7Gk2mZx81"),
     ],
 )
 def test_what_is_told_by_its_file_or_its_command_goes(text: str, secret: str) -> None:
     redacted = Redactor().redact(text).text
     assert secret not in redacted
     assert count_redacted(redacted) == 1
+
+
+def test_the_full_stop_behind_a_secret_stays() -> None:
+    text = Redactor().redact("password: q7Gk2mZx81Lp.").text
+    assert text.startswith("password: [REDACTED:")
+    assert text.endswith("].")
 
 
 @pytest.mark.parametrize(
@@ -257,6 +240,10 @@ def test_a_key_whose_first_lines_are_missing_goes_and_nothing_before_it() -> Non
         "db.internal:5432:shop:reader:wonderland",
         '"auth_token": "production-cluster"',
         "password = account.field2",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/q7Gk2mZx81LpQ9vT",
+        "<password>q7Gk2mZx81Lp",
+        "cookie: a=b; theme=dark-mode-always",
+        "API_TOKEN=2026-11-22T10:15:00Z",
     ],
 )
 def test_what_only_speaks_of_files_and_commands_stays(text: str) -> None:
