@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,20 +19,17 @@ from cockpit.demo.conversation import (
     TokenCount,
     ToolCall,
 )
-from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.copilot_pilot import COPILOT, WINDOW, CopilotPilot
 from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-MODULES = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules"
-INSTALLED = next(MODULES.glob("@github/copilot-*/copilot"), None)
-COPILOT = shutil.which("copilot") or (str(INSTALLED) if INSTALLED else None)
 PROMPT = re.compile(r"Read the file \S+ and do what it says\.")
-WINDOW = 100_000
 SLOW = 240.0
 """Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 
@@ -45,60 +40,12 @@ pytestmark = [
 ]
 
 
-class Pilot:
-    """Copilot's own folder and model for one cockpit."""
-
-    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
-        self.cockpit = cockpit
-        self.model = ModelServer(answer)
-        self.model.start()
-        self.folder = cockpit.home / "copilot"
-        self.folder.mkdir()
-        self.trust(cockpit.repository)
-        link = cockpit.home / "bin" / "copilot"
-        assert COPILOT is not None
-        link.symlink_to(Path(COPILOT).resolve())
-
-    def trust(self, *folders: Path) -> None:
-        trusted = {"trustedFolders": [str(folder) for folder in folders]}
-        (self.folder / "config.json").write_text(json.dumps(trusted))
-
-    def has_read(self, document: str) -> bool:
-        """Whether the model opened a document."""
-        return any(
-            call.name == "Read" and call.path == document
-            for request in self.model.requests
-            for call in request.calls_made
-        )
-
-    def table(
-        self, mode: str = "prompt", more: str = "", permission: str = "bypassPermissions"
-    ) -> str:
-        environment = {
-            "COPILOT_HOME": str(self.folder),
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_AUTO_UPDATE": "false",
-            "COPILOT_MODEL": "lab",
-            "COPILOT_PROVIDER_TYPE": "anthropic",
-            "COPILOT_PROVIDER_BASE_URL": self.model.url,
-            "COPILOT_PROVIDER_API_KEY": "made up",
-            "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(WINDOW),
-            "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS": "8000",
-        }
-        lines = "".join(f"{name} = {json.dumps(text)}\n" for name, text in environment.items())
-        return (
-            f"[[agents]]\nname = 'api'\nruntime = 'copilot'\npermission_mode = '{permission}'\n"
-            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = '!Count the steps.'\n{more}\n[agents.env]\n{lines}"
-        )
-
-
 @pytest.fixture
-def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], Pilot]]:
-    made: list[Pilot] = []
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], CopilotPilot]]:
+    made: list[CopilotPilot] = []
 
-    def make(answer: Answer) -> Pilot:
-        made.append(Pilot(cockpit, answer))
+    def make(answer: Answer) -> CopilotPilot:
+        made.append(CopilotPilot(cockpit, answer))
         return made[-1]
 
     yield make
@@ -157,7 +104,7 @@ def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
 
 
 async def test_its_tokens_are_read_as_the_model_counted_them(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_001)))
     async with cockpit.flying(flown.table()):
@@ -172,7 +119,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
 
 
 async def test_a_handoff_in_a_long_turn_swaps_the_session_and_the_next_one_reads_the_document(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(long_turn))
     async with cockpit.flying(flown.table("auto")):
@@ -191,7 +138,7 @@ async def test_a_handoff_in_a_long_turn_swaps_the_session_and_the_next_one_reads
 
 
 async def test_an_error_of_the_api_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
     flown = pilot(worker(lambda request: failed))
@@ -204,7 +151,7 @@ async def test_an_error_of_the_api_is_told(
 
 
 async def test_a_session_goes_on_after_a_stop(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
     async with cockpit.flying(flown.table()):
@@ -221,7 +168,7 @@ async def test_a_session_goes_on_after_a_stop(
 
 
 async def test_a_folder_that_is_not_trusted_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.")))
     flown.trust()
@@ -233,7 +180,7 @@ async def test_a_folder_that_is_not_trusted_is_told(
 
 
 async def test_a_permission_dialog_is_told_and_answered(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     def steps(request: Request) -> Reply:
         if len(request.calls_made) > 1:
@@ -258,7 +205,7 @@ async def test_a_permission_dialog_is_told_and_answered(
 
 
 async def test_the_document_asks_for_no_permission(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
     async with cockpit.flying(flown.table("auto", permission="default")):
@@ -271,7 +218,7 @@ async def test_the_document_asks_for_no_permission(
 
 
 async def test_an_interrupted_turn_is_idle(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: bash("sleep 60")))
     async with cockpit.flying(flown.table()):
@@ -293,7 +240,7 @@ async def test_an_interrupted_turn_is_idle(
 
 
 async def test_now_interrupts_a_turn_that_goes_on(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     ended = cockpit.home / "ended"
 
@@ -314,7 +261,7 @@ async def test_now_interrupts_a_turn_that_goes_on(
 
 
 async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(long_turn))
     await cockpit.launch(flown.table("auto"))
@@ -328,7 +275,9 @@ async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
     await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
 
 
-async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], Pilot]) -> None:
+async def test_a_compaction_is_seen(
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
+) -> None:
     def steps(request: Request) -> Reply:
         number = len(request.calls_made)
         if number > 12:
@@ -347,7 +296,7 @@ async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], 
 
 
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
     more = "[agents.handoff]\nwriters = ['sdk', 'facts']\ndeadline = '150s'\n"
@@ -360,7 +309,7 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
 
 
 async def test_it_ends_politely_and_leaves_nothing(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     flown = pilot(worker(lambda request: bash("sleep 61")))
     async with cockpit.flying(flown.table()):
@@ -374,7 +323,7 @@ async def test_it_ends_politely_and_leaves_nothing(
 
 
 async def test_it_is_offered_the_tools_and_calls_them_without_a_question(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
     prefix = f"{SERVER}-"
     flown = pilot(

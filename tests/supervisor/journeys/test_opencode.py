@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,33 +18,18 @@ from cockpit.demo.conversation import (
     TokenCount,
     ToolCall,
 )
-from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.opencode_pilot import OPENCODE, REPLY, WINDOW, OpencodePilot
 from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-MODULES = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules"
-INSTALLED = next(MODULES.glob("opencode-*/bin/opencode"), None)
-OPENCODE = shutil.which("opencode") or (str(INSTALLED) if INSTALLED else None)
-WINDOW = 100_000
-REPLY = 8_000
 SLOW = 240.0
 """Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
-NO_NETWORK = {
-    "OPENCODE_DISABLE_MODELS_FETCH": "1",
-    "OPENCODE_DISABLE_AUTOUPDATE": "1",
-    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-    "npm_config_registry": "http://127.0.0.1:9",
-    "npm_config_fetch_retries": "0",
-    "http_proxy": "http://127.0.0.1:9",
-    "https_proxy": "http://127.0.0.1:9",
-    "no_proxy": "127.0.0.1,localhost",
-}
-"""opencode looks for models, updates and packages at its start; here it gives up at once."""
 
 pytestmark = [
     pytest.mark.tmux,
@@ -54,60 +38,12 @@ pytestmark = [
 ]
 
 
-class Pilot:
-    """opencode's own folders and model for one cockpit."""
-
-    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
-        self.cockpit = cockpit
-        self.model = ModelServer(answer)
-        self.model.start()
-        self.folder = cockpit.home / "opencode"
-        settings = self.folder / "config" / "opencode"
-        settings.mkdir(parents=True)
-        self.settings = settings / "opencode.json"
-        self.settings.write_text(json.dumps(self._settings()))
-        link = cockpit.home / "bin" / "opencode"
-        assert OPENCODE is not None
-        link.symlink_to(Path(OPENCODE).resolve())
-
-    def _settings(self) -> dict[str, object]:
-        limit = {"context": WINDOW, "output": REPLY}
-        provider = {
-            "npm": "@ai-sdk/anthropic",
-            "options": {"baseURL": f"{self.model.url}/v1", "apiKey": "made up"},
-            "models": {"large": {"limit": limit}, "small": {"limit": limit}},
-        }
-        return {"model": "lab/large", "small_model": "lab/small", "provider": {"lab": provider}}
-
-    def has_read(self, document: str) -> bool:
-        """Whether the model opened a document."""
-        return any(
-            call.name == "Read" and call.path == document
-            for request in self.model.requests
-            for call in request.calls_made
-        )
-
-    def table(self, mode: str = "prompt", more: str = "", permission: str = "") -> str:
-        folders = {
-            f"XDG_{name.upper()}_HOME": str(self.folder / name)
-            for name in ("config", "data", "state", "cache")
-        }
-        environment = "".join(
-            f"{name} = {json.dumps(text)}\n" for name, text in {**folders, **NO_NETWORK}.items()
-        )
-        return (
-            f"[[agents]]\nname = 'api'\nruntime = 'opencode'\npermission_mode = '{permission}'\n"
-            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = '!Count the steps.'\n{more}\n[agents.env]\n{environment}"
-        )
-
-
 @pytest.fixture
-def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], Pilot]]:
-    made: list[Pilot] = []
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], OpencodePilot]]:
+    made: list[OpencodePilot] = []
 
-    def make(answer: Answer) -> Pilot:
-        made.append(Pilot(cockpit, answer))
+    def make(answer: Answer) -> OpencodePilot:
+        made.append(OpencodePilot(cockpit, answer))
         return made[-1]
 
     yield make
@@ -163,7 +99,7 @@ def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
 
 
 async def test_its_tokens_are_read_as_the_model_counted_them(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_001)))
     async with cockpit.flying(flown.table()):
@@ -179,7 +115,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
 
 
 async def test_a_handoff_in_a_long_turn_swaps_the_session_and_the_next_one_reads_the_document(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(long_turn))
     async with cockpit.flying(flown.table("auto")):
@@ -198,7 +134,7 @@ async def test_a_handoff_in_a_long_turn_swaps_the_session_and_the_next_one_reads
 
 
 async def test_an_error_of_the_api_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
     flown = pilot(worker(lambda request: failed))
@@ -211,7 +147,7 @@ async def test_an_error_of_the_api_is_told(
 
 
 async def test_a_session_goes_on_after_a_stop(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
     async with cockpit.flying(flown.table()):
@@ -228,7 +164,7 @@ async def test_a_session_goes_on_after_a_stop(
 
 
 async def test_a_permission_dialog_is_told_and_answered(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     def steps(request: Request) -> Reply:
         return say("Done.") if request.calls_made else bash("echo once")
@@ -251,7 +187,7 @@ async def test_a_permission_dialog_is_told_and_answered(
 
 
 async def test_the_document_asks_for_no_permission(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
     async with cockpit.flying(flown.table("auto", permission="default")):
@@ -264,7 +200,7 @@ async def test_the_document_asks_for_no_permission(
 
 
 async def test_an_interrupted_turn_is_idle(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(lambda request: bash("sleep 60")))
     async with cockpit.flying(flown.table()):
@@ -286,7 +222,7 @@ async def test_an_interrupted_turn_is_idle(
 
 
 async def test_now_interrupts_a_turn_that_goes_on(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     ended = cockpit.home / "ended"
 
@@ -307,7 +243,7 @@ async def test_now_interrupts_a_turn_that_goes_on(
 
 
 async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(long_turn))
     await cockpit.launch(flown.table("auto"))
@@ -321,7 +257,9 @@ async def test_a_supervisor_that_died_in_a_handoff_finishes_it(
     await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
 
 
-async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], Pilot]) -> None:
+async def test_a_compaction_is_seen(
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
+) -> None:
     def steps(request: Request) -> Reply:
         if "What did we do so far?" in request.opening:
             return say("Done.", tokens=9_000)
@@ -338,7 +276,7 @@ async def test_a_compaction_is_seen(cockpit: Cockpit, pilot: Callable[[Answer], 
 
 
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(lambda request: say("Done.", tokens=30_000)))
     more = "[agents.handoff]\nwriters = ['sdk', 'facts']\ndeadline = '150s'\n"
@@ -351,7 +289,7 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
 
 
 async def test_it_ends_politely_and_leaves_nothing(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     flown = pilot(worker(lambda request: bash("sleep 61")))
     async with cockpit.flying(flown.table()):
@@ -365,7 +303,7 @@ async def test_it_ends_politely_and_leaves_nothing(
 
 
 async def test_it_is_offered_the_tools_and_calls_them_without_a_question(
-    cockpit: Cockpit, pilot: Callable[[Answer], Pilot]
+    cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
     prefix = f"{SERVER}_"
     flown = pilot(
