@@ -170,6 +170,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "elsewhere.last": ("G", "end"),
     "elsewhere.adopt": ("a",),
     "elsewhere.watch": ("w",),
+    "elsewhere.document": ("d",),
     "elsewhere.help": ("question_mark", "f1"),
     "elsewhere.back": ("q", "escape", "E", "left", "h"),
 }
@@ -205,6 +206,7 @@ _CONFIRMED = frozenset(
         "worktrees.remove",
         "worktrees.salvage",
         "elsewhere.adopt",
+        "elsewhere.document",
     }
 )
 """Actions that ask to confirm with `y`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rich.cells import cell_len
+from textual.widgets import Static
 
 from cockpit.core.errors import NotNow
 from cockpit.tui.app import CockpitApp
@@ -13,7 +14,7 @@ from cockpit.tui.present.span import Span, plain
 from cockpit.tui.screens.elsewhere.screen import ElsewhereScreen
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.wire.status import ElsewhereSession
-from cockpit.wire.verbs import Adopt, WatchSession
+from cockpit.wire.verbs import Adopt, DocumentSession, Done, WatchSession
 from tests.client.memory import MemoryClient
 from tests.tui.scene import context, scene
 from tests.tui.scene_elsewhere import BUSY, HOSTILE, IDLE, NOW, REFUSED, SESSIONS
@@ -243,6 +244,52 @@ async def test_a_refusal_to_watch_is_said() -> None:
         await pilot.press("w")
         await at_rest(pilot)
         assert any("Process 812 has ended" in str(one.title) for one in shown._notifications)
+
+
+async def test_a_key_has_the_document_written_after_a_question() -> None:
+    client = with_sessions(BUSY, IDLE)
+    written = Done(message="Wrote it", document="/srv/shop/.handoff/one.md")
+    client.when(DocumentSession, lambda _: written)
+    shown = app(client)
+    async with shown.run_test(size=(100, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("E")
+        await at_rest(pilot)
+        await pilot.press("d")
+        await at_rest(pilot)
+        asked = "\n".join(str(one.render()) for one in shown.screen.query(Static))
+        assert "one request with the whole context (142k tokens)" in asked
+        await pilot.press("n")
+        await at_rest(pilot)
+        assert not client.asked
+        await pilot.press("d")
+        await at_rest(pilot)
+        await pilot.press("y")
+        await at_rest(pilot)
+        assert client.asked == [DocumentSession(session=BUSY.session_id, pid=812)]
+        screen = shown.screen
+        assert isinstance(screen, ElsewhereScreen)
+        said = "\n".join(plain(list(line)) for line in screen.detail._lines)
+        assert "Its handoff document:\n /srv/shop/.handoff/one.md\n" in said
+        assert "cockpit continue PATH --name NAME" in said
+
+
+async def test_a_refusal_to_write_a_document_is_said_and_stays() -> None:
+    client = with_sessions(BUSY)
+    client.refuse(DocumentSession, NotNow("The session has no reply yet", "", "Try again later."))
+    shown = app(client)
+    async with shown.run_test(size=(100, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press("E")
+        await at_rest(pilot)
+        await pilot.press("d")
+        await at_rest(pilot)
+        await pilot.press("y")
+        await at_rest(pilot)
+        screen = shown.screen
+        assert isinstance(screen, ElsewhereScreen)
+        said = "\n".join(plain(list(line)) for line in screen.detail._lines)
+        assert "The session has no reply yet" in said
 
 
 @pytest.mark.parametrize("size", [(60, 15), (100, 30), (200, 60)], ids=str)

@@ -460,6 +460,11 @@ ACTIONS: tuple[Action, ...] = (
         "elsewhere.watch", "watch", "Notify you when its context fills up; again to stop.",
         ("w",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
+    Action(
+        "elsewhere.document", "document",
+        "Let a copy of the session write its handoff document. Asks to confirm.",
+        ("d",), "elsewhere", reasons.needs_any_supervisor, shown=True,
+    ),
     _help("elsewhere"),
     Action(
         "elsewhere.back", "back", "Back to the agents.",

@@ -58,7 +58,7 @@ def short_id(session: ElsewhereSession) -> str:
 def drawn(
     session: ElsewhereSession, now: datetime, width: int, said: str = "", home: str = ""
 ) -> list[Spans]:
-    """Return a session in a few lines; `said` is the progress of its adoption. `now` is UTC."""
+    """Return a session in a few lines; `said` is the progress of a request. `now` is UTC."""
     lines = [[Span(f" {piece}", "name")] for piece in broken(_place(session, home), _room(width))]
     lines.append(_state_line(session, width))
     brief = f"{'watched: ' if session.watched else ''}{_brief(session, now)}"
@@ -78,7 +78,7 @@ def detail(
 ) -> list[Spans]:
     """Return all facts about a session, and what adopting the session does.
 
-    `said` is the progress or the refusal of its adoption; `key` is the key that adopts it. `now` is
+    `said` is the progress or the refusal of a request; `key` is the key that adopts it. `now` is
     UTC.
     """
     goal = safe_line(session.goal or "", LONGEST)
@@ -138,6 +138,18 @@ def question(session: ElsewhereSession) -> str:
         f"This ends process {session.pid}{there}, as with /exit.{_interrupted(session)} The "
         "session reopens as a new agent in a pane of cockpit, in the same directory, with its "
         f"whole conversation. Files are not touched.{after}",
+        400,
+    )
+
+
+def document_question(session: ElsewhereSession) -> str:
+    """Return the confirmation text for a handoff document: what is done, and what it costs."""
+    context = session.context
+    known = f" ({words.tokens(context.tokens)} tokens)" if context.tokens is not None else ""
+    return safe_line(
+        "A copy of the session writes its handoff document. This costs one request with the whole "
+        f"context{known}. The session itself is only read and continues. The document is saved in "
+        "its directory.",
         400,
     )
 

@@ -1,4 +1,4 @@
-"""List the sessions that cockpit did not start, on every host, and adopt or watch them."""
+"""List the sessions that cockpit did not start, on every host; adopt, watch or document them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import BY_ID, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
-from cockpit.tui.present.elsewhere import detail, drawn, question, refused, short_id
+from cockpit.tui.present.elsewhere import (
+    detail,
+    document_question,
+    drawn,
+    question,
+    refused,
+    short_id,
+)
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span, broken, fit
 from cockpit.tui.screens.base_screen import BaseScreen
@@ -29,7 +36,7 @@ from cockpit.tui.widgets.blocks import Blocks
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.text_view import TextView
 from cockpit.wire.status import ElsewhereSession
-from cockpit.wire.verbs import Adopt, WatchSession
+from cockpit.wire.verbs import Adopt, DocumentSession, WatchSession
 
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
@@ -44,6 +51,9 @@ SHORT = 20
 """Lines below which only the list is shown until the details are opened."""
 OFF = "Not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
 ADOPTING = "◌ Adopting it: waiting for its process to end."
+WRITING = "◌ A copy of the session is writing its handoff document."
+BUSY = "Wait until the last request about this session is finished."
+CONTINUE = "To continue from it: cockpit continue PATH --name NAME"
 
 
 class ElsewhereScreen(BaseScreen):
@@ -60,10 +70,12 @@ class ElsewhereScreen(BaseScreen):
         self._is_off = False
         """Whether the list is switched off on every host."""
         self._count_known = model.elsewhere
-        self._adopting: set[str] = set()
-        """Ids of the sessions that are being adopted."""
+        self._under_way: dict[str, str] = {}
+        """The progress of the request about a session, by session id."""
         self._refusals: dict[str, CockpitError] = {}
-        """Why the last adoption failed, by session id."""
+        """Why the last request about a session failed, by session id."""
+        self._documents: dict[str, str] = {}
+        """Paths of the documents that were written from this screen, by session id."""
         self._title = OneLine(self._count, id="elsewhere-title")
         self.listing = Blocks(self._say, self._say_after, id="elsewhere")
         self.detail = TextView(self._say_all, id="elsewhere-detail")
@@ -117,6 +129,7 @@ class ElsewhereScreen(BaseScreen):
             "elsewhere.last": partial(self.listing.move, 10_000),
             "elsewhere.adopt": self._adopt,
             "elsewhere.watch": self._watch,
+            "elsewhere.document": self._document,
             "elsewhere.help": self._help,
             "elsewhere.back": self._leave,
         }
@@ -162,8 +175,8 @@ class ElsewhereScreen(BaseScreen):
         session = self.chosen
         if session is None:
             show_reason(self, self._none())
-        elif session.session_id in self._adopting:
-            show_reason(self, "The session is already being adopted.")
+        elif session.session_id in self._under_way:
+            show_reason(self, BUSY)
         elif session.refusal:
             show_reason(self, safe_line(session.refusal, 400))
         else:
@@ -185,7 +198,7 @@ class ElsewhereScreen(BaseScreen):
 
     async def _have_adopted(self, session: ElsewhereSession) -> None:
         ident = session.session_id
-        self._adopting.add(ident)
+        self._under_way[ident] = ADOPTING
         self._refusals.pop(ident, None)
         self._show()
         try:
@@ -197,10 +210,48 @@ class ElsewhereScreen(BaseScreen):
             show_message(self.app.screen, done.message)
             self.model.select(done.name)
         finally:
-            self._adopting.discard(ident)
+            self._under_way.pop(ident, None)
             self._show()
             if self.is_attached:
                 self._again()
+
+    # The handoff document
+
+    def _document(self) -> None:
+        session = self.chosen
+        if session is None:
+            show_reason(self, self._none())
+        elif session.session_id in self._under_way:
+            show_reason(self, BUSY)
+        else:
+            self._confirm_document(session)
+
+    def _confirm_document(self, session: ElsewhereSession) -> None:
+        def decided(yes: bool | None) -> None:
+            if yes:
+                work = partial(self._have_documented, session)
+                in_background(self.app, work, group="documents")
+
+        title = f"Write the handoff document of session {short_id(session)}?"
+        screen = ConfirmScreen(title, document_question(session), "write it")
+        self.app.push_screen(screen, decided)
+
+    async def _have_documented(self, session: ElsewhereSession) -> None:
+        ident = session.session_id
+        self._under_way[ident] = WRITING
+        self._refusals.pop(ident, None)
+        self._show()
+        try:
+            done = await self.client.ask(DocumentSession(session=ident, pid=session.pid))
+        except CockpitError as error:
+            self._refusals[ident] = error
+            show_error(self.app.screen, error)
+        else:
+            self._documents[ident] = done.document or ""
+            show_message(self.app.screen, done.message)
+        finally:
+            self._under_way.pop(ident, None)
+            self._show()
 
     # Watching
 
@@ -249,7 +300,7 @@ class ElsewhereScreen(BaseScreen):
     def _say(self, place: int, width: int) -> list[list[Span]]:
         assert self._sessions is not None
         session = self._sessions[place]
-        said = ADOPTING * (session.session_id in self._adopting)
+        said = self._under_way.get(session.session_id, "")
         return drawn(session, datetime.now(UTC), width, said, self.ui.home)
 
     def _say_all(self, width: int, _height: int) -> list[list[Span]]:
@@ -258,10 +309,12 @@ class ElsewhereScreen(BaseScreen):
         if session is None:
             return []
         said: list[Span] = []
-        if session.session_id in self._adopting:
-            said = [Span(ADOPTING, "accent")]
+        if progress := self._under_way.get(session.session_id):
+            said = [Span(progress, "accent")]
         elif (error := self._refusals.get(session.session_id)) is not None:
             said = refused(error.title, error.detail, error.hint)
+        elif path := self._documents.get(session.session_id):
+            said = [Span("Its handoff document:", "name"), Span(path), Span(CONTINUE)]
         key = shown_key(BY_ID["elsewhere.adopt"], self.ui.keys)
         return detail(session, datetime.now(UTC), width, self.ui.home, said, key)
 
