@@ -151,6 +151,7 @@ HELD: Mapping[str, Rule] = {
     "handoff.retention_days": Rule(SHORTENS, kept_shorter),
     "handoff.compactions": Rule(CHANGES, differs),
     "handoff.completion_marker": Rule(FINISHES, differs),
+    "handoff.max_tokens": Rule(CHANGES, differs),
     "handoff.template": Rule(RENDERS, differs),
     "handoff.successor": Rule(STARTS_OTHER, differs),
     "handoff.on_limit": Rule(UNASKED, differs),

@@ -177,6 +177,13 @@ class HandoffSettings(Section):
     concurrent: int = Field(
         default=2, ge=1, le=64, description="Maximum handoffs at the same time, over all agents."
     )
+    max_tokens: int = Field(
+        default=6000,
+        ge=500,
+        le=60_000,
+        description="Approximate maximum size of a document that no model writes, in tokens; what "
+        "matters least is left out.",
+    )
     template: OwnFile = Field(
         default=None, description="Your own Jinja2 template for the document."
     )

@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from cockpit.core.document import NOTHING, OTHER_NOTES, Document, says_nothing
+from cockpit.core.document import CONSTRAINTS, NOTHING, OTHER_NOTES, Document, says_nothing
 from cockpit.core.markdown import heading, marked_lines, one_line
 from cockpit.core.statements import LONGEST, Section, names, says, statements
 
 DECISIONS = "Key Decisions"
-CONSTRAINTS = "Constraints from the user"
 SECTIONS = (CONSTRAINTS, DECISIONS)
 """The sections whose statements hold over a whole chain."""
 

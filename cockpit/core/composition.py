@@ -8,12 +8,14 @@ structure of the document.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 from cockpit.core import front_matter
 from cockpit.core.chain_memory import DECISIONS, Statement, with_dropped
 from cockpit.core.claimed_files import claimed_files, mark_files
 from cockpit.core.document import (
+    CONSTRAINTS,
     LARGEST,
     NOTHING,
     OTHER_NOTES,
@@ -26,11 +28,12 @@ from cockpit.core.document import (
     read,
     says_nothing,
 )
-from cockpit.core.facts import BackgroundTask, CommitMade, Facts
+from cockpit.core.facts import CommitMade, Facts
 from cockpit.core.facts_draft import NONE_KNOWN, draft_from_facts, look_around, steps
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, contained, fenced, heading, marked_lines, one_line, plain
 from cockpit.core.redaction import Redactor, count_redacted
+from cockpit.core.told_facts import constraints
 from cockpit.core.verified_facts import (
     GitView,
     background_work,
@@ -53,6 +56,12 @@ HOW_TO_REVOKE = (
     "Decisions and constraints hold for all sessions of the job. Repeat them in your own handoff "
     "document; to revoke one, write a line that begins with `Revoked:` and repeats it."
 )
+_NOT_CLEANED = frozenset(
+    {"hash", "id", "log", "status", "type"}
+    | {"answers", "away_summary", "failures", "goal", "last_reply", "plan", "prompts", "summary"}
+)
+"""Fields that are no text of the user or a tool; and those that only the draft contains, which is
+cleaned as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +121,7 @@ def compose(
     sections = {title: body_of.get(title) or NOTHING for title in SECTIONS}
     sections |= {
         "Goal": "",
+        CONSTRAINTS: _joined(body_of.get(CONSTRAINTS, ""), constraints(known)),
         "Progress": _progress(body_of.get("Progress", "")),
         "Next Steps": _next_steps(body_of.get("Next Steps", ""), known, view),
         "Background Work": _background(body_of.get("Background Work", ""), known),
@@ -142,20 +152,23 @@ class _Cleaner:
         return None if text is None else self.clean(text)
 
     def facts(self, facts: Facts) -> Facts:
-        return replace(
-            facts,
-            todos=tuple(replace(todo, content=self.clean(todo.content)) for todo in facts.todos),
-            files_modified=tuple(map(self.clean, facts.files_modified)),
-            commits=self._commits(facts.commits),
-            subagents=tuple(replace(one, task=self.clean(one.task)) for one in facts.subagents),
-            background=tuple(map(self._task, facts.background)),
-            recent_activity=tuple(map(self.clean, facts.recent_activity)),
-        )
+        """Return facts with each text cleaned."""
+        cleaned: Facts = self._cleaned(facts)
+        return cleaned
 
-    def _task(self, task: BackgroundTask) -> BackgroundTask:
-        return replace(
-            task, description=self.clean(task.description), command=self.clean(task.command)
-        )
+    def _cleaned(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.clean(value)
+        if isinstance(value, tuple):
+            return tuple(map(self._cleaned, value))
+        if is_dataclass(value) and not isinstance(value, type):
+            changed = {
+                one.name: self._cleaned(getattr(value, one.name))
+                for one in fields(value)
+                if one.name not in _NOT_CLEANED
+            }
+            return replace(value, **changed)
+        return value
 
     def git(self, git: GitView) -> GitView:
         return replace(

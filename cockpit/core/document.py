@@ -25,6 +25,7 @@ TITLE = "Handoff"
 SECTIONS = (
     "Goal",
     "Current Task",
+    "Constraints from the user",
     "Progress",
     "Current State",
     "Next Steps",
@@ -37,10 +38,14 @@ SECTIONS = (
     "Instructions for the Successor",
 )
 """Every section of a document, in order."""
-ASKED = SECTIONS[1:9]
+CONSTRAINTS = "Constraints from the user"
+"""The user's standing orders and refusals, from the transcript."""
+ASKED = ("Current Task", *SECTIONS[3:10])
 """The sections that the agent is asked to write; it may also write `Links`."""
-REQUIRED = SECTIONS[1:8]
+REQUIRED = ASKED[:-1]
 """The required sections. cockpit cannot write them, so a draft that lacks one is invalid."""
+OPTIONAL = frozenset({CONSTRAINTS})
+"""Sections that a whole document can lack, because templates of earlier versions do."""
 PROGRESS = ("Completed", "In Progress", "Pending")
 OTHER_NOTES = "Other Notes"
 """The section for text under headings that are not in `SECTIONS`."""
@@ -57,6 +62,8 @@ SMALLEST_DRAFT = 200
 """Minimum characters of all sections in `ASKED` together."""
 
 _ALIASES = {
+    "constraints": CONSTRAINTS,
+    "user constraints": CONSTRAINTS,
     "original goal": "Goal",
     "decisions": "Key Decisions",
     "next step": "Next Steps",
@@ -166,7 +173,7 @@ def validate(text: str, *, complete: bool = False) -> list[Problem]:
     if own > LARGEST_DRAFT and not complete:
         problems.append(_too_long(own, LARGEST_DRAFT))
     for title in SECTIONS if complete else REQUIRED:
-        if title not in document.sections:
+        if title not in document.sections and title not in OPTIONAL:
             problems.append(Problem("missing", f"The section `## {title}` is missing."))
     if complete and document.front is None:
         problems.append(Problem("missing", "The front matter is missing."))

@@ -6,6 +6,7 @@ The draft contains no guesses, and says what is unknown. `core.verified_facts` w
 
 from __future__ import annotations
 
+from cockpit.core import told_facts
 from cockpit.core.document import NOTHING, PROGRESS, TITLE
 from cockpit.core.facts import Facts
 from cockpit.core.markdown import code, fenced, one_line, plain, shortened
@@ -14,35 +15,50 @@ from cockpit.core.verified_facts import NO_TEXT, GitView, todos
 LOOK_AROUND = "git status && git log -5 --oneline"
 LOOK_AROUND_WITHOUT_GIT = "ls -la"
 NONE_KNOWN = "None known."
+LONGEST_REPLY = 4_000
+"""Maximum characters of the last reply."""
 
 
-def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None) -> str:
-    """Write a draft from the transcript and git, for `compose`. The draft passes `validate`."""
+def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None, *, cut: str = "") -> str:
+    """Write a draft from the transcript and git, for `compose`. The draft passes `validate`.
+
+    `cut` names what was left out because of the document's maximum size.
+    """
     task = goal if goal is not None else facts.goal
     parts = [
         f"# {TITLE}",
-        "## Current Task\n\n" + _task(task, facts),
+        "## Current Task\n\n" + _task(task, facts, cut),
         "## Progress\n\n" + _progress_from(facts, git),
         "## Current State\n\n" + _state(facts, git),
-        "## Next Steps\n\n" + steps(facts, git),
-        f"## Key Decisions\n\n{NONE_KNOWN}",
-        f"## What Did Not Work\n\n{NONE_KNOWN}",
+        "## Next Steps\n\n" + steps(facts, git) + _plan(facts),
+        f"## Key Decisions\n\n{told_facts.answers(facts) or NONE_KNOWN}",
+        f"## What Did Not Work\n\n{told_facts.failures(facts.failures) or NONE_KNOWN}",
         f"## Open Issues\n\n{NONE_KNOWN}",
         f"## Background Work\n\n{NONE_KNOWN}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _task(goal: str | None, facts: Facts) -> str:
+def _task(goal: str | None, facts: Facts, cut: str) -> str:
     active = next((todo for todo in facts.todos if todo.status == "in_progress"), None)
-    lines = ["cockpit wrote this document from the session's transcript and git, without a model."]
+    prompts = told_facts.prompts(facts, goal)
+    lines = [prompts] if prompts else []
     if active is not None:
         lines.append(f"In progress on the session's todo list: {one_line(active.content, 500)}")
-    elif goal:
+    elif goal and not prompts:
         lines.append("The session worked on the goal above; the current step is unknown.")
-    else:
+    elif not prompts:
         lines.append("The session's task is unknown; see Last Tool Calls below.")
+    lines.append(
+        "cockpit wrote this document from the session's transcript and git, without a model."
+    )
+    if cut:
+        lines.append(f"Left out because of the maximum size (handoff.max_tokens): {cut}.")
     return "\n\n".join(lines)
+
+
+def _plan(facts: Facts) -> str:
+    return f"\n\n### The Plan\n\n{told_facts.plan(facts.plan)}" if facts.plan else ""
 
 
 def _progress_from(facts: Facts, git: GitView) -> str:
@@ -56,9 +72,14 @@ def _progress_from(facts: Facts, git: GitView) -> str:
         [todo for todo in facts.todos if todo.status not in ("completed", "in_progress")]
     )
     bodies = zip(PROGRESS, (done, doing, waiting), strict=True)
-    return "\n\n".join(
-        f"### {part}\n\n{NONE_KNOWN if body == NOTHING else body}" for part, body in bodies
-    )
+    parts = [f"### {part}\n\n{NONE_KNOWN if body == NOTHING else body}" for part, body in bodies]
+    if facts.summary is not None:
+        parts.append(
+            "### Summary of the Last Compaction\n\n"
+            f"The CLI wrote this after turn {facts.summary.turn}. Later work is not in it.\n\n"
+            f"{fenced(plain(facts.summary.text).strip())}"
+        )
+    return "\n\n".join(parts)
 
 
 def _state(facts: Facts, git: GitView) -> str:
@@ -66,8 +87,11 @@ def _state(facts: Facts, git: GitView) -> str:
     if facts.files_modified:
         lines.append(f"Files changed by the session: {len(set(facts.files_modified))}.")
     if facts.last_reply:
-        reply = fenced(shortened(plain(facts.last_reply), 4000))
+        reply = fenced(shortened(plain(facts.last_reply), LONGEST_REPLY))
         lines.append(f"The last reply of the session:\n\n{reply}")
+    if facts.away_summary:
+        away = fenced(shortened(plain(facts.away_summary), LONGEST_REPLY))
+        lines.append(f"The CLI's summary after that:\n\n{away}")
     return "\n\n".join(lines)
 
 

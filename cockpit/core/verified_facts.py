@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cockpit.core import told_facts
 from cockpit.core.claimed_files import Trace
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
@@ -28,6 +29,8 @@ UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Unknown."
 NO_TEXT = "(no text)"
+
+_SCRATCH = re.compile(r"/(?:private/)?(?:tmp|var/tmp|var/folders)/|.*/scratchpad/")
 
 _YES, _NO = "\0y", "\0n"
 
@@ -143,12 +146,26 @@ def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Seque
         "### Repository\n\n" + _repository(git),
         "### Uncommitted Changes\n\n" + uncommitted(git),
         "### Commits of This Session\n\n" + commits(facts, git, claims),
+        *_if_any("Pull Requests and Issues", told_facts.links(facts.links)),
+        *_if_any("Last Checks", told_facts.checks(facts.checks)),
         "### Files Modified\n\n" + _files(facts, git),
         "### Todos\n\n" + todos(facts.todos),
         "### Last Tool Calls\n\n" + _activity(facts),
+        *_if_any("Most Read Files", _most_read(facts, git)),
+        *_if_any("Instruction Files", told_facts.listed(map(code, facts.instructions))),
         "### Usage\n\n" + _usage(facts, front),
     ]
     return "\n\n".join(parts)
+
+
+def _if_any(title: str, body: str) -> tuple[str, ...]:
+    return (f"### {title}\n\n{body}",) if body else ()
+
+
+def _most_read(facts: Facts, git: GitView) -> str:
+    return told_facts.listed(
+        f"{code(git.place(path), 300)} ({count} times)" for path, count in facts.most_read
+    )
 
 
 def todos(items: Sequence[Todo]) -> str:
@@ -300,14 +317,20 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 def _files(facts: Facts, git: GitView) -> str:
     """List the files in the transcript, then those only in commits; each with its source."""
-    named = dict.fromkeys(facts.files_modified)
-    lines = [f"{code(path, 300)}{_sources(path, git)}" for path in named]
+    named = [path for path in dict.fromkeys(facts.files_modified) if not _is_scratch(path, git)]
+    lines = [f"{code(git.place(path), 300)}{_sources(path, git)}" for path in named]
     places = {git.place(path) for path in named}
     lines += [f"{code(path, 300)} (git)" for path in git.committed if path not in places]
     if not lines:
         by_git = "; see Uncommitted Changes for what git shows" if git.status else ""
         return f"The transcript names none{by_git}."
     return _listed(lines)
+
+
+def _is_scratch(path: str, git: GitView) -> bool:
+    """Return whether a file is temporary: outside the worktree, in a folder for such files."""
+    outside = git.root is not None and git.place(path) == path
+    return outside and _SCRATCH.match(path) is not None
 
 
 def _sources(path: str, git: GitView) -> str:

@@ -54,6 +54,7 @@ WIDER: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "handoff.retention_days": ("0", ("90", "36500"), ("0",)),
     "handoff.compactions": ("5", ("0", "2", "6"), ("5",)),
     "handoff.completion_marker": ('"OVER"', ('"HANDOFF: COMPLETE"',), ('"OVER"',)),
+    "handoff.max_tokens": ("8000", ("6000", "500"), ("8000",)),
     "handoff.template": ('"/own.j2"', ('""', '"other.j2"'), ('"/own.j2"',)),
     "worktree.strategy": ('"git_worktree"', ('"none"',), ('"git_worktree"',)),
     "worktree.branch": (

@@ -69,9 +69,9 @@ def test_each_file_says_whether_the_record_or_git_or_both_name_it() -> None:
     git = replace(GIT, root="/w", committed=("src/a.py", "src/b.py"), status=(" M c.py", "?? d/"))
     named = ("/w/src/a.py", "/w/c.py", "/w/d/e.py", "/elsewhere/src/b.py", "gone.py")
     assert part("Files Modified", Facts(files_modified=named), git).split("\n") == [
-        "- `/w/src/a.py` (transcript and git)",
-        "- `/w/c.py` (transcript and git)",
-        "- `/w/d/e.py` (transcript and git)",
+        "- `src/a.py` (transcript and git)",
+        "- `c.py` (transcript and git)",
+        "- `d/e.py` (transcript and git)",
         "- `/elsewhere/src/b.py` (transcript)",
         "- `gone.py` (transcript)",
         "- `src/b.py` (git)",

@@ -22,6 +22,8 @@ from cockpit.core.errors import Failed
 from cockpit.core.events import Plain
 from cockpit.core.exclusion import exclusion
 from cockpit.core.facts import Facts
+from cockpit.core.facts_budget import within
+from cockpit.core.facts_draft import draft_from_facts
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.states import Document, Reason, Writer
 from cockpit.core.ids import HandoffId
@@ -273,13 +275,15 @@ class DocumentBuilder:
     ) -> str:
         """Return the whole document; with `again`, `draft` is one whose facts are renewed."""
         goal = agent.job.prompt if agent.job else None
-        facts = self.facts(agent)
+        facts, cut = self.facts(agent), ""
         git = await self.git_view(agent, claimed_commits(draft) if draft else None)
         if draft:
             files = composition.files_claimed(draft)
             found = await asyncio.to_thread(traces, agent.directory, git, files)
             git = replace(git, looked_for=found)
-        text = draft if draft is not None else composition.draft_from_facts(facts, git, goal)
+        if draft is None:
+            facts, git, cut = within(facts, git, goal, agent.settings.handoff.max_tokens)
+        text = draft if draft is not None else draft_from_facts(facts, git, goal, cut=cut)
         missing: tuple[chain_memory.Statement, ...] = ()
         if not again:
             text = chain_memory.as_own(text)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from cockpit.core import chain_memory
 from cockpit.core.claimed_files import Trace
+from cockpit.core.document import CONSTRAINTS
 from cockpit.core.markdown import marked_lines
 from cockpit.core.plurals import counted
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
@@ -29,7 +30,7 @@ _HASH = re.compile(
     r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
     rf"(?: ?(?P<said>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
 )
-_NOUNS = {chain_memory.CONSTRAINTS: "constraint"}
+_NOUNS = {CONSTRAINTS: "constraint"}
 _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
 

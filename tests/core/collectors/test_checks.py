@@ -6,7 +6,7 @@ import pytest
 
 from cockpit.core.check_commands import checks_in
 from cockpit.core.facts import Check
-from cockpit.core.session import ToolFinished, UserSaid
+from cockpit.core.session import SessionEvent, ToolFinished, UserSaid
 from tests.core.collectors.events import bash, call, facts_of, ran
 
 
@@ -82,7 +82,7 @@ def test_one_command_with_two_checks_that_failed_blames_neither() -> None:
 
 
 def test_the_last_of_each_kind_is_kept_with_its_turn_and_place() -> None:
-    edit = [call("e", "Edit", file_path="/w/a.py"), ToolFinished("e")]
+    edit: list[SessionEvent] = [call("e", "Edit", file_path="/w/a.py"), ToolFinished("e")]
     facts = facts_of(
         UserSaid("go"), *ran("pytest", "1 failed", 1), *ran("mypy", "Success: no issues found"),
         *edit, UserSaid("again"), *ran("cd /w && pytest -q", "3 passed"),

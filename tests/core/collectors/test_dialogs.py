@@ -13,7 +13,7 @@ from cockpit.core.session import (
 )
 from tests.core.collectors.events import bash, call, facts_of, ran
 
-PLAN = {"file_path": "/h/.claude/plans/a.md", "content": "1. Count"}
+PLAN_FILE = "/h/.claude/plans/a.md"
 URL = "https://git.example/a/b/pull/41"
 
 
@@ -43,11 +43,11 @@ def test_a_plan_is_approved_refused_or_unanswered() -> None:
 
 
 def test_a_plan_file_is_a_plan_without_an_answer() -> None:
-    written = call("1", "Write", **PLAN)
-    assert facts_of(written, ToolFinished("1")).plan == Plan("1. Count", "/h/.claude/plans/a.md")
+    written = call("1", "Write", file_path=PLAN_FILE, content="1. Count")
+    assert facts_of(written, ToolFinished("1")).plan == Plan("1. Count", PLAN_FILE)
     assert facts_of(written, ToolFinished("1", failed=True)).plan is None
     asked = facts_of(written, ToolFinished("1"), call("2", "ExitPlanMode")).plan
-    assert asked == Plan("1. Count", "/h/.claude/plans/a.md")
+    assert asked == Plan("1. Count", PLAN_FILE)
     assert facts_of(call("2", "ExitPlanMode")).plan is None
 
 

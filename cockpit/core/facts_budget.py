@@ -1,0 +1,184 @@
+"""Limit the facts of a document that no model writes to a number of tokens, by their worth.
+
+What a successor needs most is kept first; lists lose their oldest items, long texts their end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from cockpit.core.facts import Facts, Prompt
+from cockpit.core.markdown import shortened
+from cockpit.core.plurals import counted
+from cockpit.core.verified_facts import GitView
+
+T = TypeVar("T")
+
+ITEM = 12
+"""Tokens of a list item without its text: the mark, the turn, quotes."""
+SMALLEST_TEXT = 40
+"""A text that would be cut to fewer tokens is left out."""
+FIRST_LINES = 20
+"""Maximum files and changed lines that are kept before texts may use the rest."""
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimate the tokens of a text: 3.5 characters each, and fewer beyond ASCII."""
+    if text.isascii():
+        return round(len(text) / 3.5)
+    ascii_count = sum(char < "\x80" for char in text)
+    return round(ascii_count / 3.5 + (len(text) - ascii_count) / 1.3)
+
+
+@dataclass(slots=True)
+class _Budget:
+    left: float
+    cut: dict[str, str] = field(default_factory=dict)
+    """What was cut, as text, by the kind of fact."""
+
+    def keep(
+        self, kind: str, one: str, items: Sequence[T], text: Callable[[T], str], share: float = 1.0
+    ) -> tuple[T, ...]:
+        """Return the last items that fit, in their order."""
+        room, kept = self.left * share, 0
+        for item in reversed(items):
+            cost = estimated_tokens(text(item)) + ITEM
+            if cost > room:
+                break
+            room -= cost
+            self.left -= cost
+            kept += 1
+        if kept < len(items):
+            self.cut[kind] = f"{len(items) - kept} of {counted(len(items), one)}"
+        return tuple(items[len(items) - kept :])
+
+    def keep_text(self, kind: str, text: str | None, share: float) -> str | None:
+        """Return the beginning of a text that fits; None if next to nothing fits."""
+        if not text:
+            return text
+        whole, room = estimated_tokens(text), int(self.left * share)
+        if whole <= room:
+            self.left -= whole
+            self.cut.pop(kind, None)
+            return text
+        if room < SMALLEST_TEXT:
+            self.cut[kind] = kind
+            return None
+        self.left -= room
+        self.cut[kind] = f"the end of {kind}"
+        return shortened(text, max(len(text) * room // whole, 1))
+
+
+def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[Facts, GitView, str]:
+    """Return the facts that fit into a document of this size, and what was cut, as text.
+
+    The goal is never cut, but half of the tokens are left for the facts.
+    """
+    fixed = 900 + estimated_tokens(goal if goal is not None else facts.goal or "")
+    budget = _Budget(max(tokens - fixed, tokens / 2))
+    whole = facts
+    prompts = budget.keep(
+        "prompts", "prompt", [_short_prompt(one, budget.left) for one in facts.prompts],
+        lambda prompt: prompt.text, 0.4,
+    )  # fmt: skip
+    todos = budget.keep("todos", "todo", facts.todos, lambda todo: todo.content, 0.2)
+    reply = budget.keep_text("the last reply", facts.last_reply, 0.25)
+    away = budget.keep_text("the away summary", facts.away_summary, 0.1)
+    summary = budget.keep_text("the summary", facts.summary.text if facts.summary else None, 0.5)
+    facts = replace(
+        facts,
+        prompts=prompts,
+        todos=todos,
+        refusals=budget.keep(
+            "refusals", "refusal", facts.refusals, lambda one: f"{one.call} {one.reason}", 0.3
+        ),
+        constraints=budget.keep(
+            "constraints", "constraint", facts.constraints, lambda one: one.text, 0.5
+        ),
+        links=budget.keep("links", "link", facts.links, lambda one: one.url, 0.3),
+        answers=budget.keep(
+            "answers", "answer", facts.answers, lambda one: f"{one.question} {one.answer}", 0.4
+        ),
+    )
+    made = budget.keep("commits", "commit", facts.commits, lambda one: one.subject + one.hash, 0.3)
+    known = git.commits[::-1]
+    known = budget.keep("git", "commit in git", known, lambda one: one.subject + one.hash, 0.3)
+    facts = replace(
+        facts,
+        commits=made,
+        checks=budget.keep("checks", "check", facts.checks, lambda one: one.command + one.result),
+        failures=budget.keep(
+            "failures",
+            "failure",
+            facts.failures,
+            lambda one: f"{one.call} {one.error} {one.worked}",
+            0.4,
+        ),
+        recent_activity=budget.keep("calls", "tool call", facts.recent_activity, str, 0.4),
+    )
+    plan = budget.keep_text("the plan", facts.plan.text if facts.plan else None, 0.5)
+    running = [one for one in facts.background if one.status == "running"]
+    ended = [one for one in facts.background if one.status != "running"]
+    background = budget.keep(
+        "tasks", "background task", ended + running, lambda one: one.description + one.command, 0.5
+    )
+    agents = budget.keep("agents", "subagent", facts.subagents, lambda one: one.task * 2, 0.4)
+    facts = replace(
+        facts,
+        background=tuple(one for one in facts.background if one in background),
+        subagents=agents,
+        files_modified=budget.keep("files", "changed file", facts.files_modified, str, 0.4),
+        instructions=budget.keep("instructions", "instruction file", facts.instructions, str, 0.3),
+        most_read=budget.keep("reads", "file read", facts.most_read, lambda one: one[0], 0.3),
+    )
+    git = replace(
+        git,
+        commits=known[::-1],
+        committed=budget.keep("committed", "file in commits", git.committed, str, 0.4),
+        status=budget.keep("status", "changed file in git", git.status, str, 0.6),
+    )
+    facts = _with_texts(facts, reply, away, summary, plan)
+    return _with_rest(facts, whole, budget), git, _told(budget.cut)
+
+
+def _short_prompt(prompt: Prompt, left: float) -> Prompt:
+    """Return a prompt that uses at most a third of the tokens."""
+    room, whole = int(left / 3), estimated_tokens(prompt.text)
+    if whole <= room:
+        return prompt
+    return replace(prompt, text=shortened(prompt.text, max(len(prompt.text) * room // whole, 1)))
+
+
+def _with_texts(
+    facts: Facts, reply: str | None, away: str | None, summary: str | None, plan: str | None
+) -> Facts:
+    return replace(
+        facts,
+        last_reply=reply,
+        away_summary=away,
+        summary=replace(facts.summary, text=summary) if facts.summary and summary else None,
+        plan=replace(facts.plan, text=plan) if facts.plan and plan else None,
+    )
+
+
+def _with_rest(facts: Facts, whole: Facts, budget: _Budget) -> Facts:
+    """Return the facts with longer texts, from the tokens that are left."""
+    if whole.summary is not None and facts.summary != whole.summary:
+        budget.left += estimated_tokens(facts.summary.text) if facts.summary else 0
+        text = budget.keep_text("the summary", whole.summary.text, 1.0)
+        facts = replace(facts, summary=replace(whole.summary, text=text) if text else None)
+    if whole.plan is not None and facts.plan != whole.plan:
+        budget.left += estimated_tokens(facts.plan.text) if facts.plan else 0
+        text = budget.keep_text("the plan", whole.plan.text, 1.0)
+        facts = replace(facts, plan=replace(whole.plan, text=text) if text else None)
+    if facts.last_reply != whole.last_reply:
+        budget.left += estimated_tokens(facts.last_reply or "")
+        reply = budget.keep_text("the last reply", whole.last_reply, 1.0)
+        facts = replace(facts, last_reply=reply)
+    return facts
+
+
+def _told(cut: dict[str, str]) -> str:
+    return ", ".join(cut.values())

@@ -1,0 +1,109 @@
+"""Write facts of a transcript as lines of a handoff document: orders, answers, checks, failures.
+
+Each text of the user or a tool is on one line and in quotes, so that it opens no section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cockpit.core.facts import Check, Facts, Failure, Link, Plan
+from cockpit.core.markdown import code, fenced, one_line, plain
+
+LONGEST = 400
+"""Maximum characters of one quoted text."""
+_LINK_KINDS = {"pull_request": "pull request", "issue": "issue"}
+
+
+def constraints(facts: Facts) -> str:
+    """List the user's standing orders and refusals, with the turn of each; empty without any."""
+    lines = [f"{_quoted(one.text)} (turn {one.turn})" for one in facts.constraints]
+    for refused in facts.refusals:
+        reason = f": {_quoted(refused.reason)}" if refused.reason.strip() else " without a reason"
+        call = code(refused.call) if refused.call else "a tool call"
+        lines.append(f"refused {call}{reason} (turn {refused.turn})")
+    return listed(lines)
+
+
+def answers(facts: Facts) -> str:
+    """List the user's answers to the agent's questions; empty without any."""
+    return listed(
+        f"asked {_quoted(one.question)}, the user answered {_quoted(one.answer)} (turn {one.turn})"
+        for one in facts.answers
+    )
+
+
+def prompts(facts: Facts, goal: str | None) -> str:
+    """Quote the user's last prompts, oldest first; empty if there is only the goal."""
+    shown = [one for one in facts.prompts if not (one.turn == 1 and _same(one.text, goal))]
+    if not shown:
+        return ""
+    parts = ["The user's last prompts, oldest first:"]
+    for one in shown:
+        queued = ", written while the agent was working" if one.queued else ""
+        parts.append(f"Turn {one.turn}{queued}:\n\n{fenced(plain(one.text).strip())}")
+    return "\n\n".join(parts)
+
+
+def checks(found: Sequence[Check]) -> str:
+    """List the last test, lint and build commands with their results; empty without any."""
+    return listed(map(check_line, found))
+
+
+def check_line(check: Check) -> str:
+    """Describe one check, and whether files were changed after it."""
+    how = {True: "failed", False: "passed", None: "result unknown"}[check.failed]
+    status = f" (exit {check.exit})" if check.exit is not None else ""
+    line = f", {_quoted(check.result)}" if check.result else ""
+    since = "before the last edit" if check.edited_since else "no edit since"
+    command = code(check.command, LONGEST)
+    return f"{check.kind} {command}: {how}{status}{line}; turn {check.turn}, {since}"
+
+
+def failures(found: Sequence[Failure]) -> str:
+    """List failed calls with what worked afterwards; empty without any."""
+    return listed(map(failure_line, found))
+
+
+def failure_line(failure: Failure) -> str:
+    """Describe one failed call."""
+    error = f"{code(failure.call)} failed: {_quoted(failure.error)}"
+    if not failure.worked:
+        return error
+    same = failure.worked == failure.call
+    return f"{error}; " + (
+        "the same call worked later" if same else f"{code(failure.worked)} worked later"
+    )
+
+
+def links(found: Sequence[Link]) -> str:
+    """List pull requests and issues with their last known state; empty without any."""
+    return listed(map(link_line, found))
+
+
+def link_line(link: Link) -> str:
+    """Describe one pull request or issue."""
+    number = f" #{link.number}" if link.number is not None else ""
+    state = f"{link.state} when last seen" if link.state else "state unknown"
+    return f"{_LINK_KINDS[link.kind]}{number} ({one_line(state, 60)}): {code(link.url, 500)}"
+
+
+def plan(found: Plan) -> str:
+    """Quote the session's last plan, with the user's decision."""
+    decision = {True: "approved by the user", False: "refused by the user", None: "not answered"}
+    file = f", file {code(found.file, 500)}" if found.file else ""
+    about = f"The last plan of the session ({decision[found.approved]}, turn {found.turn}{file}):"
+    return f"{about}\n\n{fenced(plain(found.text).strip())}"
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Return the lines as a Markdown list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _quoted(text: str) -> str:
+    return f'"{one_line(text, LONGEST)}"'
+
+
+def _same(text: str, goal: str | None) -> bool:
+    return goal is not None and plain(text).strip() == plain(goal).strip()
