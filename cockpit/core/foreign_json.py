@@ -7,6 +7,7 @@ U+FFFD.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable
@@ -22,6 +23,8 @@ _MAY_HOLD = re.compile(r"\\u[dD][89a-fA-F]")
 _UNESCAPED = re.compile("[\ud800-\udfff]")
 _ENCODED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """Matches half of a surrogate pair, encoded in a form that UTF-8 forbids."""
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+"""`json.loads` with `parse_constant` would build a decoder for each text."""
 
 
 def loads(text: bytes | str) -> Any:
@@ -30,10 +33,12 @@ def loads(text: bytes | str) -> Any:
     Raises `ValueError` or `RecursionError`, as `json.loads` does.
     """
     if isinstance(text, bytes):
-        text = _ENCODED.sub("\ufffd".encode(), text).decode("utf-8-sig")
+        if b"\xed" in text:
+            text = _ENCODED.sub("\ufffd".encode(), text)
+        text = text.removeprefix(codecs.BOM_UTF8).decode()
     else:
         text = _UNESCAPED.sub("\ufffd", text)
-    return json.loads(without_halves(text), parse_constant=lambda _: None)
+    return _DECODER.decode(without_halves(text))
 
 
 def without_depths(value: Any) -> Any:
@@ -58,7 +63,9 @@ def _inside(value: Any) -> Iterable[Any]:
 
 def without_halves(text: str) -> str:
     """Replace each escape for half of a surrogate pair with the escape for U+FFFD."""
-    return _ESCAPE.sub(_whole, text) if _MAY_HOLD.search(text) else text
+    if "\\u" not in text or not _MAY_HOLD.search(text):
+        return text
+    return _ESCAPE.sub(_whole, text)
 
 
 def _whole(escape: re.Match[str]) -> str:
