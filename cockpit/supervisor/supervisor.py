@@ -31,6 +31,7 @@ from cockpit.supervisor.handoff import draft_permission
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.handoff.elsewhere_document import ElsewhereDocuments
 from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.first_turns import FirstTurnsCheck
 from cockpit.supervisor.handoff.hook_decisions import HookDecisions
 from cockpit.supervisor.handoff.open_handoffs import OpenHandoffs
 from cockpit.supervisor.handoff.triggers import Triggers
@@ -106,6 +107,7 @@ class Supervisor:
         document_builder = DocumentBuilder(dependencies, self.sessions)
         self.compactions = Compactions(dependencies, self.engine, document_builder)
         self.supplements = Supplements(dependencies, document_builder)
+        self.first_turns = FirstTurnsCheck(dependencies)
         self.watch = Watch(
             dependencies,
             self.sessions,
@@ -321,6 +323,7 @@ class Supervisor:
         self.dialogs.save(agent)
         self.compactions.hold(agent)
         self.points.consider(agent)
+        self.first_turns.consider(agent)
         await self.compactions.cancel_outdated(agent)
         await self.supplements.consider(agent)
         if agent.handoff is not None:

@@ -6,8 +6,11 @@ what earlier versions wrote, and raises `ValueError` for anything else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
+
+from cockpit.core.first_turns import Before, FirstTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,16 @@ class HandoffDetails:
     """The writers that failed, each with the reason."""
     writer_cost_usd: float = 0.0
     """Cost of the copies of the session that wrote the document."""
+    tokens_before: int | None = None
+    """Tokens in the old session's context when the session was ended."""
     tokens_after: int | None = None
     """Tokens in the successor's context at its first reply."""
+    document_bytes: int | None = None
+    """Size of the document that the successor got."""
+    before: Before | None = None
+    """What the old session left, for the first turns of its successor."""
+    first_turns: FirstTurns | None = None
+    """What the first turns of the successor showed; None until they were checked."""
     left: Leaving | None = None
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
@@ -74,17 +85,56 @@ class HandoffDetails:
     """The handoff was restored from its document after the database was lost."""
 
 
-_STORED: dict[str, str] = {}
-"""Stored names by attribute, for attributes that were renamed since they were first stored."""
+_STORED: dict[str, str] = {"before": "left_to_successor"}
+"""Stored names by attribute, where the stored name is another one."""
+
+_BEFORE_STORED = {
+    "commits": "commit_subjects",
+    "failures": "failed_commands",
+    "questions": "questions",
+    "orders": "orders",
+}
+_FIRST_TURNS_STORED = {
+    "read": "document_read",
+    "repeats": "repeats",
+    "broken": "broken_orders",
+    "asked_again": "asked_again",
+    "first_change": "first_change_seconds",
+}
+"""Stored names by attribute of what `before` and `first_turns` hold."""
 
 
 def details_to_record(details: HandoffDetails) -> dict[str, Any]:
     """Convert details to JSON data; values equal to their default are left out."""
     empty = HandoffDetails()
-    return {
+    stored = {
         _STORED.get(name, name): value
         for name, value in asdict(details).items()
         if value != getattr(empty, name)
+    }
+    if details.before is not None:
+        stored[_STORED["before"]] = _stored(details.before, _BEFORE_STORED)
+    if details.first_turns is not None:
+        stored["first_turns"] = _stored(details.first_turns, _FIRST_TURNS_STORED)
+    return stored
+
+
+def _stored(held: Before | FirstTurns, names: Mapping[str, str]) -> dict[str, Any]:
+    return {stored: _plain(getattr(held, name)) for name, stored in names.items()}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _held(stored: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return stored values by attribute; names of a newer version are ignored."""
+    if not isinstance(stored, dict):
+        raise TypeError(f"{type(stored).__name__} instead of an object")
+    found = {name: stored[key] for name, key in names.items() if key in stored}
+    return {
+        name: tuple(map(str, value)) if isinstance(value, list) else value
+        for name, value in found.items()
     }
 
 
@@ -98,6 +148,10 @@ def details_from_record(record: dict[str, Any]) -> HandoffDetails:
             values["because"] = HeldBack(**values["because"])
         if "left" in values:
             values["left"] = Leaving(**values["left"])
+        if "before" in values:
+            values["before"] = Before(**_held(values["before"], _BEFORE_STORED))
+        if "first_turns" in values:
+            values["first_turns"] = FirstTurns(**_held(values["first_turns"], _FIRST_TURNS_STORED))
         if "writers_failed" in values:
             values["writers_failed"] = tuple(map(str, values["writers_failed"]))
         return HandoffDetails(**values)

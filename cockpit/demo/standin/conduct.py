@@ -85,6 +85,9 @@ class Conduct:
     pause: int | None = None
     """The step after which a job from outside the demo ends its turn (`STANDIN_PAUSE`); None for no
     step."""
+    run: str = ""
+    """A shell command that each step of a job from outside the demo runs (`STANDIN_RUN`); empty for
+    `echo`."""
     settles: bool = True
     """Whether the context of a job from outside the demo grows slowly from 140,000 tokens on. If
     not, the CLI compacts (`STANDIN_SETTLES=0`)."""
@@ -132,6 +135,7 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
         step_tokens=int(number("STANDIN_STEP_TOKENS", "24000")),
         opening_tokens=int(number("STANDIN_OPENING_TOKENS", "24000")),
         pause=int(pause) if pause else None,
+        run=number("STANDIN_RUN", ""),
         settles=number("STANDIN_SETTLES", "1") != "0",
         window=int(number("STANDIN_WINDOW", "200000")),
         draft=number("STANDIN_DRAFT", ""),

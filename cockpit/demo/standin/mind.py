@@ -21,7 +21,7 @@ USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|20000
 """The error in the CLI's format; the number after the vertical bar is the time of the reset."""
 
 
-def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
+def counting_job(steps: int, pause: int | None, *, settles: bool, run: str = "") -> Job:
     """Return a job for prompts from outside the demo: `steps` steps, each with a line of output."""
     return Job(
         agent="any",
@@ -30,7 +30,7 @@ def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
         request="Count the steps.",
         milestones=("Count",),
         steps=(
-            *(counting_step(number, steps, pause) for number in range(1, steps)),
+            *(counting_step(number, steps, pause, run) for number in range(1, steps)),
             ending("All steps are counted."),
         ),
         state="Counting.",
@@ -40,13 +40,13 @@ def counting_job(steps: int, pause: int | None, *, settles: bool) -> Job:
     )
 
 
-def counting_step(number: int, steps: int, pause: int | None) -> Step:
+def counting_step(number: int, steps: int, pause: int | None, run: str) -> Step:
     """Return one step: a command, or at `pause` a question that ends the turn."""
     title = f"Count step {number} of {steps}"
     if number == pause:
         return Step(title, f"Step {number} of {steps}: shall I continue?")
     say = f"Step {number} of {steps}."
-    return Step(title, say, (bash(f"echo counted {number}", f"Count {number}"),))
+    return Step(title, say, (bash(run or f"echo counted {number}", f"Count {number}"),))
 
 
 class Mind:
@@ -54,7 +54,7 @@ class Mind:
 
     def __init__(self, conduct: Conduct, directory: Path, session_id: str) -> None:
         self._conduct = conduct
-        job = counting_job(conduct.steps, conduct.pause, settles=conduct.settles)
+        job = counting_job(conduct.steps, conduct.pause, settles=conduct.settles, run=conduct.run)
         growth = Growth(opening=conduct.opening_tokens, step=conduct.step_tokens)
         self._script = Script((*JOBS, *MORE, job), pace=0.0, growth=growth)
         self._system = f"Primary working directory: {directory}"

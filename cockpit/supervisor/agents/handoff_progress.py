@@ -40,6 +40,8 @@ class HandoffProgress:
     revived: Revived | None = None
     """The last handoff, if the old session was reopened because the new session failed; None after
     the user's next prompt."""
+    arrival: HandoffRecord | None = None
+    """The confirmed handoff that began the current session, with what its first turns showed."""
     loop_over: str | None = None
     """A message that the agent's loop has no iterations left, with the next step."""
 

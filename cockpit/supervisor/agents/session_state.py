@@ -129,6 +129,7 @@ class SessionState:
             self._feed_meter(event)
             self.reading.collector.feed(event)
             self.reading.running.feed(event)
+            self.reading.steps.feed(event)
             self._take(event, at, clock_offset)
 
     def _skip(self, event: Skipped) -> None:

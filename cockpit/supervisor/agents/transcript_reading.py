@@ -8,6 +8,7 @@ from cockpit.adapters.transcripts.tail import Tail
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
 from cockpit.core.running_tools import RunningTools
+from cockpit.core.steps_taken import StepsTaken
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class TranscriptReading:
     meter: Meter = field(default_factory=Meter)
     collector: Collector = field(default_factory=Collector)
     running: RunningTools = field(default_factory=RunningTools)
+    steps: StepsTaken = field(default_factory=StepsTaken)
     unreadable: str | None = None
     """Why the transcript cannot be read, as a clause after the path; None if it can be read."""
     read_to: float = 0.0

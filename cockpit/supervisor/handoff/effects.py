@@ -48,6 +48,7 @@ from cockpit.supervisor.agents.background_work import task_text
 from cockpit.supervisor.agents.submit import paste, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context, usage_text
+from cockpit.supervisor.handoff.first_turns import with_predecessor
 from cockpit.supervisor.handoff.integrity import ensure_approved
 from cockpit.supervisor.handoff.snapshot import draft_path
 from cockpit.supervisor.handoff.target import Targets
@@ -218,6 +219,10 @@ class Effects:
             raise
         except CockpitError as wrong:
             return PredecessorSurvived(f"{wrong.title}; nothing was ended")
+        self._note(
+            agent,
+            await with_predecessor(self._dependencies, agent, agent.handoff.state.document),
+        )
         # An error must be raised here, while the old session is still running.
         await self._dependencies.panes.prepare()
         agent.runtime.withdraw_ask(agent.name)

@@ -46,11 +46,29 @@ def _remarks(agent: Agent) -> list[str]:
         agent.runtime.lacks(agent.name) if agent.alive else None,
         agent.record.note,
         agent.troubles.shared,
+        first_turns(agent),
         warning(agent),
         agent.progress.waits,
         compacted,
     )
     return [safe_line(remark, 300) for remark in remarks if remark]
+
+
+def first_turns(agent: Agent) -> str | None:
+    """Return what a new session repeated, broke or asked again in its first turns."""
+    arrival = agent.progress.arrival
+    if arrival is None or arrival.new_session != agent.record.session:
+        return None
+    found = arrival.details.first_turns
+    if found is None:
+        return None
+    lines = [f"broke a standing order: {text}" for text in found.broken]
+    lines += [f"repeated a finished step, {text}" for text in found.repeats]
+    lines += [f"asked you again: {text}" for text in found.asked_again]
+    if not lines:
+        return None
+    more = f" (and {len(lines) - 1} more: cockpit history --quality)" if len(lines) > 1 else ""
+    return f"this session {safe_line(lines[0], 220)}{more}"
 
 
 def warning(agent: Agent) -> str | None:

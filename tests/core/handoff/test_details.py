@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import pytest
 
+from cockpit.core.first_turns import Before, FirstTurns
 from cockpit.core.handoff.details import (
     HandoffDetails,
     HeldBack,
@@ -30,7 +31,17 @@ FULL = HandoffDetails(
     edited=True,
     writers_failed=("agent: too late", "sdk: no session"),
     writer_cost_usd=0.25,
+    tokens_before=162_000,
     tokens_after=12_000,
+    document_bytes=9_000,
+    before=Before(("c",), ("f", "g"), ("q",), ("Never push",)),
+    first_turns=FirstTurns(
+        read=True,
+        repeats=("committed again: x",),
+        broken=("Never push",),
+        asked_again=("Which port?",),
+        first_change=12.5,
+    ),
     left=Leaving(tokens=9, forced=True, turns=3, at=2.5),
     closed=4.0,
     compacted=True,
@@ -51,14 +62,34 @@ def test_names_on_disk_stay_what_they_were() -> None:
         "draft", "began", "phase_since", "filling", "due", "because", "draft_facts", "typing",
         "sealed_calls", "permission_mode", "has_git", "edited", "writers_failed",
         "writer_cost_usd", "tokens_after", "left", "compacted", "closed", "rebuilt",
+        "tokens_before", "document_bytes", "left_to_successor", "first_turns",
     }  # fmt: skip
+    assert details_to_record(FULL)["left_to_successor"] == {
+        "commit_subjects": ["c"],
+        "failed_commands": ["f", "g"],
+        "questions": ["q"],
+        "orders": ["Never push"],
+    }
+    assert details_to_record(FULL)["first_turns"] == {
+        "document_read": True,
+        "repeats": ["committed again: x"],
+        "broken_orders": ["Never push"],
+        "asked_again": ["Which port?"],
+        "first_change_seconds": 12.5,
+    }
 
 
 def test_a_newer_versions_names_are_left_out() -> None:
     assert details_from_record({"due": "x", "colour": "red"}) == HandoffDetails(due="x")
+    later = {"document_read": True, "mood": "good"}
+    read = HandoffDetails(first_turns=FirstTurns(read=True))
+    assert details_from_record({"first_turns": later}) == read
 
 
-@pytest.mark.parametrize("broken", [{"because": {"words": 1, "who": 2}}, {"left": 3}])
+@pytest.mark.parametrize(
+    "broken",
+    [{"because": {"words": 1, "who": 2}}, {"left": 3}, {"first_turns": 3}],
+)
 def test_what_is_none_is_refused(broken: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="not a handoff's details"):
         details_from_record(broken)

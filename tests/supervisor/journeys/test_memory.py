@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -49,11 +52,14 @@ None.
 """
 
 
-async def hand_off(cockpit: Cockpit, decisions: str, *, times: int = 0) -> None:
+async def hand_off(
+    cockpit: Cockpit, decisions: str, *, times: int = 0, constraints: str = ""
+) -> None:
     """Hand off with a document that has these decisions; wait for the end of that handoff."""
     await cockpit.until(lambda row: row.activity and row.handoff is None)
     given = cockpit.repository / "given.md"
-    given.write_text(DRAFT.format(decisions=decisions))
+    more = f"\n## Constraints from the user\n{constraints}\n" if constraints else ""
+    given.write_text(DRAFT.format(decisions=decisions) + more)
     await cockpit.ask(Handoff(name="api", document=str(given)))
     if times:
         await cockpit.until(handed_off(times))
@@ -154,3 +160,52 @@ async def test_a_new_job_from_a_document_keeps_what_the_chain_before_it_decided(
         (opening,) = cockpit.prompts(row)
         assert "- Use SQLite (session 1 of api)" in opening
         assert "- Tabs" not in opening
+
+
+def quality(cockpit: Cockpit) -> list[dict[str, Any]]:
+    """What is stored of the first turns after each handoff, oldest first."""
+    with closing(sqlite3.connect(cockpit.places.database)) as opened:
+        rows = opened.execute("select details from handoffs order by created").fetchall()
+    return [json.loads(row[0]).get("first_turns") or {} for row in rows]
+
+
+async def test_a_successor_that_repeats_and_disobeys_is_told(cockpit: Cockpit) -> None:
+    check = cockpit.home / "check.sh"
+    check.write_text("echo no module named foo\nexit 3\n")
+    run = f"git commit --allow-empty -m Counted && sh {check}"
+    table = cockpit.agent(steps=500, step_tokens=100, run=run)
+    async with cockpit.flying(table):
+        first = await cockpit.start()
+        error = "no module named foo"
+        await cockpit.until(lambda row: row.activity and error in json.dumps(cockpit.said(first)))
+        assert (await cockpit.row()).note is None
+        await hand_off(cockpit, "None.", times=1, constraints="- Never commit\n- Never push")
+        row = await cockpit.until(lambda row: row.note and "2 more" in row.note)
+        assert row.note is not None
+        assert row.note.startswith("this session broke a standing order: Never commit")
+        (told,) = quality(cockpit)
+        assert told["broken_orders"] == ["Never commit"]
+        assert told["repeats"] == [
+            "committed again: Counted",
+            f"failed again in the same way: `{run}`",
+        ]
+        assert told["document_read"] is True
+        assert told["asked_again"] == []
+        assert 0 <= told["first_change_seconds"] < 60
+
+    # Another supervisor comes to the same result, and does not add to it.
+    async with cockpit.flying():
+        again = await cockpit.until(lambda row: row.note and "2 more" in row.note)
+        assert again.session_id == row.session_id
+        assert quality(cockpit) == [told]
+
+
+async def test_a_successor_that_goes_on_well_has_no_note(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=40, step_tokens=100)):
+        await cockpit.start()
+        await hand_off(cockpit, "None.", times=1, constraints="- Never push")
+        row = await cockpit.until(lambda row: row.state == "done")
+        assert row.note is None
+        (told,) = quality(cockpit)
+        assert (told["document_read"], told["repeats"], told["broken_orders"]) == (True, [], [])
+        assert told.get("first_change_seconds") is None

@@ -1,0 +1,103 @@
+"""Standing orders of the user that cockpit can check without a guess.
+
+An order is checked only if its whole text has one of these forms; `PATH` and `COMMAND` can be in
+backticks:
+
+- never commit · do not commit
+- never push · do not push
+- never force-push
+- do not touch PATH (also edit, change, modify, write to)
+- do not run `COMMAND`
+
+An order with a condition ("never commit without signing") has none of these forms.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.core.shell_words import git_command, simple_commands
+from cockpit.core.steps_taken import Step
+
+Kind = Literal["commit", "push", "force-push", "touch", "run"]
+
+_NOT = r"(?:please )?(?:never(?: ever)?|do not(?: ever)?|don'?t(?: ever)?)"
+_FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("commit", re.compile(rf"{_NOT} (?:git )?commit(?: anything)?|no commits", re.I)),
+    ("push", re.compile(rf"{_NOT} (?:git )?push(?: anything)?|no pushes", re.I)),
+    ("force-push", re.compile(rf"{_NOT} force[- ]push", re.I)),
+    (
+        "touch",
+        re.compile(
+            rf"{_NOT} (?:touch|edit|change|modify|write to) (?:the file |the folder )?"
+            r"(?P<ticks>`?)(?P<about>[\w@+./-]*[./][\w@+./-]*)(?P=ticks)",
+            re.I,
+        ),
+    ),
+    ("run", re.compile(rf"{_NOT} run `(?P<about>[^`\n]{{1,200}})`", re.I)),
+)
+_SOURCE = re.compile(
+    r"\s*\((?:(?:the )?user\b|(?:in )?(?:turn|prompt|session)s? \d)[^()]{0,80}\)\s*$"
+    r"|^\s*(?:in )?(?:turn|prompt|session) \d{1,6}\s*[:,]\s*",
+    re.I,
+)
+_QUOTES = "\"'“”„«»‘* \t_"
+_FORCE = ("-f", "--force", "--force-with-lease", "--force-if-includes")
+_HARMLESS = {"commit": {"--dry-run", "-h", "--help"}, "push": {"-n", "--dry-run", "-h", "--help"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order that can be checked."""
+
+    text: str
+    kind: Kind
+    about: str = ""
+    """The path or the command; empty for the others."""
+
+    def is_broken_by(self, step: Step) -> bool:
+        """Return whether a finished call did what the order forbids.
+
+        A failed call did not, unless git printed a commit.
+        """
+        if step.failed:
+            return self.kind == "commit" and bool(step.committed)
+        if self.kind == "touch":
+            return _is_within(step.path, self.about)
+        commands = simple_commands(step.command)
+        if self.kind == "run":
+            first = next(iter(simple_commands(self.about)), ())
+            return bool(first) and any(words[: len(first)] == first for words in commands)
+        return any(self._is_git(git_command(words)) for words in commands)
+
+    def _is_git(self, git: tuple[str, ...]) -> bool:
+        name = "commit" if self.kind == "commit" else "push"
+        if not git or git[0] != name or _HARMLESS[name] & {*git}:
+            return False
+        return self.kind != "force-push" or any(
+            word in _FORCE or word.startswith(("--force-with-lease=", "+")) for word in git[1:]
+        )
+
+
+def order(text: str) -> Order | None:
+    """Return the order that a constraint is; None if it cannot be checked."""
+    bare = _SOURCE.sub("", text.replace("’", "'"))
+    bare = " ".join(bare.strip(_QUOTES).split()).rstrip(".! ").strip(_QUOTES)
+    for kind, form in _FORMS:
+        found = form.fullmatch(bare)
+        if found is not None:
+            return Order(text, kind, found.groupdict().get("about") or "")
+    return None
+
+
+def _is_within(path: str, about: str) -> bool:
+    """Return whether a file is the named one, or is in the named folder."""
+    named = about.removeprefix("./").rstrip("/")
+    if not path or not named:
+        return False
+    if named.startswith("/"):
+        return path == named or path.startswith(f"{named}/")
+    rooted = "/" + path.removeprefix("/")
+    return rooted.endswith(f"/{named}") or f"/{named}/" in rooted

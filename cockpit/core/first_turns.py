@@ -1,0 +1,121 @@
+"""The first turns of a successor, held against what its predecessor left.
+
+The predecessor's commands, questions and commit subjects are kept as hashes, because they can
+contain secrets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cockpit.core.chain_memory import CONSTRAINTS, Place, fold
+from cockpit.core.checkable_orders import order
+from cockpit.core.document import Document, read
+from cockpit.core.markdown import code, one_line
+from cockpit.core.steps_taken import Step, StepsTaken
+from cockpit.core.verified_facts import UNVERIFIED
+
+COMMITS = "### Commits of This Session"
+MOST_ORDERS = 50
+MOST_TOLD = 10
+"""Maximum lines of each kind."""
+_COMMIT = re.compile(r"- `[0-9a-f]{7,64}` (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a predecessor left, as far as the first turns of its successor are held against it."""
+
+    commits: tuple[str, ...] = ()
+    """Hashes of the subjects of its commits."""
+    failures: tuple[str, ...] = ()
+    """Hashes of commands that failed, with their first error line."""
+    questions: tuple[str, ...] = ()
+    """Hashes of the questions that the user was asked."""
+    orders: tuple[str, ...] = ()
+    """The standing orders that can be checked, as in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstTurns:
+    """What the first turns of a successor showed."""
+
+    read: bool = False
+    """The successor read its document."""
+    repeats: tuple[str, ...] = ()
+    """Finished steps that it repeated."""
+    broken: tuple[str, ...] = ()
+    """Standing orders that it broke."""
+    asked_again: tuple[str, ...] = ()
+    """Questions that the user had been asked before."""
+    first_change: float | None = None
+    """Seconds from the start of the session to its first edit or commit; None if there is none."""
+
+
+def before(steps: StepsTaken, subjects: Iterable[str], document: str) -> Before:
+    """Return what a session leaves: its steps, its commits and its document's standing orders."""
+    left = read(document)
+    commits = dict.fromkeys([*commits_listed(left), *subjects])
+    return Before(
+        commits=tuple(_hash(subject) for subject in commits),
+        failures=tuple(dict.fromkeys(_failure(step) for step in steps.failures)),
+        questions=tuple(dict.fromkeys(map(_hash, steps.questions))),
+        orders=orders_in(left),
+    )
+
+
+def commits_listed(document: Document) -> list[str]:
+    """Return the subjects of the commits that a document's verified facts list."""
+    facts = document.sections.get("Verified Facts", "").partition(COMMITS)[2].partition("\n### ")[0]
+    lines = (line for line in facts.split("\n") if UNVERIFIED not in line)
+    return [found[1].strip() for line in lines if (found := _COMMIT.fullmatch(line.strip()))]
+
+
+def orders_in(document: Document) -> tuple[str, ...]:
+    """Return the constraints of a document that can be checked, its earlier sessions' as well."""
+    held = fold([(Place(), document)]).of(CONSTRAINTS)
+    return tuple(each.text for each in held if order(each.text) is not None)[:MOST_ORDERS]
+
+
+def first_turns(left: Before, steps: StepsTaken, *, read: bool, began: float) -> FirstTurns:
+    """Hold a successor's first steps against what its predecessor left; `began` in unix seconds."""
+    changed = steps.first_change
+    return FirstTurns(
+        read=read,
+        repeats=_told(repeat for step in steps.first for repeat in _repeats(step, left)),
+        broken=_told(
+            text
+            for text in left.orders
+            if (found := order(text)) is not None and any(map(found.is_broken_by, steps.first))
+        ),
+        asked_again=_told(
+            step.question
+            for step in steps.first
+            if step.question and _hash(step.question) in left.questions
+        ),
+        first_change=None if changed is None else round(max(0.0, changed - began), 1),
+    )
+
+
+def _repeats(step: Step, left: Before) -> Iterable[str]:
+    for subject in step.committed:
+        if _hash(subject) in left.commits:
+            yield f"committed again: {one_line(subject, 120)}"
+    if step.failed and step.command and _failure(step) in left.failures:
+        yield f"failed again in the same way: {code(step.command, 120)}"
+
+
+def _failure(step: Step) -> str:
+    return _hash(f"{step.command}\0{step.error}")
+
+
+def _hash(text: str) -> str:
+    bare = " ".join(text.split())
+    return hashlib.sha256(bare.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _told(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one_line(line, 200) for line in lines))[:MOST_TOLD]

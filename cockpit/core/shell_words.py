@@ -1,0 +1,57 @@
+"""The simple commands of a shell command line, as words. Never runs anything.
+
+Only what the line itself shows: no variables, no substitutions, no text of a here-document.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+MOST = 4_000
+"""Maximum characters of a command line that is read."""
+
+_SEPARATORS = frozenset(";&|()\n")
+_PREFIXES = frozenset({"command", "env", "exec", "nohup", "sudo", "time"})
+_GIT_OPTIONS_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
+
+
+def simple_commands(line: str) -> list[tuple[str, ...]]:
+    """Return the simple commands of a line; none if the line cannot be read with certainty."""
+    if len(line) > MOST:
+        return []
+    reader = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>\n")
+    reader.whitespace, reader.commenters = " \t\r", ""
+    found: list[list[str]] = [[]]
+    try:
+        for word in reader:
+            if word.startswith("<<") and word != "<<<":
+                break  # the text of the here-document follows
+            if set(word) <= _SEPARATORS:
+                found.append([])
+            else:
+                found[-1].append(word)
+    except ValueError:
+        return []
+    return [tuple(bare) for words in found if (bare := _without_prefixes(words))]
+
+
+def git_command(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return git's own command and its arguments; empty if the words call something else."""
+    if not words or words[0].rpartition("/")[2] != "git":
+        return ()
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _GIT_OPTIONS_WITH_VALUE else 1
+    return words[at:]
+
+
+def _without_prefixes(words: list[str]) -> list[str]:
+    at = 0
+    while at < len(words) and (words[at] in _PREFIXES or _is_assignment(words[at])):
+        at += 1
+    return words[at:]
+
+
+def _is_assignment(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.isidentifier()

@@ -1,0 +1,115 @@
+"""Check the first turns of a successor: what it repeated, which standing orders it broke.
+
+The result is worked out from the whole transcript each time, so that a restarted supervisor comes
+to the same result. It is stored with the handoff.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.first_turns import FirstTurns, before, first_turns
+from cockpit.core.handoff.details import HandoffDetails
+from cockpit.core.handoff.states import Document, Outcome
+from cockpit.ports.records import HandoffRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.known_secrets import redactor_of
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.handoff.integrity import approved_text
+
+
+async def with_predecessor(
+    dependencies: Dependencies, agent: Agent, sealed: Document
+) -> HandoffDetails:
+    """Return the handoff's details with what the old session leaves. Idempotent.
+
+    Must be called before the old session is ended. A document that cannot be read now leaves the
+    details as they are: the check is no reason to hold a handoff back.
+    """
+    details = agent.progress.details
+    if details.before is not None:
+        return details
+    try:
+        text = await approved_text(dependencies, agent, sealed)
+    except Hindered:
+        raise
+    except (CockpitError, OSError):
+        return details
+    reading = agent.session_state.reading
+    subjects = [made.subject for made in reading.collector.facts().commits]
+    return replace(
+        details,
+        tokens_before=agent.session_state.gauge.tokens,
+        document_bytes=len(text.encode("utf-8", "replace")),
+        before=before(reading.steps, subjects, text),
+    )
+
+
+class FirstTurnsCheck:
+    """Checks the successors of all agents."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+        self._checked: dict[str, tuple[str, int]] = {}
+        """For each agent, its session and the number of calls at the last check."""
+
+    def consider(self, agent: Agent) -> None:
+        """Check the session's first turns, and store a new result. Idempotent.
+
+        Does nothing while the transcript is still being read, or if nothing has happened since.
+        """
+        session, steps = agent.session, agent.session_state.reading.steps
+        if session is None or agent.catching_up or not steps.calls:
+            return
+        now = session.id, steps.calls
+        if self._checked.get(agent.name) == now:
+            return
+        record = self._arrival(agent)
+        if record is not None and record.details.before is not None:
+            found = self._found(agent, record)
+            if found != record.details.first_turns:
+                record = replace(record, details=replace(record.details, first_turns=found))
+                self._dependencies.store.save_handoff(record)
+        agent.progress.arrival = record
+        self._checked[agent.name] = now
+
+    def _arrival(self, agent: Agent) -> HandoffRecord | None:
+        """Return the confirmed handoff that began the session; None if there is none."""
+        session, known = agent.session, agent.progress.arrival
+        assert session is not None
+        if known is not None and known.new_session == session.id:
+            return known
+        if session.previous is None:
+            return None
+        handoffs = self._dependencies.store.handoffs_of(session.job, session.previous)
+        return next(
+            (
+                each
+                for each in reversed(handoffs)
+                if each.new_session == session.id and each.outcome == Outcome.DONE.value
+            ),
+            None,
+        )
+
+    def _found(self, agent: Agent, record: HandoffRecord) -> FirstTurns:
+        assert agent.session is not None
+        assert record.details.before is not None
+        document = agent.must_read
+        found = first_turns(
+            record.details.before,
+            agent.session_state.reading.steps,
+            read=document is not None and agent.has_read(document),
+            began=agent.session.created,
+        )
+        redactor = redactor_of(self._dependencies.environment, agent)
+
+        def clean(lines: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(redactor.redact(line).text for line in lines)
+
+        return replace(
+            found,
+            repeats=clean(found.repeats),
+            broken=clean(found.broken),
+            asked_again=clean(found.asked_again),
+        )
