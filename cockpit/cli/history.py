@@ -19,7 +19,12 @@ from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import words as search_words
 
 if TYPE_CHECKING:
-    from cockpit.wire.history import HistoryChain, HistoryDocument, HistorySession
+    from cockpit.wire.history import (
+        HistoryChain,
+        HistoryDocument,
+        HistorySession,
+        HistoryStatement,
+    )
 
 TOO_MANY_HANDOFFS = 4
 """From this many handoffs on, the user is advised to split the job."""
@@ -35,18 +40,25 @@ REBUILT = (
 Examples:
   cockpit history
   cockpit history api --json
+  cockpit history --quality
   cockpit history --search 'auth token'"""
 )
 @with_common_options
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--search", metavar="WORDS", help="Only documents that contain all of these words.")
+@click.option("--quality", is_flag=True, help="Show how well each handoff went.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def history(name: str | None, search: str | None, as_json: bool) -> int:
+def history(name: str | None, search: str | None, quality: bool, as_json: bool) -> int:
     """List the sessions of each job, with their documents.
 
     One line per session: number, outcome, context before -> after the handoff (`162k -> 45k`), cost
     and duration. The lines below each session list its documents, each with the id for `cockpit
     show` and `cockpit continue`.
+
+    --search also lists the decisions and constraints with these words, and whether they hold.
+    --quality prints a line per completed handoff: tokens before and after, the document's size, if
+    the new session read it, the time to its first edit or commit, how many finished steps it
+    repeated, how many standing orders it broke, and how many questions it asked again.
     """
     from cockpit.cli.requests import with_client
     from cockpit.core.ids import agent_name
@@ -57,6 +69,11 @@ def history(name: str | None, search: str | None, as_json: bool) -> int:
     if as_json:
         data = [to_json(chain) for chain in chains]
         print(json.dumps(data, indent=2, ensure_ascii=False))
+        return 0
+    if quality:
+        from cockpit.cli.handoff_quality import quality_lines
+
+        print("\n".join(quality_lines(chains)))
         return 0
     if search_words(search or ""):
         print("\n".join(format_matches(chains)) or "No document contains all of these words.")
@@ -117,7 +134,18 @@ def format_matches(chains: list[HistoryChain]) -> list[str]:
         text = f"{handoff.id[:8]}  {safe_line(agent)}  {created}  {handoff.document}"
         lines.append(safe_line(f"{text} ({handoff.writer or 'unknown writer'})", 400))
         lines.append(f"    {safe_line(handoff.found or '', 200)}".rstrip())
+    for chain in chains:
+        lines += [_format_statement(chain.agent, each) for each in chain.statements]
     return lines
+
+
+def _format_statement(agent: str, statement: HistoryStatement) -> str:
+    """Format a decision or constraint of a chain, and whether it still holds."""
+    if statement.revoked_in is None:
+        state = f"holds since {statement.since}"
+    else:
+        state = f"held since {statement.since}, revoked in {statement.revoked_in}"
+    return safe_line(f"{agent}  {state}: {statement.text}", 400)
 
 
 def format_chain(chain: HistoryChain, now: datetime) -> list[str]:

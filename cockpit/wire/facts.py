@@ -139,6 +139,18 @@ class LastReply(Wire):
     """The CLI's own summary of the session, written while the user was away."""
 
 
+class StandingStatement(Wire):
+    """A decision or a constraint of earlier sessions that holds."""
+
+    section: str
+    """The section of the documents that states it."""
+    text: str
+    since: str
+    """The session whose document first stated it."""
+    last: str
+    """The session whose document last stated it."""
+
+
 class UsageContext(Wire):
     tokens: int | None = None
     window: int | None = None
@@ -202,3 +214,6 @@ class SessionFacts(Wire):
     summary: SummaryFacts | None = None
     last_reply: LastReply | None = None
     usage: Usage
+    standing: list[StandingStatement] | None = None
+    """The decisions and constraints of earlier sessions of the job that hold. Left out for an
+    earlier session, and by `cockpit facts` of a file."""

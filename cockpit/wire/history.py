@@ -40,8 +40,22 @@ class HistoryHandoff(Wire):
     document: str | None = None
     own_copy: str | None = Field(default=None, validation_alias="copy", serialization_alias="copy")
     writer: str | None = None
+    tokens_before: int | None = None
+    """Tokens in the old session's context when it was ended."""
     tokens_after: int | None = None
     """Tokens in the new session's context at its first reply."""
+    document_bytes: int | None = None
+    document_read: bool | None = None
+    """Whether the new session read the document. This and the next fields are null until the first
+    turns of the new session were checked, and for handoffs of earlier versions."""
+    first_change_seconds: float | None = None
+    """Seconds from the start of the new session to its first edit or commit."""
+    repeats: list[str] | None = None
+    """Finished steps that the new session repeated in its first turns."""
+    broken_orders: list[str] | None = None
+    """Standing orders that the new session broke in its first turns."""
+    asked_again: list[str] | None = None
+    """Questions that the new session asked the user in its first turns, and the old one before."""
     found: str | None = None
     """The line of the document that matches the search; left out without a search."""
 
@@ -74,6 +88,21 @@ class HistorySession(Wire):
     rebuilt: bool = False
 
 
+class HistoryStatement(Wire):
+    """A decision or a constraint of a chain."""
+
+    section: str
+    """The section of the documents that states it."""
+    text: str
+    since: str
+    """The session whose document first stated it, such as `session 2`, or `session 2 of api` for an
+    earlier job."""
+    last: str
+    """The session whose document last stated it."""
+    revoked_in: str | None = None
+    """The session whose document revoked it; null if it holds."""
+
+
 class HistoryChain(Wire):
     """A job with its sessions in order."""
 
@@ -87,6 +116,9 @@ class HistoryChain(Wire):
     """True if the job was restored from its documents after the database was lost. Left out if only
     some handoffs are listed."""
     sessions: list[HistorySession] = Field(default_factory=list)
+    statements: list[HistoryStatement] = Field(default_factory=list)
+    """The decisions and constraints of all documents of the chain that match the search; left out
+    without a search."""
     host: str | None = None
     """The host of the job; left out in the response of that host itself."""
 

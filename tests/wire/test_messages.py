@@ -29,6 +29,7 @@ from cockpit.wire.facts import (
     PromptFacts,
     RefusalFacts,
     SessionFacts,
+    StandingStatement,
     SubagentFacts,
     SummaryFacts,
     Todo,
@@ -42,6 +43,7 @@ from cockpit.wire.history import (
     HistoryHandoff,
     HistoryPage,
     HistorySession,
+    HistoryStatement,
 )
 from cockpit.wire.status import (
     AgentStatus,
@@ -99,7 +101,9 @@ ANSWERS: tuple[Wire, ...] = (
     WorktreeDiff(directory="/w", files=[DiffFile(path="a", added=1)]),
     HistoryPage(chains=[HistoryChain(agent="api", sessions=[
         HistorySession(id="s", documents=[HistoryDocument(id="h")],
-                       handoffs=[HistoryHandoff(id="h", own_copy="/c.md")])])], next="h", total=2),
+                       handoffs=[HistoryHandoff(id="h", own_copy="/c.md")])],
+        statements=[HistoryStatement(section="Key Decisions", text="Use SQLite",
+                                     since="session 1", last="session 2")])], next="h", total=2),
     WorktreeStatus(directory="/w", repository="/r", made=True,
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
     OTHER, Elsewhere(sessions=[OTHER]), ElsewhereCounted(count=3),
@@ -121,6 +125,8 @@ ANSWERS: tuple[Wire, ...] = (
         links=[LinkFacts(kind="issue", url="https://x.example/a/b/issues/3")],
         summary=SummaryFacts(turn=1, text="It counts."),
         last_reply=LastReply(text="Done."),
+        standing=[StandingStatement(section="Key Decisions", text="Use SQLite",
+                                    since="session 1", last="session 2")],
         usage=Usage(
             transcript="/t", context=UsageContext(tokens=7),
             totals=UsageTotals(input=1, cache_creation=2, cache_read=3, output=4),

@@ -33,6 +33,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.history.memories import ChainMemories
 from cockpit.supervisor.history.past_records import LARGEST, PastRecords
 from cockpit.supervisor.history.search_index import SearchIndex
 from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, HistorySession
@@ -65,6 +66,7 @@ class History:
         self._index = index
         self._facts_of = facts_of
         self._records = PastRecords(dependencies.places.state)
+        self._memories = ChainMemories(dependencies)
         self._past_facts: tuple[tuple[str, int, int], dict[str, Any]] | None = None
         """The last result of `past_facts`, with the path, size and time of its transcript."""
         self._one_transcript = asyncio.Lock()
@@ -150,7 +152,12 @@ class History:
         store = self._dependencies.store
         job_ids = {record.job for ident in found if (record := store.handoff(HandoffId(ident)))}
         jobs = [job for job in jobs if job.id in job_ids]
-        return [held async for chain in self.chains(jobs) if (held := _matching(chain, found))]
+        chains = [held async for chain in self.chains(jobs) if (held := _matching(chain, found))]
+        statements = [await self._memories.matching(JobId(each.job), wanted) for each in chains]
+        return [
+            chain.model_copy(update={"statements": found})
+            for chain, found in zip(chains, statements, strict=True)
+        ]
 
     async def _chain(self, job: JobRecord) -> HistoryChain:
         store = self._dependencies.store
@@ -290,13 +297,14 @@ class History:
             agent.session_state.gauge.window,
             agent.record.session,
         )
-        return facts_report(
+        report = facts_report(
             found,
             usage,
             git_status=git.status if git.root is not None and git.status_known else None,
             branch=git.branch,
             head=git.head,
         )
+        return {**report, "standing": await self._memories.standing(session)}
 
     async def past_facts(self, agent: Agent, ident: str) -> dict[str, Any]:
         """Return the facts of an earlier session of the agent's job. Does not use git.
@@ -456,8 +464,25 @@ def _handoff(record: HandoffRecord, *, undone: bool) -> HistoryHandoff:
         document=record.document,
         own_copy=record.copy,
         writer=record.writer,
+        tokens_before=record.details.tokens_before,
         tokens_after=record.details.tokens_after,
+        document_bytes=record.details.document_bytes,
+        **_first_turns(record),
     )
+
+
+def _first_turns(record: HandoffRecord) -> dict[str, Any]:
+    """Return what the first turns of the new session showed; empty if they were not checked."""
+    found = record.details.first_turns
+    if found is None:
+        return {}
+    return {
+        "document_read": found.read,
+        "first_change_seconds": found.first_change,
+        "repeats": list(found.repeats),
+        "broken_orders": list(found.broken),
+        "asked_again": list(found.asked_again),
+    }
 
 
 def _first_document(

@@ -35,6 +35,8 @@ def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[li
     goal = str(facts.get("goal") or "")
     lines = [line for part in goal.splitlines() for line in worded(part, width)]
     yield "goal", [[Span(line)] for line in lines[:GOAL_LINES]]
+    standing = facts.get("standing") or ()
+    yield "in force", [part for each in standing for part in _statement(each, width)]
     yield "todos", [part for each in facts.get("todos") or () for part in _todo(each, width)]
     yield "last", _texts(facts.get("recent_activity"), width, "")
     yield "files", _texts(facts.get("files_modified"), width, "")
@@ -53,6 +55,14 @@ def _todo(todo: Mapping[str, Any], width: int) -> Iterator[list[Span]]:
     glyph, role = _TODO.get(str(todo.get("status")), ("?", "muted"))
     for index, line in enumerate(worded(str(todo.get("content")), width - 2)):
         yield [Span(f"{glyph if not index else ' '} ", role), Span(line, role)]
+
+
+def _statement(statement: Mapping[str, Any], width: int) -> Iterator[list[Span]]:
+    """Yield a decision or constraint of an earlier session, and since when it holds."""
+    text = safe_line(str(statement.get("text")), 600)
+    since = safe_line(str(statement.get("since")), 80)
+    for line in worded(f"{text} (since {since})", width):
+        yield [Span(line)]
 
 
 def _commit(commit: Mapping[str, Any], width: int) -> list[Span]:

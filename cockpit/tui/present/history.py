@@ -15,6 +15,7 @@ from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.lineage import duration
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import WRITERS
 from cockpit.tui.present.span import Span, fit, merged
@@ -56,6 +57,8 @@ class Entry:
     undone: bool = False
     times: int = 1
     """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
+    quality: str = ""
+    """How well the handoff went, in a few words; empty if unknown."""
     since: str = ""
     """When the first of the combined handoffs began; empty for a single handoff."""
 
@@ -118,7 +121,25 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
         why=handoff.why,
         found=handoff.found or "",
         undone=handoff.undone,
+        quality=_quality(handoff),
     )
+
+
+def _quality(handoff: HistoryHandoff) -> str:
+    """Return what is known of a confirmed handoff: document, first change, repeated steps."""
+    if handoff.document_read is None:
+        return ""
+    change, size = handoff.first_change_seconds, handoff.document_bytes
+    repeats, broken, again = handoff.repeats, handoff.broken_orders, handoff.asked_again
+    parts = [
+        f"document {size / 1024:.1f} KiB, " if size is not None else "document ",
+        "read" if handoff.document_read else "not read",
+        f" · first change after {duration(change)}" if change is not None else " · no change yet",
+        f" · {counted(len(repeats), 'step')} repeated" if repeats else "",
+        f" · {counted(len(broken), 'standing order')} broken: {broken[0]}" if broken else "",
+        f" · {counted(len(again), 'question')} asked again" if again else "",
+    ]
+    return safe_line("".join(parts), 400)
 
 
 def outcome_of(entry: Entry) -> tuple[str, str, str]:
@@ -227,6 +248,8 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
         [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],
         [Span(fit(f" {safe_line(_place(entry, home), 400)}", width), "muted")],
     ]
+    if entry.quality:
+        lines.append([Span(fit(f" {entry.quality}", width), "muted")])
     if entry.found:
         lines.insert(0, [Span(fit(f" {safe_line(entry.found, 400)}", width), "name")])
     return lines[:height]

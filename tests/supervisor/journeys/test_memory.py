@@ -171,8 +171,8 @@ def quality(cockpit: Cockpit) -> list[dict[str, Any]]:
 
 async def test_a_successor_that_repeats_and_disobeys_is_told(cockpit: Cockpit) -> None:
     check = cockpit.home / "check.sh"
-    check.write_text("echo no module named foo\nexit 3\n")
-    run = f"git commit --allow-empty -m Counted && sh {check}"
+    check.write_text("echo no module named foo\n")
+    run = f"sh {check}; git commit --allow-empty -m Counted; exit 3"
     table = cockpit.agent(steps=500, step_tokens=100, run=run)
     async with cockpit.flying(table):
         first = await cockpit.start()

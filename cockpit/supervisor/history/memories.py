@@ -1,0 +1,73 @@
+"""The memory of chains, read from their documents on request; see `core.chain_memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cockpit.core.chain_memory import ChainMemory, Statement, fold
+from cockpit.core.ids import JobId
+from cockpit.core.search import holds_all
+from cockpit.ports.records import SessionRecord
+from cockpit.supervisor.agents.chain_documents import documents_before
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.wire.history import HistoryStatement
+
+LED_NOWHERE = frozenset({"undone", "undoing", "failed"})
+"""States of sessions whose documents do not count."""
+MOST_KEPT = 50
+"""Maximum memories that are kept in memory."""
+
+
+class ChainMemories:
+    """Reads the memory of chains. The documents before a session do not change, so it is kept."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+        self._kept: dict[str, ChainMemory] = {}
+
+    async def before(self, session: SessionRecord) -> ChainMemory:
+        """Return what holds according to the documents before this session."""
+        known = self._kept.get(session.id)
+        if known is None:
+            known = fold(await documents_before(self._dependencies, session))
+            self._kept[session.id] = known
+            while len(self._kept) > MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return known
+
+    async def matching(self, job: JobId, wanted: Sequence[str]) -> list[HistoryStatement]:
+        """Return the statements of a job's whole chain that contain all these words."""
+        chain = self._dependencies.store.chain(job)
+        last = next((each for each in reversed(chain) if each.state not in LED_NOWHERE), None)
+        if last is None:
+            return []
+        memory = await self.before(last)
+        found = [listed(each) for each in memory.standing]
+        found += [listed(each.statement, str(each.by)) for each in memory.revoked]
+        return [each for each in found if holds_all(each.text, wanted)]
+
+    async def standing(self, session: SessionRecord | None) -> list[dict[str, Any]]:
+        """Return the statements that hold for a session, as JSON data."""
+        if session is None:
+            return []
+        memory = await self.before(session)
+        return [
+            {
+                "section": each.section,
+                "text": each.text,
+                "since": str(each.since),
+                "last": str(each.last),
+            }
+            for each in memory.standing
+        ]
+
+
+def listed(statement: Statement, revoked_in: str | None = None) -> HistoryStatement:
+    return HistoryStatement(
+        section=statement.section,
+        text=statement.text,
+        since=str(statement.since),
+        last=str(statement.last),
+        revoked_in=revoked_in,
+    )
