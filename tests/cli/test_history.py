@@ -133,6 +133,64 @@ def test_history_prints_chains_and_says_when_there_are_none(answering: Any, caps
     assert json.loads(capsys.readouterr().out)[1]["agent"] == "ui"
 
 
+def test_how_well_each_handoff_went_is_a_table(answering: Any, capsys: Any) -> None:
+    known = {
+        "id": "h2",
+        "outcome": "done",
+        "tokens_before": 150_000,
+        "tokens_after": 30_000,
+        "document_bytes": 10_240,
+        "document_read": False,
+        "first_change_seconds": 300.0,
+        "repeats": ["x", "y"],
+        "broken_orders": [],
+        "asked_again": ["z"],
+        "undone": True,
+    }
+    older = {"id": FIRST["handoff"], "outcome": "done", "tokens_after": 45_200}
+    refused = {"id": "h3", "outcome": "refused"}
+    sessions = [{**FIRST, "handoffs": [older]}, {**SECOND, "handoffs": [known, refused]}]
+    hostile = chain(agent="a\x1b[2Jb", sessions=sessions)
+    answering.say("GET /v1/history?limit=100", [hostile])
+
+    assert run(["history", "--quality"]) == 0
+    head, old, new, empty, median = capsys.readouterr().out.splitlines()
+    assert head.split("  ")[0] == "AGENT"
+    assert old.split() == [
+        "ab", "1", "->", "2", "162k", "45k", "-", "-", "-", "-", "-", "-", "no",
+    ]  # fmt: skip
+    assert new.split() == [
+        "ab", "2", "->", "3", "150k", "30k", "10.0", "KiB", "no", "5", "min", "2", "0", "1", "yes",
+    ]  # fmt: skip
+    assert empty == ""
+    assert median == (
+        "Median of 2 handoffs: 156k -> 37k tokens, document 10.0 KiB, first change after 5 min"
+    )
+    assert run(["history", "--quality", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["sessions"][1]["handoffs"][0]["repeats"] == ["x", "y"]
+
+
+def test_no_handoff_has_no_table(answering: Any, capsys: Any) -> None:
+    answering.say("GET /v1/history?limit=100", [chain()])
+    assert run(["history", "--quality"]) == 0
+    assert capsys.readouterr().out == "No handoff has been completed yet.\n"
+
+
+def test_a_search_says_whether_a_decision_still_holds(answering: Any, capsys: Any) -> None:
+    place = {"section": "Key Decisions", "since": "session 1", "last": "session 2"}
+    statements = [
+        {**place, "text": "Push \x1b[2Jtags"},
+        {**place, "text": "Never push", "revoked_in": "session 3"},
+    ]
+    answering.say("GET /v1/history?search=push", [chain(sessions=[], statements=statements)])
+    assert run(["history", "--search", "push"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "api  holds since session 1: Push tags",
+        "api  held since session 1, revoked in session 3: Never push",
+    ]
+
+
 def test_a_path_is_shown_by_its_absolute_name(
     answering: Any, own_home: Any, capsys: Any, monkeypatch: Any
 ) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cockpit.cli.handoff_quality import quality_lines
 from cockpit.core import document
 from cockpit.core.chain_memory import CARRIED
-from cockpit.wire.verbs import Approve, Continue, Handoff, Stop
+from cockpit.wire.verbs import Approve, Continue, Handoff, Stop, Undo
 
 if TYPE_CHECKING:
     from cockpit.wire.status import AgentStatus
@@ -198,6 +199,60 @@ async def test_a_successor_that_repeats_and_disobeys_is_told(cockpit: Cockpit) -
         again = await cockpit.until(lambda row: row.note and "2 more" in row.note)
         assert again.session_id == row.session_id
         assert quality(cockpit) == [told]
+
+
+async def test_the_history_reads_the_chain_as_one(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100)):
+        await cockpit.start()
+        await hand_off(cockpit, "- Never push to main\n- Push tags at once", times=1)
+        await hand_off(cockpit, "- Push tags at once\n- Revoked: Never push to main", times=2)
+        (chain,) = await cockpit.client.history("api", "push")
+        told = {each.text: (each.since, each.last, each.revoked_in) for each in chain.statements}
+        assert told == {
+            "Never push to main": ("session 1", "session 1", "session 2"),
+            "Push tags at once": ("session 1", "session 2", None),
+        }
+        (chain,) = await cockpit.client.history("api", "push main")
+        assert [each.text for each in chain.statements] == ["Never push to main"]
+        (chain,) = await cockpit.client.history("api")
+        assert chain.statements == []
+        facts = await cockpit.client.facts("api")
+        assert facts["standing"] == [
+            {
+                "section": "Key Decisions",
+                "text": "Push tags at once",
+                "since": "session 1",
+                "last": "session 2",
+            }
+        ]
+        await cockpit.ask(Undo(name="api"))
+        await cockpit.until(lambda row: row.session_number == 2 and row.pid)
+        assert [each["text"] for each in (await cockpit.client.facts("api"))["standing"]] == [
+            "Never push to main",
+            "Push tags at once",
+        ]
+
+
+async def test_the_history_says_how_well_each_handoff_went(cockpit: Cockpit) -> None:
+    run = "git commit --allow-empty -m Counted"
+    async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100, run=run)):
+        await cockpit.start()
+        await hand_off(cockpit, "- Use SQLite", times=1, constraints="- Never push")
+        await cockpit.until(lambda row: row.note and "committed again: Counted" in row.note)
+        (chain,) = await cockpit.client.history("api")
+        (handoff,) = chain.sessions[0].handoffs
+        assert handoff.tokens_before == chain.sessions[0].tokens
+        (paper,) = papers(cockpit)
+        assert handoff.document_bytes == paper.stat().st_size
+        assert handoff.document_read is True
+        assert handoff.first_change_seconds is not None
+        assert handoff.repeats == ["committed again: Counted"]
+        assert (handoff.broken_orders, handoff.asked_again) == ([], [])
+        head, line, _, median = quality_lines([chain])
+        assert head.split()[:4] == ["AGENT", "SESSION", "BEFORE", "AFTER"]
+        assert line.startswith("api    1 -> 2")
+        assert line.split()[-4:] == ["1", "0", "0", "no"]
+        assert median.startswith("Median of 1 handoff: ")
 
 
 async def test_a_successor_that_goes_on_well_has_no_note(cockpit: Cockpit) -> None:

@@ -18,6 +18,15 @@ def test_groups_stand_under_their_names() -> None:
     assert "subagents" not in text
 
 
+def test_what_holds_from_earlier_sessions_is_listed_with_since_when() -> None:
+    told = {"text": f"Never push {HOSTILE}", "since": "session 2", "section": "x", "last": "y"}
+    text = "\n".join(plain(line) for line in fact_lines({"standing": [told]}, 70))
+    assert "in force" in text
+    assert "Never push" in text
+    assert "(since session 2)" in text
+    assert not {"\x1b", "\u202e", "\x07"} & set(text)
+
+
 def test_nothing_known_is_said() -> None:
     assert "Nothing known" in plain(fact_lines({}, 70)[0])
 

@@ -52,6 +52,28 @@ def test_a_line_has_exactly_the_width_and_says_its_outcome(width: int, marked: b
     assert "\x1b" not in "".join(plain(spans) for spans in below)
 
 
+def test_the_quality_of_a_handoff_is_below_it_once_it_is_known() -> None:
+    hostile = "[b]x\x1b[2J\u202e漢字"
+    known = {
+        "document_bytes": 12_400,
+        "document_read": True,
+        "first_change_seconds": 130.0,
+        "repeats": ["committed again: x"],
+        "broken_orders": [hostile],
+        "asked_again": ["a", "b"],
+    }
+    good = handoff("a", AT).model_copy(update=known)
+    (entry,) = entries([chain("api", session(1, good))])
+    below = [plain(spans) for spans in detail(entry, 160, 4)]
+    assert below[3].strip() == (
+        "document 12.1 KiB, read · first change after 2m · 1 step repeated · "
+        "1 standing order broken: [b]x漢字 · 2 questions asked again"
+    )
+    assert all(cell_len(text) == 160 for text in below)
+    (unknown,) = entries([chain("api", session(1, handoff("a", AT)))])
+    assert len(detail(unknown, 160, 4)) == 3
+
+
 def nothing(ident: str, hour: int, outcome: str = "cancelled") -> HistoryHandoff:
     at = f"2026-11-21T{hour:02}:00:00+00:00"
     return handoff(ident, at, outcome, document=None, copy=None, writer=None, why="it compacted")
