@@ -149,6 +149,7 @@ Examples:
   cockpit start api                an agent from cockpit.toml
   cockpit start fix-login --prompt 'Fix the login test' --worktree
   cockpit start big --prompt - < task.md
+  cockpit start logs -- tail -f app.log     any program, without context data
   cockpit start api --resume       reopen the agent's last session
   cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11
   cockpit start --all --resume     every agent that was running before a reboot
@@ -156,6 +157,7 @@ Examples:
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names, required=False)
+@click.argument("command", metavar="[-- COMMAND...]", nargs=-1)
 @click.option("--prompt", metavar="TEXT", help="The prompt; - reads the prompt from stdin.")
 @click.option(
     "--directory",
@@ -194,6 +196,7 @@ Examples:
 )
 def start(
     name: str | None,
+    command: tuple[str, ...],
     prompt: str | None,
     directory: Path | None,
     all_agents: bool,
@@ -203,11 +206,12 @@ def start(
     """Start a configured agent, or a new one.
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
-    needed. --resume SESSION continues the job of an earlier session.
+    needed. --resume SESSION continues the job of an earlier session. Words after -- are a program
+    to run as a plain command.
     """
     if all_agents or dry_run:
         others = [value for option, value in more.items() if option != "resume"]
-        given = any([name, directory, *others])
+        given = any([name, directory, *command, *others])
         if not all_agents or more["resume"] != "last" or given:
             raise BadUsage(
                 "--all and --dry-run only work with --resume",
@@ -230,6 +234,7 @@ def start(
         "name": agent_name(name),
         "prompt": None if prompt is None else prompt_text(prompt),
         **(local_context(directory) if host is None else remote_context(directory)),
+        "command": list(command) or None,
         **more,
     }
     verb = Start.model_validate(wanted)

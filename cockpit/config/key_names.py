@@ -29,6 +29,10 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "start": ("n",),
     "resume": ("R",),
     "stop": ("x",),
+    "mark": ("space",),
+    "forget": ("delete",),
+    "rename": ("f2",),
+    "duplicate": ("N",),
     "done": ("D",),
     "undo": ("u",),
     "open": ("o", "l", "right"),
@@ -200,6 +204,7 @@ _RESERVED_KEYS = {
 _CONFIRMED = frozenset(
     {
         "stop",
+        "forget",
         "done",
         "undo",
         "agent.undo",

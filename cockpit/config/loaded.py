@@ -99,6 +99,9 @@ class Loaded:
         )
 
 
+COMMAND_HINT = "Name it: cockpit start NAME -- COMMAND, or set `command` in cockpit.toml."
+
+
 def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
     """Return an agent with values from the command line; tables are merged.
 
@@ -110,7 +113,7 @@ def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
     except ValidationError as error:
         raise usage_refusal(str(said.get("name", agent and agent.name)), error) from None
     if changed.runtime == "command" and not changed.command:
-        raise BadUsage('runtime "command" needs a command', "", "Set it in cockpit.toml.")
+        raise BadUsage('runtime "command" needs a command', "", COMMAND_HINT)
     return changed
 
 

@@ -48,6 +48,8 @@ def test_the_summary_of_a_command_fits_its_line() -> None:
     ("typed", "request_", "body"),
     [
         (["stop", "api"], "stop", {"name": "api"}),
+        (["start", "logs", "--", "tail", "-f", "a b"], "start",
+         {"name": "logs", "worktree": False, "named": False, "command": ["tail", "-f", "a b"]}),
         (["forget", "api"], "forget", {"name": "api"}),
         (["rename", "api", "old-api"], "rename", {"name": "api", "to": "old-api"}),
         (["send", "api", "run", "the tests"], "send", {"name": "api", "text": "run the tests"}),

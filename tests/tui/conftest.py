@@ -101,6 +101,7 @@ def fly() -> Fly:
         reload: ReloadDependencies | None = None,
         ends_on_leaving: str = "",
         join: Callable[[MemoryClient], JoinedClient] | None = None,
+        keys: dict[str, str] | None = None,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
         ui = UIContext(
@@ -112,6 +113,7 @@ def fly() -> Fly:
             files=files,
             reload=reload,
             ends_on_leaving=ends_on_leaving,
+            keys=dict(keys or {}),
         )
         flight.app = CockpitApp(
             join(client) if join else client,

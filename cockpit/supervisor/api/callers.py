@@ -156,6 +156,13 @@ class Callers:
             return asked.model_copy(update={"asker": caller.pid or None})
         if caller.kind is not CallerKind.AGENT:
             return asked
+        if isinstance(asked, Start) and asked.command is not None:
+            raise NotAllowed(
+                "Refused: a start with a command is for the user, and an agent asked",
+                f"This command runs inside {caller.description} (process {caller.pid}), which may "
+                "only start agents that the user has configured, or new ones of a known CLI.",
+                "Ask the user to do it from their own terminal.",
+            )
         if isinstance(asked, Start | Continue):
             return asked.model_copy(update={"config": None, "named": False})
         if isinstance(asked, Handoff):  # also of another agent: its own limits apply to it

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from cockpit.config.loaded import COMMAND_HINT
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName, agent_name
@@ -58,6 +59,7 @@ class Planner:
             sentences.append("No git repository: cockpit cannot verify handoff documents.")
         sentences += self._neighbours(name, settings, place)
         where_it_works = place.target if place else settings.directory
+        await self._starter.check_program(settings)
         waiting = await waiting_document(self._dependencies, where_it_works, settings)
         sentences += [f"But {offer_text(waiting)}"] if waiting else []
         return Done(message=" ".join(sentences), name=name)
@@ -76,7 +78,7 @@ class Planner:
 
 def _refuse_runtime(settings: AgentSettings) -> None:
     if settings.runtime == "command" and not settings.command:
-        raise BadUsage('runtime "command" needs a command', "", "Write it in cockpit.toml.")
+        raise BadUsage('runtime "command" needs a command', "", COMMAND_HINT)
 
 
 def _worktree_text(place: Place, there: bool) -> str:

@@ -5,6 +5,7 @@ Most checks come before anything is created. Handoffs start their sessions in `h
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -92,6 +93,14 @@ class Starter:
             assert self._fleet.loaded is not None
             self._fleet.loaded.check_runtime(asked.runtime)
             options["runtime"] = asked.runtime
+        if asked.command:
+            if asked.runtime not in (None, "command"):
+                raise BadUsage(
+                    f"A command does not run in {asked.runtime}",
+                    "The program of that runtime is fixed.",
+                    'Leave the runtime out, or choose the runtime "command".',
+                )
+            options |= {"runtime": "command", "command": tuple(asked.command)}
         if asked.mode:
             options["mode"] = asked.mode
         if asked.worktree:
@@ -137,6 +146,12 @@ class Starter:
                 raise
             directory = options.pop("directory", None) or Path(str(cwd))
             return loaded.new_agent(name, directory, **options), None
+
+    async def check_program(self, settings: AgentSettings) -> None:
+        """Raise `ProgramMissing` if the CLI of an agent with these settings cannot run."""
+        environment = self._sessions.environment_with(settings.env)
+        runtime = self._dependencies.runtimes(settings.runtime)
+        await asyncio.to_thread(runtime.program, environment)
 
     async def start(
         self,

@@ -137,6 +137,22 @@ ACTIONS: tuple[Action, ...] = (
         ("x",), why_not=reasons.cannot_talk,
     ),
     Action(
+        "mark", "mark", "Mark agents; approve, send, stop and forget then act on all marked.",
+        ("space",), why_not=reasons.needs_agent,
+    ),
+    Action(
+        "forget", "forget", "Remove an ended agent from the list; keep its history. Asks first.",
+        ("delete",), why_not=reasons.cannot_put_away,
+    ),
+    Action(
+        "rename", "rename", "Rename an ended agent; its history follows.",
+        ("f2",), why_not=reasons.cannot_put_away,
+    ),
+    Action(
+        "duplicate", "duplicate", "Start a new agent with this agent's settings.",
+        ("N",), why_not=reasons.cannot_duplicate,
+    ),
+    Action(
         "done", "done", "Mark the agent's job as done. Asks to confirm.",
         ("D",), why_not=reasons.cannot_be_done,
     ),
@@ -169,7 +185,7 @@ ACTIONS: tuple[Action, ...] = (
         ("E",), why_not=reasons.needs_any_supervisor,
     ),
     Action("filter", "filter", "Filter agents.", ("slash",)),
-    Action("unfilter", "all", "Clear the filter.", ("escape", "ctrl+g")),
+    Action("unfilter", "all", "Clear the marks, then the filter.", ("escape", "ctrl+g")),
     Action("sort", "sort", "Sort within groups by need, context, name, age or cost.", ("S",)),
     Action("pane-more", "larger pane", "Make the pane larger.", ("plus",)),
     Action("pane-less", "smaller pane", "Make the pane smaller.", ("minus",)),

@@ -14,6 +14,16 @@ WhyNot = Callable[[Model], str | None]
 """Returns the reason as a sentence for the user; None if the action is available."""
 
 
+def press(model: Model, action: str) -> str:
+    """Return how to run an action, as the beginning of a sentence: `Press n`.
+
+    Names the user's own key, or the command palette for an action without a key.
+    """
+    key = model.key_of(action)
+    name = action.replace("-", " ")
+    return f"Press {key}" if key else f"Choose \u201c{name}\u201d with Ctrl-P"
+
+
 def always_available(_model: Model) -> str | None:
     return None
 
@@ -43,7 +53,7 @@ def needs_running(model: Model) -> str | None:
     if agent is None:
         return needs_agent(model)
     if agent.pane is None:
-        return f"{agent.name} has no pane ({agent.state}). Press n to start it."
+        return f"{agent.name} has no pane ({agent.state}). {press(model, 'start')} to start it."
     return None
 
 
@@ -57,7 +67,7 @@ def cannot_talk(model: Model) -> str | None:
     if (reason := needs_supervisor(model) or needs_running(model)) or agent is None:
         return reason
     if has_ended(agent):
-        return f"{agent.name} has ended. Press n to start it."
+        return f"{agent.name} has ended. {press(model, 'start')} to start it."
     return None
 
 
@@ -89,8 +99,9 @@ def cannot_answer(model: Model) -> str | None:
         return f"{agent.name} isn't waiting for you."
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
         if agent.needs.kind == "resume":
-            return f"{agent.name} was interrupted by a reboot or a tmux exit. Press R to reopen it."
-        return f"{agent.name} asks in its own pane. Press Enter to go there."
+            how = press(model, "resume")
+            return f"{agent.name} was interrupted by a reboot or a tmux exit. {how} to reopen it."
+        return f"{agent.name} asks in its own pane. {press(model, 'attach')} to go there."
     return None
 
 
@@ -134,9 +145,9 @@ def cannot_approve_straight(model: Model) -> str | None:
         return reason
     is_asked = agent.handoff is not None and agent.handoff.phase == "asked"
     if agent.needs and agent.needs.kind != "handoff" and not is_asked:
-        return "The document is ready. Press a to approve it."
+        return f"The document is ready. {press(model, 'approve')} to approve it."
     if agent.is_snoozed and not is_asked:
-        return "The document is ready. Press a to approve it."
+        return f"The document is ready. {press(model, 'approve')} to approve it."
     return None
 
 
@@ -167,12 +178,30 @@ def cannot_be_done(model: Model) -> str | None:
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
         return reason
     if agent.session_id is None:
-        return f"{agent.name} was never started. Press n to start it."
+        return f"{agent.name} was never started. {press(model, 'start')} to start it."
     if agent.state == "done":
         return f"{agent.name} is already done."
     if agent.state in ("working", "starting"):
         return f"{agent.name} is working. Wait for the end of its turn."
     return None
+
+
+def cannot_put_away(model: Model) -> str | None:
+    """Return why the selected agent can be neither forgotten nor renamed."""
+    agent = model.agent
+    if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
+        return reason
+    if agent.handoff is not None:
+        return f"{agent.name} is being handed off ({agent.handoff.phase}). Wait, or refuse it."
+    if agent.pid is not None:
+        return f"{agent.name} is running. {press(model, 'stop')} to stop it first."
+    if agent.state == "starting":
+        return f"{agent.name} is being started. To cancel that: cockpit stop {agent.name}"
+    return None
+
+
+def cannot_duplicate(model: Model) -> str | None:
+    return needs_supervisor(model) or needs_agent(model)
 
 
 def cannot_undo(model: Model) -> str | None:

@@ -20,6 +20,8 @@ from cockpit.wire.status import AgentStatus
 
 QUIET = frozenset({"done", "stopped", "ended"})
 """States of agents that do nothing any more; their rows are grey."""
+MARKED = "*"
+"""Replaces the first cell of a marked agent's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,14 @@ def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool
     return merged([mark, Span(" "), Span(text, role), Span(fit(after, width - used), "muted")])
 
 
-def row_spans(row: Row, place: AgentLine, layout: Layout, *, selected: bool) -> list[Span]:
+def row_spans(
+    row: Row, place: AgentLine, layout: Layout, *, selected: bool, marked: bool = False
+) -> list[Span]:
     """Return one agent's row, exactly `layout.width` cells wide."""
     digit = str(place.number) if place.number <= 9 else " "
     spans = [Span("▌" if selected else " ", "cursor"), Span(f"{digit:>2} ", "number")]
+    if marked:
+        spans[1:] = [Span(MARKED, "cursor"), Span(f"{digit} ", "number")]
     for column in layout.columns:
         if column.key == "name" and place.letters:
             cells = _matched_cell(row, column, place.letters)

@@ -96,6 +96,23 @@ def key_line(
     return merged(spans), hints
 
 
+MARKED = ("mark", "approve", "send", "stop", "forget", "unfilter", "help", "quit")
+"""The actions of the key line while agents are marked."""
+
+
+def marked_line(
+    count: int, keymap: Mapping[str, str], width: int
+) -> tuple[list[Span], list[KeyHint]]:
+    """Return the key line while agents are marked, beginning with their number."""
+    head = f" {count} marked: "
+    actions = [replace(BY_ID[name], title="unmark") if name == "unfilter" else BY_ID[name]
+               for name in MARKED]  # fmt: skip
+    spans, hints = key_line(actions, keymap, max(0, width - len(head)))
+    moved = [hint._replace(start=hint.start + len(head), end=hint.end + len(head))
+             for hint in hints]  # fmt: skip
+    return merged([Span(head, "key"), *spans]), moved
+
+
 def _priority(action: Action) -> int:
     """Return the sort key: the position in `KEPT_LONGEST`; others keep the registry's order."""
     last = action.id.rpartition(".")[2]

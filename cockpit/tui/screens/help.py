@@ -47,6 +47,11 @@ class Sentences(Lines):
         self._places: list[int] = []
         """For each line, the index of the line's sentence."""
 
+    def show_sentences(self, sentences: Sequence[Sequence[Span]]) -> None:
+        """Replace the sentences."""
+        self._sentences = sentences
+        self.resized()
+
     def resized(self) -> None:
         width = self.size.width
         lines: list[list[Span]] = []

@@ -9,8 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "agent.screen", "confirm", "elsewhere.screen", "help", "history.screen", "inbox.screen",
-    "permission.screen", "settings.own_keys", "review.screen", "send", "settings.screen",
+    "agent.screen", "confirm", "elsewhere.screen", "fleet.marked", "help", "history.screen",
+    "inbox.screen", "permission.screen", "rename", "settings.own_keys", "review.screen", "send",
+    "settings.screen",
     "start.screen", "worktrees.screen",
 )  # fmt: skip
 """Names of the screens' modules, relative to this package."""

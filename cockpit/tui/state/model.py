@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cockpit.config.key_names import DEFAULT_KEYS
 from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.wire.status import AgentStatus, HeldSetting, Status
 from cockpit.wire.stream import (
@@ -54,6 +56,12 @@ class Connection:
 
 
 Listener = Callable[[Change, str | None], None]
+
+
+def default_key(action: str) -> str:
+    """Return an action's first default key, as printed on a keyboard."""
+    key = DEFAULT_KEYS[action][0]
+    return key if len(key) == 1 else key.capitalize()
 
 
 class Part:
@@ -150,12 +158,21 @@ class Model:
         """The name of the selected agent; kept while that agent is missing."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
         """Events, oldest first."""
+        self.key_of: Callable[[str], str] = default_key
+        """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
+        without a key."""
         self._listeners: list[Listener] = []
 
     @property
     def agent(self) -> AgentStatus | None:
         """The selected agent; None if it is missing or none is selected."""
         return self.agents.get(self.selected) if self.selected else None
+
+    def at(self, name: str) -> Model:
+        """Return this state with another agent selected. Nobody listens to the copy."""
+        other = copy(self)
+        other.selected, other._listeners = name, []
+        return other
 
     @property
     def host(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -82,6 +82,7 @@ class FleetList(Lines, can_focus=True):
         """Only agents that match all of these words are shown; empty shows all."""
         self.sort = "need"
         """The order inside the groups, one of `present.sorting.ORDERS`."""
+        self._marks: set[str] = set()
         self._airy = False
         self._framed = False
         """Whether the list has a frame, if it has a group."""
@@ -115,6 +116,29 @@ class FleetList(Lines, can_focus=True):
     def _inside(self) -> int:
         """The width of a row."""
         return max(0, self.size.width - 2 * self._has_frame)
+
+    @property
+    def marked(self) -> list[str]:
+        """The marked agents that are shown, from the top; the filter hides the others."""
+        return [name for name in self.names if name in self._marks]
+
+    def mark(self, name: str) -> None:
+        """Mark an agent, or remove its mark."""
+        self._marks ^= {name}
+        self._draw()
+
+    def unmark(self, names: Iterable[str]) -> None:
+        """Remove the marks of these agents."""
+        self._marks.difference_update(names)
+        self._draw()
+
+    def unmark_all(self) -> bool:
+        """Remove every mark, also of agents that the filter hides; return whether there was
+        one."""
+        found = bool(self._marks)
+        self._marks.clear()
+        self._draw()
+        return found
 
     @property
     def least(self) -> int:
@@ -155,6 +179,7 @@ class FleetList(Lines, can_focus=True):
             for name, agent in agents.items()
         }
         self._outdated.clear()
+        self._marks &= agents.keys()
         before = len(self._places)
         self._places = lines_of(agents.values(), self.filter, self.sort, airy=self._airy)
         if not self._places:
@@ -258,10 +283,11 @@ class FleetList(Lines, can_focus=True):
         if not isinstance(line, AgentLine):
             return [Span(" " * self._inside)]
         row, selected = self._rows[line.name], line.name == self._model.selected
-        made_of = (row, line, self._layout, selected)
+        marked = line.name in self._marks
+        made_of = (row, line, self._layout, selected, marked)
         known = self._spans_of.get(line.name)
         if known is None or known[0] != made_of:
-            spans = row_spans(row, line, self._layout, selected=selected)
+            spans = row_spans(row, line, self._layout, selected=selected, marked=marked)
             known = self._spans_of[line.name] = (made_of, spans)
         return known[1]
 

@@ -12,9 +12,9 @@ from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
-from cockpit.core.errors import NotNow
+from cockpit.core.errors import NotNow, ProgramMissing
 from cockpit.wire.status import Status
-from cockpit.wire.verbs import Plan, Start
+from cockpit.wire.verbs import Done, Plan, Start, Verb
 from tests.client.memory import MemoryClient
 from tests.repositories import lay_repository
 from tests.tui.scene import agent, scene
@@ -129,3 +129,56 @@ async def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(
         assert (asked.name, asked.directory) == ("big", "/far/shop/~x")
         assert not list(tmp_path.rglob("cockpit.toml"))
         assert not [verb for verb in here.asked if isinstance(verb, Start)]
+
+
+async def test_what_is_typed_replaces_the_suggested_name(fly: Fly) -> None:
+    async with fly(scene(), selected="cron") as flight:
+        await flight.press("n")
+        await flight.reads("Start an agent", "cron")
+        await flight.press(*"web", "ctrl+s")
+        await flight.until(lambda: [verb.name for verb in flight.asked] == ["web"])
+
+
+async def test_enter_takes_the_suggested_name(fly: Fly) -> None:
+    async with fly(scene(), selected="cron") as flight:
+        await flight.press("n", "enter")
+        await flight.until(lambda: flight.asked == [Start(name="cron")])
+
+
+async def test_runtimes_that_cannot_run_are_last_with_the_reason(fly: Fly) -> None:
+    client = scene()
+
+    def answer(verb: Verb) -> Done:
+        if isinstance(verb, Plan) and verb.runtime in ("codex", "gemini"):
+            raise ProgramMissing(
+                f"{verb.runtime} is not on the PATH", "", f"npm install -g {verb.runtime}"
+            )
+        return Done(message="It starts in /srv/shop")
+
+    client.when(Plan, answer)
+    async with fly(client, size=(120, 35), selected="api") as flight:
+        await flight.press("n", *"big", "tab", "tab", "tab", "right")
+        await flight.reads("‹ codex ›  cannot run: codex is not on the PATH")
+        await flight.press("right")
+        await flight.reads("‹ gemini ›  cannot run: gemini is not on the PATH")
+        await flight.reads("gemini is not on the PATH. npm install -g gemini.")
+        await flight.press("right")
+        await flight.reads("‹ claude ›")
+        await flight.press("right")
+        await flight.reads("‹ opencode ›")
+
+
+async def test_a_plain_command_is_started_from_the_form(fly: Fly) -> None:
+    async with fly(scene(), selected="api", directory=Path("/srv/shop")) as flight:
+        await flight.press("n", *"logs", "tab", "tab", "tab")
+        assert "program and arguments" not in flight.text()
+        await flight.press("left")
+        await flight.reads("‹ command ›", "program and arguments")
+        await flight.press("tab", *"tail -f 'a", "ctrl+s")
+        await flight.reads("a quote without its other half")
+        await flight.press(*" b.log'", "ctrl+s")
+        wanted = Start(
+            name="logs", directory="/srv/shop", mode="prompt", runtime="command",
+            command=["tail", "-f", "a b.log"],
+        )  # fmt: skip
+        await flight.until(lambda: flight.asked == [wanted], "the start")

@@ -14,6 +14,7 @@ from cockpit.tui.keys.actions import BY_ID, Handlers
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
 from cockpit.tui.present.sorting import ORDERS, next_order
+from cockpit.tui.screens.fleet.putting_away import MANY, PuttingAway
 from cockpit.tui.screens.leaving import leave
 from cockpit.tui.screens.removals import Removals
 from cockpit.tui.screens.requests import (
@@ -32,6 +33,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import (
     Approve,
     Finish,
+    Forget,
     Handoff,
     Refuse,
     Resume,
@@ -55,6 +57,7 @@ class Commands:
         self._model = screen.model
         self._requests = Requests(screen, screen.client)
         self._removals = Removals(screen.client)
+        self._putting_away = PuttingAway(screen, self._requests)
 
     def do(self, action: str) -> None:
         """Run an action by its id, or show why it is unavailable."""
@@ -62,6 +65,17 @@ class Commands:
             return
         if action in ("attach", "open") and self._screen.fleet.at_elsewhere:
             action = "elsewhere"
+        if action in MANY and (marked := self._screen.fleet.marked):
+            self._putting_away.to_marked(action, marked)
+            return
+        self._do_one(action)
+
+    def do_selected(self, action: str) -> None:
+        """Run an action on the selected agent, whatever is marked; see `do`."""
+        if not is_refused_as_paste(self._screen, BY_ID[action]):
+            self._do_one(action)
+
+    def _do_one(self, action: str) -> None:
         reason = BY_ID[action].why_not(self._model)
         if reason:
             show_reason(self._screen, reason)
@@ -85,6 +99,10 @@ class Commands:
             "start": self._start,
             "resume": self._resume,
             "stop": self._stop,
+            "mark": self._putting_away.mark,
+            "forget": self._forget,
+            "rename": self._putting_away.rename,
+            "duplicate": self._duplicate,
             "done": self._done,
             "undo": self._undo,
             "open": self._open,
@@ -215,6 +233,12 @@ class Commands:
         self._screen.app.push_screen(form, written)
 
     def _start(self) -> None:
+        self._open_start_form(None)
+
+    def _duplicate(self) -> None:
+        self._open_start_form(self._agent)
+
+    def _open_start_form(self, like: AgentStatus | None) -> None:
         from cockpit.tui.screens.start.screen import StartScreen
 
         screen = self._screen
@@ -227,7 +251,9 @@ class Commands:
         ui = screen.ui
         there = self._model.agent if self._model.main.is_remote else None
         place = Path(there.configured_directory or there.directory) if there else ui.directory
-        form = StartScreen(agents, self._model.selected, place, screen.client, ui.files, ui.home)
+        form = StartScreen(
+            agents, self._model.selected, place, screen.client, ui.files, ui.home, like=like
+        )
         form.opened_in = key_in_hand(screen)
         screen.app.push_screen(form, started)
 
@@ -252,6 +278,16 @@ class Commands:
             "This ends its process. Its worktree and session are kept, so you can start it again.",
             Stop(name=name),
             "stop it",
+        )
+
+    def _forget(self) -> None:
+        name = self._agent.name
+        self._confirm(
+            f"Forget {name}?",
+            "This removes it from the list. Its history, documents and worktree are kept. An agent "
+            "that your configuration file defines is listed again as not started.",
+            Forget(name=name),
+            "forget it",
         )
 
     def _done(self) -> None:
@@ -312,7 +348,7 @@ class Commands:
         from cockpit.tui.screens.agent.screen import AgentScreen
 
         screen = self._screen
-        agent = AgentScreen(self._model, screen.client, screen.ui, self.do)
+        agent = AgentScreen(self._model, screen.client, screen.ui, self.do_selected)
         screen.app.push_screen(agent)
 
     def _inbox(self) -> None:
@@ -349,6 +385,9 @@ class Commands:
 
     def _unfilter(self) -> None:
         screen = self._screen
+        if screen.fleet.unmark_all():
+            screen.refresh_keys()
+            return
         if not screen.fleet.filter:
             return
         screen.filter.value = screen.fleet.filter = ""

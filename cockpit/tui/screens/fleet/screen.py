@@ -22,7 +22,7 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.elsewhere import about_elsewhere
 from cockpit.tui.present.hosts import lost_reason
-from cockpit.tui.present.keys import key_line, possible, shown_key
+from cockpit.tui.present.keys import key_line, marked_line, possible, shown_key
 from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.welcome import welcome
 from cockpit.tui.screens import lazy
@@ -335,4 +335,6 @@ class FleetScreen(Screen[None]):
         self._keys.show()
 
     def _key_line(self, width: int) -> tuple[list[Any], list[Any]]:
+        if marked := self.fleet.marked:
+            return marked_line(len(marked), self.ui.keys, width)
         return key_line(possible(self.model, "fleet"), self.ui.keys, width)

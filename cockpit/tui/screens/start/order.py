@@ -25,6 +25,8 @@ class Filled:
     mode: str
     runtime: str
     worktree: bool
+    command: tuple[str, ...]
+    """The program and its arguments, for the runtime `command`; else empty."""
     touched: frozenset[str]
     """Fields that the user changed: `where`, `mode`, `runtime`, `worktree`."""
 
@@ -41,6 +43,7 @@ def order(filled: Filled) -> Start:
         directory=str(filled.directory) if filled.says("where") else None,
         mode=mode if filled.says("mode") else None,
         runtime=filled.runtime if "runtime" in filled.touched else None,
+        command=list(filled.command) or None,
         worktree=filled.worktree and filled.says("worktree"),
     )
 
@@ -53,6 +56,8 @@ def kept_settings(filled: Filled) -> AgentSettings:
     for key in ("mode", "runtime"):
         if key in filled.touched:
             said[key] = getattr(filled, key)
+    if filled.command:
+        said |= {"runtime": "command", "command": filled.command}
     if "worktree" in filled.touched and filled.worktree:
         said["worktree"] = {"strategy": "git_worktree"}
     return AgentSettings.model_validate(said)

@@ -6,9 +6,12 @@ The supervisor computes the result (`Plan`): directory, branch, or why the agent
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import re
+import shlex
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +21,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.suggester import SuggestFromList
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
+from textual.widgets.input import Selection
 
 from cockpit.client.client import Client
-from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.errors import BadUsage, CockpitError, ProgramMissing
 from cockpit.core.far_names import host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
@@ -50,7 +54,7 @@ RUNTIMES = (
     Option("gemini", "gemini", "Gemini CLI"),
     Option("opencode", "opencode", "opencode"),
     Option("copilot", "copilot", "GitHub Copilot CLI"),
-    Option("command", "command", "any program, set in the file"),
+    Option("command", "command", "any program; enter it below"),
 )
 SHARED = Option("none", "no", "use the directory itself")
 OWN_WORKTREE = Option("git_worktree", "yes", "its own checkout and branch")
@@ -67,7 +71,8 @@ class StartScreen(Form[Start]):
         ("name", "The agent's name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
         ("directory", "The working directory; a relative path starts where you started cockpit."),
         ("prompt", "The first prompt. Enter starts the agent, Ctrl-J adds a line."),
-        ("runtime", "The program to run. Unsupported programs are marked."),
+        ("runtime", "The CLI to run. Those that cannot run are last, with the reason."),
+        ("command", "For the runtime command: the program and its arguments."),
         ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
         ("worktree", "Give the agent its own checkout and branch, which are shown below."),
         ("save", "Save the agent in the cockpit.toml that is shown below."),
@@ -81,7 +86,10 @@ class StartScreen(Form[Start]):
         client: Client,
         read_files: Callable[[], Files] | None = None,
         home: str = "",
+        *,
+        like: AgentStatus | None = None,
     ) -> None:
+        """`like`: the new agent gets the settings of this one, and a free name."""
         super().__init__()
         self._agents = {agent.name: agent for agent in agents}
         self._directory = directory
@@ -95,18 +103,39 @@ class StartScreen(Form[Start]):
         """The file in which this agent is saved already; None if not saved."""
         self._busy = False
         stopped = [agent.name for agent in agents if has_ended(agent)]
-        first = selected if selected in stopped else ""
+        first = selected if selected in stopped and selected else ""
+        if like is not None:
+            first = _free_name(like.name, self._agents)
+        self._is_copy = like is not None
+        self._unavailable: dict[str, str] = {}
+        """The runtimes that cannot run, each with the reason."""
+        self._asked_runtimes = False
         self.named = Field(
             first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
         )
         self.where = Field(placeholder=short_path(str(directory), home), id="where")
         self.prompt = PromptArea(id="prompt", placeholder="its job (optional)")
+        self.command = Field(placeholder="program and arguments", id="command")
+        self._command_row = row("command", self.command)
         self._runtimes = list(RUNTIMES)
         self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
         self.mode = Choice(MODES, MODES[0].value, id="mode")
         self.worktree = Choice([SHARED, OWN_WORKTREE], SHARED.value, id="worktree")
         self.keep = Choice([ONCE, KEPT], ONCE.value, id="keep")
         self.status_line = Static("", classes="dialog--words", markup=False)
+        if like is not None:
+            self._fill_like(like)
+
+    def _fill_like(self, like: AgentStatus) -> None:
+        """Fill the fields with the settings of another agent."""
+        self._offer_runtimes([like.configured_runtime or like.runtime])
+        self.runtime.value = like.configured_runtime or like.runtime
+        self.mode.value = like.mode
+        if like.worktree:
+            self.worktree.value = OWN_WORKTREE.value
+        place = like.configured_directory or like.directory
+        self.where.value = short_path(place, "" if host_and_name(like.name)[0] else self._home)
+        self._touched |= {"runtime", "mode", "worktree"}
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -form"):
@@ -116,6 +145,7 @@ class StartScreen(Form[Start]):
                 yield row("directory", self.where)
                 yield row("prompt", self.prompt)
                 yield row("runtime", self.runtime)
+                yield self._command_row
                 yield row("mode", self.mode)
                 yield row("worktree", self.worktree)
                 if self._read_files is not None:
@@ -125,6 +155,9 @@ class StartScreen(Form[Start]):
 
     def on_mount(self) -> None:
         super().on_mount()
+        if self.named.value and not self._is_copy:
+            # What is typed replaces the suggested name; Enter takes it.
+            self.named.selection = Selection(0, len(self.named.value))
         self._judge()
         if self._read_files is not None:
             in_background(self, partial(self._learn_defaults, self._read_files), group="files")
@@ -134,8 +167,9 @@ class StartScreen(Form[Start]):
 
     def fields(self) -> list[Widget]:
         kept = [] if self._read_files is None else [self.keep]
-        choices = (self.runtime, self.mode, self.worktree)
-        return [self.named, self.where, self.prompt, *choices, *kept]
+        command = [self.command] if self._command_row.display else []
+        choices = (self.mode, self.worktree)
+        return [self.named, self.where, self.prompt, self.runtime, *command, *choices, *kept]
 
     @on(Input.Changed)
     @on(TextArea.Changed)
@@ -144,6 +178,8 @@ class StartScreen(Form[Start]):
         changed = message.control
         if isinstance(changed, Choice) and changed.id:
             self._touched.add(changed.id)
+        if changed is self.runtime:
+            self._ask_runtimes()
         self._judge()
 
     @on(Input.Submitted)
@@ -169,7 +205,8 @@ class StartScreen(Form[Start]):
         """Show an invalid name at once; let the supervisor check the other fields."""
         known = self._agents.get(self.named.value)
         self._show_what_is_known(known)
-        if (wrong := self._wrong_name()) is not None:
+        self._command_row.display = self.runtime.value == "command"
+        if (wrong := self._wrong_name() or self._wrong_command()) is not None:
             self.show_status(wrong, wrong=True)
         # Also for an invalid name, to cancel an older request.
         in_background(self, partial(self._ask_what_would_be, wrong), group="plan", exclusive=True)
@@ -225,7 +262,34 @@ class StartScreen(Form[Start]):
         for name in names:
             if name and name not in [option.value for option in self._runtimes]:
                 self._runtimes.append(Option(name, name, "a custom runtime"))
-        self.runtime.offer(self._runtimes)
+        can = [one for one in self._runtimes if one.value not in self._unavailable]
+        cannot = [
+            Option(one.value, one.word, f"cannot run: {self._unavailable[one.value]}")
+            for one in self._runtimes
+            if one.value in self._unavailable
+        ]
+        self.runtime.offer([*can, *cannot])
+
+    def _ask_runtimes(self) -> None:
+        """Find out once which runtimes can run, where the agent would start."""
+        if not self._asked_runtimes:
+            self._asked_runtimes = True
+            in_background(self, self._learn_runtimes, group="runtimes")
+
+    async def _learn_runtimes(self) -> None:
+        host = self._host
+        name = _free_name(f"{host}/agent" if host else "agent", self._agents)
+        place = str(self._base)
+        for option in list(self._runtimes):
+            if option.value == "command":
+                continue
+            try:
+                await self._client.ask(Plan(name=name, runtime=option.value, directory=place))
+            except ProgramMissing as missing:
+                self._unavailable[option.value] = safe_line(missing.title, 200)
+            except CockpitError:
+                continue  # about the directory or the host, which the status line tells
+        self._offer_runtimes(())
 
     def _filled(self) -> Filled:
         return Filled(
@@ -236,8 +300,24 @@ class StartScreen(Form[Start]):
             mode=self.mode.value,
             runtime=self.runtime.value,
             worktree=self.worktree.value == "git_worktree",
+            command=self._command(),
             touched=frozenset(self._touched | ({"where"} if self.where.value else set())),
         )
+
+    def _command(self) -> tuple[str, ...]:
+        if self.runtime.value != "command":
+            return ()
+        try:
+            return tuple(shlex.split(self.command.value))
+        except ValueError:  # `_wrong_command` tells it
+            return ()
+
+    def _wrong_command(self) -> str | None:
+        try:
+            shlex.split(self.command.value if self.runtime.value == "command" else "")
+        except ValueError:
+            return "The command has a quote without its other half. Close it."
+        return None
 
     def _place(self) -> Path:
         if self._host is not None:
@@ -270,7 +350,7 @@ class StartScreen(Form[Start]):
         self.show_status(words, wrong=bad)
 
     def submit(self) -> None:
-        if (wrong := self._wrong_name()) is not None:
+        if (wrong := self._wrong_name() or self._wrong_command()) is not None:
             self.show_status(wrong, wrong=True)
         elif not self._busy:
             self._busy = True
@@ -308,6 +388,18 @@ class StartScreen(Form[Start]):
         named = files.named and self._saved_in == files.project_path
         config = None if self._saved_in == files.places.user_file else str(self._saved_in)
         return Start(name=filled.name, config=config, named=named)
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """Return the name with a number that no other agent has."""
+    host, own = host_and_name(name)
+    stem = re.sub(r"-\d+$", "", own)
+    for number in count(2):
+        ending = f"-{number}"
+        found = stem[: 32 - len(ending)] + ending
+        if (far := f"{host}/{found}" if host else found) not in taken:
+            return far
+    raise AssertionError  # there is always a next number
 
 
 def _normalized(path: Path) -> Path:

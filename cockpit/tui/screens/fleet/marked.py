@@ -1,0 +1,177 @@
+"""One action for several marked agents: what it does to each, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+from cockpit.client.client import Client
+from cockpit.core.errors import CockpitError
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.tui.keys.actions import Action
+from cockpit.tui.present.span import Span
+from cockpit.tui.screens.confirm import TOGETHER
+from cockpit.tui.screens.help import Sentences
+from cockpit.tui.screens.requests import in_one_line, show_message
+from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Model
+from cockpit.tui.terminal.paste_guard import key_in_hand
+from cockpit.tui.widgets.dialog_keys import ColouredKeys
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Forget, Send, Stop, Verb
+
+VERBS = {"approve": "Approve", "send": "Send to", "stop": "Stop", "forget": "Forget"}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What an action does to one agent."""
+
+    name: str
+    sentence: str
+    """What is done, why it cannot be done, or what came of it."""
+    verb: Verb | None
+    """The request; None if the action is refused for this agent."""
+    sign: str = " "
+    """Empty until it is known what came of it: done, or refused."""
+
+
+def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -> list[Planned]:
+    """Return what an action does to each of these agents; `text` is the prompt to send."""
+    found = []
+    for name in names:
+        there = model.at(name)
+        agent = there.agent
+        if agent is None:
+            continue
+        if (reason := action.why_not(there)) is not None:
+            found.append(Planned(name, reason, None, "✗"))
+        else:
+            sentence, verb = _request(action.id, agent, text or "")
+            found.append(Planned(name, sentence, verb))
+    return found
+
+
+def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
+    name, handoff = agent.name, agent.handoff
+    if action == "stop":
+        return "Its process ends; its worktree and session are kept.", Stop(name=name)
+    if action == "forget":
+        sentence = "It leaves the list; history, documents and worktree are kept."
+        return sentence, Forget(name=name)
+    if action == "send":
+        return f"It gets: {safe_line(text, 60)}", Send(name=name, text=text)
+    sentence = "It writes its document, which you then review."
+    if handoff is not None and handoff.phase == "review":
+        sentence = "Its session ends, and a new one starts with the document."
+    return sentence, Approve(name=name, handoff=handoff.id if handoff else None)
+
+
+class MarkedScreen(ModalScreen[None]):
+    """Lists each agent with what happens to it, asks once, then shows each result in its place."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer('y')", "yes", show=False),
+        Binding("Y", "answer('Y')", "yes", show=False),
+        Binding("n,q,escape,enter,ctrl+c", "leave", "no", show=False),
+        Binding("j,down,pagedown,space", "scroll(1)", show=False),
+        Binding("k,up,pageup", "scroll(-1)", show=False),
+    ]
+
+    def __init__(
+        self,
+        below: Screen[Any],
+        client: Client,
+        action: str,
+        planned: Sequence[Planned],
+        agreed: Callable[[], None],
+        confirm: str = "y",
+    ) -> None:
+        """`below` runs the requests, which continue if this screen is left. `agreed` is called
+        once, when they begin. `confirm` is the key that agrees, `y` or `Y`."""
+        super().__init__()
+        self._below, self._client, self._action = below, client, action
+        self._planned = {one.name: one for one in planned}
+        self._agreed = agreed
+        self._confirm = confirm
+        self._begun = False
+        self._title = Static(self._question(), classes="dialog--title", markup=False)
+        self.lines = Sentences(self._sentences())
+
+    @property
+    def _possible(self) -> list[Planned]:
+        return [one for one in self._planned.values() if one.verb is not None]
+
+    def _question(self) -> str:
+        verb, possible = VERBS[self._action], len(self._possible)
+        every = counted(len(self._planned), "marked agent")
+        if not possible:
+            return f"{verb} {every}: none of them is possible"
+        of = "" if possible == len(self._planned) else f"{possible} of "
+        return f"{verb} {of}{every}?"
+
+    def _sentences(self) -> list[list[Span]]:
+        widest = min(24, max((len(one.name) for one in self._planned.values()), default=0))
+        return [
+            [
+                Span(f"{one.sign} ", "warning" if one.sign == "✗" else "key"),
+                Span(f"{safe_line(one.name, 60):<{widest}}  ", "name"),
+                Span(safe_line(one.sentence, 400), "muted" if one.sign == "✗" else ""),
+            ]
+            for one in self._planned.values()
+        ]
+
+    def compose(self) -> ComposeResult:
+        asked = [(self._confirm, self._action)] if self._possible else []
+        with Vertical(classes="dialog -keys -marked"):
+            yield self._title
+            yield self.lines
+            yield ColouredKeys([*asked, ("Esc", "back")], id="confirm-keys")
+
+    def action_answer(self, key: str) -> None:
+        if key != self._confirm or self._begun or not self._possible:
+            return
+        burst = key_in_hand(self)
+        if burst is not None and burst.keys > 1:
+            self.notify(TOGETHER.replace("y", key, 1), severity="warning", markup=False, timeout=5)
+            return
+        self._begun = True
+        self._agreed()
+        for one in self._possible:
+            in_background(self._below, partial(self._ask, one))
+
+    async def _ask(self, one: Planned) -> None:
+        assert one.verb is not None
+        try:
+            done = await self._client.ask(one.verb)
+        except CockpitError as refused:
+            result = replace(one, sentence=in_one_line(refused), verb=None, sign="✗")
+        else:
+            result = replace(one, sentence=done.message, verb=None, sign="✓")
+        self._planned[one.name] = result
+        if self.is_attached:
+            self._show_results()
+        else:
+            show_message(self._below, f"{one.name}: {result.sentence}")
+
+    def _show_results(self) -> None:
+        every, left = list(self._planned.values()), len(self._possible)
+        done = sum(one.sign == "✓" for one in every)
+        title = f"{VERBS[self._action]}: {done} of {len(every)} done"
+        self._title.update(f"{title}, {left} to go" if left else title)
+        self.lines.show_sentences(self._sentences())
+
+    def action_scroll(self, direction: int) -> None:
+        self.lines.scroll_relative(y=direction, animate=False, force=True)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
