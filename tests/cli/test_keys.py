@@ -18,5 +18,5 @@ def test_a_key_of_the_pilots_own_takes_the_place_of_the_usual_one() -> None:
 
 
 def test_the_first_day_needs_few() -> None:
-    assert "| `a` | Approve. |" in readme_table()
+    assert "| `a` | Approve, or answer a permission dialog or question. |" in readme_table()
     assert len(readme_table().splitlines()) < 20

@@ -81,7 +81,7 @@ def _help(context: Context) -> Action:
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "approve", "approve", "Approve; answer a permission dialog or question.",
+        "approve", "approve", "Approve, or answer a permission dialog or question.",
         ("a",), why_not=reasons.cannot_approve, shown=True, is_destructive=True,
     ),
     Action(
