@@ -14,8 +14,8 @@ from typing import Literal
 
 from cockpit.core.moments import DialogOpened
 
-LONGEST_TEXT = 2000
-"""Maximum characters of a text that is given with a choice."""
+LONGEST_TEXT = 600
+"""Maximum characters of a text that is given with a choice. The pane must show all of it."""
 REVIEW = "Review your answers"
 """Title of the page that shows the answers to several questions before they are given."""
 PLAN = "Ready to code?"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.adapters.agents import runtime
+from cockpit.adapters.agents import RUNTIMES, runtime
 from cockpit.core.capabilities import (
     LABELS,
     Answer,
@@ -19,6 +19,7 @@ from cockpit.core.capabilities import (
     limits,
     text_of,
 )
+from cockpit.ports.panes import Screen
 
 
 def test_users_see_every_capability_but_keys_and_signals() -> None:
@@ -51,6 +52,14 @@ def test_limits_are_grouped_by_their_reason() -> None:
     assert not any("`" in line for line in limits(codex))
     assert limits(runtime("claude", Path()).capabilities) == []
     assert len(limits(runtime("command", Path()).capabilities)) == 1
+
+
+def test_only_a_cli_whose_dialogs_are_read_gets_answers() -> None:
+    screen = Screen(("Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel"))
+    able = [name for name in RUNTIMES if runtime(name, Path()).capabilities.answers]
+    assert able == ["claude"]
+    for name in set(RUNTIMES) - set(able):
+        assert runtime(name, Path()).open_dialog(screen) is None
 
 
 def test_an_answer_is_a_condition() -> None:

@@ -86,11 +86,11 @@ def test_a_command_that_asks_for_leave_is_shown_without_its_secrets() -> None:
     line = f"Bash {command}"[:100]
     assert VARIABLE[:3] in line
     shown = dialog_without_secrets(
-        DialogOpened("permission", line, "Bash", command),
+        DialogOpened("permission", line, "Bash", command, body=command),
         Redactor([f"{VARIABLE}-and-more", HEADER]),
     )
     for secret in (VARIABLE[:3], HEADER):
-        assert secret not in f"{shown.detail} {shown.command}"
+        assert secret not in f"{shown.detail} {shown.command} {shown.body}"
     assert shown.command.count("[REDACTED:") == 2
     question = DialogOpened("question", f"Use {HEADER}?")
     assert HEADER not in dialog_without_secrets(question, Redactor([HEADER])).detail

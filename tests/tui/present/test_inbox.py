@@ -104,7 +104,9 @@ def test_what_a_line_says_whole_is_not_said_again_below_it() -> None:
     (item,) = items([needing("api", "permission", tool="Bash", command="make all")])
     assert fits_line(item, 80, 8)
     below = detail(item, 80, 10, is_shown=True)
-    assert [plain(spans) for spans in below] == [" Press Enter to answer in its pane."]
+    assert [plain(spans) for spans in below] == [
+        " Press a to answer here, or Enter to answer in its pane."
+    ]
     assert not fits_line(item, 44, 8)
     for command in ("make\nall", "make  all", "x" * 400):
         (item,) = items([needing("api", "permission", tool="Bash", command=command)])

@@ -61,7 +61,8 @@ class AnswerHandler:
         text = dialogs.one_text_line(asked.text)
         if len(text) > LONGEST_TEXT:
             raise BadUsage(
-                f"The text is longer than {LONGEST_TEXT} characters", hint="Write a shorter one."
+                f"The text is longer than {LONGEST_TEXT} characters",
+                hint="Write a shorter one; send the rest when the dialog has closed.",
             )
         async with self._locks.hold(asked.name, "answering a dialog", patience=PATIENCE):
             agent = self._fleet.agent(asked.name)

@@ -14,7 +14,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from cockpit.client.client import Client
-from cockpit.core.errors import CockpitError, NotNow
+from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
+from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import BY_ID, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_dialogs
@@ -63,6 +64,8 @@ class PermissionScreen(TextScreen):
         self.checked: set[int] = set()
         self.arming = Arming()
         self._sending = False
+        self._reading: str | None = None
+        """The agent whose dialog is being read."""
         self._requests = Requests(self, client)
         self._title = OneLine(
             lambda width: title_spans(self.agent, width, waiting_dialogs(model)),
@@ -110,20 +113,30 @@ class PermissionScreen(TextScreen):
             self._title.show()
 
     def _look(self) -> None:
-        in_background(self, self._read, group="dialog", exclusive=True)
+        """Read the dialog, unless a read is under way: over a slow line none would ever end."""
+        if self._reading != self.name_of_agent:
+            self._reading = self.name_of_agent
+            in_background(self, self._read, group="dialog", exclusive=True)
 
     async def _read(self) -> None:
         name = self.name_of_agent
+        found: DialogStatus | None
         try:
             found = await self.client.dialog(name)
         except NotNow:
-            if name == self.name_of_agent and not self._sending:
-                self._leave_or_next()
-            return
-        except CockpitError:
+            found = None
+        except NoSupervisor:
+            self._reading = None
             return  # the footer shows the lost connection
-        if name == self.name_of_agent:
+        except CockpitError as error:
+            found = DialogStatus(refusal=safe_line(error.title))
+        if name != self.name_of_agent:
+            return
+        self._reading = None
+        if found is not None:
             self._take(found)
+        elif not self._sending:
+            self._leave_or_next()
 
     def _take(self, found: DialogStatus) -> None:
         if found.identity != self.identity or self.dialog is None:
