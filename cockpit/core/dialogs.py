@@ -14,6 +14,8 @@ from typing import Literal
 
 from cockpit.core.moments import DialogOpened
 
+LONGEST_BODY = 60_000
+"""Maximum characters of a request that can be answered. A longer one could not be shown whole."""
 LONGEST_TEXT = 600
 """Maximum characters of a text that is given with a choice. The pane must show all of it."""
 REVIEW = "Review your answers"
@@ -134,6 +136,8 @@ def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | s
     """
     if not asked_at or not asked.body:
         return "no hook reported what this dialog is about, so cockpit cannot check it"
+    if len(asked.body) >= LONGEST_BODY:
+        return f"the request is longer than {LONGEST_BODY:,} characters"
     if not _same_request(seen, asked):
         return "the pane and the hook show different requests"
     if seen.typing:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cockpit.core.dialogs import Choice, Dialog, OpenDialog, agreed, covers
+from cockpit.core.dialogs import LONGEST_BODY, Choice, Dialog, OpenDialog, agreed, covers
 from cockpit.core.moments import DialogOpened
 
 COMMAND = "git push origin main && git log --oneline | head -50"
@@ -60,6 +60,12 @@ def test_another_request_in_the_hook_is_no_agreement(other: DialogOpened) -> Non
 def test_a_pane_that_shows_only_the_end_needs_that_end() -> None:
     cut = replace(PANE, title="", cut=True, body=("git push origin",))
     assert isinstance(agreed(cut, HOOK, 5.0), str)
+
+
+def test_a_request_that_may_be_incomplete_is_not_answered() -> None:
+    """A hook's text is cut there. A file would be recognised by its name alone."""
+    assert isinstance(agreed(FILE, replace(WRITE, body="+" * LONGEST_BODY), 5.0), str)
+    assert opened(FILE, replace(WRITE, body="+" * (LONGEST_BODY - 1)))
 
 
 def test_without_a_hook_or_with_an_open_text_line_nothing_is_answered() -> None:

@@ -13,6 +13,7 @@ from cockpit.demo.conversation import Reply, Request
 from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Answer, Done, Start
+from tests.journeys.conftest import Terminal, wait_for
 from tests.journeys.real_agent import NO_CLI, RealAgent, call, real_agent, say
 
 pytestmark = [
@@ -111,6 +112,16 @@ def press(agent: RealAgent, pane: str, key: str) -> None:
 
 def resting(row: AgentStatus) -> bool:
     return row.state in {"idle", "done"}
+
+
+def ready(terminal: Terminal) -> None:
+    """Wait until the selected choice is drawn in the colour of keys, no longer in grey."""
+
+    def coloured() -> bool:
+        drawn = terminal.ask("capture-pane", "-p", "-e").splitlines()
+        return any("❯" in line and "\x1b[1m" in line for line in drawn)
+
+    wait_for(coloured, terminal.seen)
 
 
 def worktree(row: AgentStatus) -> Path:
@@ -306,3 +317,45 @@ def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
 
     with real_agent(script, **SETTINGS) as agent:
         asyncio.run(journey(agent))
+
+
+def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_path: Path) -> None:
+    command = "python3 -V && " + "true && " * 30 + "touch on-the-screen"
+    script = Script(bash(command), bash("git push origin main"), say("Done."))
+    terminal = Terminal(tmp_path, (80, 24))
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        first = await dialog(agent)
+        scratch = agent.flown.scratch
+        terminal.run("--direct", at=scratch.repository, **scratch.environment())
+        terminal.until("permission", agent.name)
+        terminal.type("a\r\r")
+        picture = terminal.until("Asks you", "touch on-the-screen", "❯ 1. Yes", "No")
+        assert picture.index("touch on-the-screen") < picture.index("❯ 1. Yes")
+        file = worktree(await agent.row()) / "on-the-screen"
+        assert not file.exists()
+        # Once the screen has shown the dialog for a moment, the same key answers.
+        ready(terminal)
+        terminal.press("Enter")
+        second = await dialog(agent, first.identity)
+        assert second.text == "git push origin main"
+        assert file.exists()
+        terminal.until("git push origin main", "4. No")
+        ready(terminal)
+        for _ in range(3):
+            terminal.press("j")
+        terminal.until("❯ 4. No")
+        terminal.press("t")
+        terminal.until("your text")
+        terminal.type("use make")
+        terminal.press("Enter")
+        await agent.until(lambda row: row.state in {"idle", "done"})
+        assert any("use make" in told for told in script.results)
+        terminal.until(gone=("Asks you",))
+
+    try:
+        with real_agent(script, **SETTINGS) as agent:
+            asyncio.run(journey(agent))
+    finally:
+        terminal.close()

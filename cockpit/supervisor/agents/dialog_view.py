@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cockpit.core.dialogs import OpenDialog, agreed
+from collections.abc import Callable
+
+from cockpit.core.dialogs import LONGEST_BODY, OpenDialog, agreed
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import DialogOpened
@@ -11,7 +13,9 @@ from cockpit.ports.panes import Panes
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 
-LONGEST_SHOWN = 60_000
+LONGEST_SHOWN = 4 * LONGEST_BODY
+"""Maximum characters of a request in a response: the mark for a removed secret can be longer than
+the secret."""
 
 
 async def look(agent: Agent, panes: Panes) -> OpenDialog | str:
@@ -44,7 +48,8 @@ def open_question(agent: Agent) -> tuple[DialogOpened, float]:
     return asked, conduct.asked_at
 
 
-def to_wire(found: OpenDialog | str) -> DialogStatus:
+def to_wire(found: OpenDialog | str, redact: Callable[[str], str]) -> DialogStatus:
+    """Return the dialog for clients. `redact` removes secrets, which the pane shows."""
     if isinstance(found, str):
         return DialogStatus(refusal=found)
     seen = found.dialog
@@ -54,11 +59,11 @@ def to_wire(found: OpenDialog | str) -> DialogStatus:
         title=seen.title,
         tool=safe_line(seen.tool, 60),
         subject=seen.subject,
-        question=seen.question,
+        question=redact(seen.question),
         notice=seen.notice,
-        text=safe_text(found.text, LONGEST_SHOWN),
+        text=safe_text(redact(found.text), LONGEST_SHOWN),
         choices=[
-            ChoiceStatus(label=c.label, note=c.note, checked=c.checked, text=c.text)
+            ChoiceStatus(label=redact(c.label), note=c.note, checked=c.checked, text=c.text)
             for c in seen.choices
         ],
         highlighted=seen.highlighted,

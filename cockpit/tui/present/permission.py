@@ -16,6 +16,8 @@ from cockpit.wire.status import AgentStatus
 
 BAR = 16
 """Cells of the context bar."""
+PIECE = 1000
+"""Characters of a long line that are wrapped together: a longer text would be cut."""
 _DIFF_ROLES = {"+": "added", "-": "removed"}
 
 
@@ -48,7 +50,9 @@ def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
     lines = [[Span(f" {fit(safe_line(head, 300), max(0, width - 1)).rstrip()}", "name")], []]
     for line in shown.text.split("\n") if shown.text else ():
         role = _role(line, is_file=shown.tool in {"Edit", "Write"})
-        lines += [[Span(f"  {part}", role)] for part in folded(line, max(1, width - 3))]
+        for start in range(0, max(1, len(line)), PIECE):
+            piece = line[start : start + PIECE]
+            lines += [[Span(f"  {part}", role)] for part in folded(piece, max(1, width - 3))]
     if shown.text:
         lines.append([])
     for text, role in ((shown.notice, "warning"), (shown.question, "")):

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude.hook_events import LONGEST_BODY, moments
+from cockpit.adapters.agents.claude.hook_events import moments
 from cockpit.adapters.agents.claude.record import parse
 from cockpit.adapters.agents.claude.request_text import request_text
+from cockpit.core.dialogs import LONGEST_BODY
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import DialogOpened
 from cockpit.core.session import Skipped, ToolFinished, ToolUse

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from cockpit.core.errors import NotNow
+from cockpit.tui.present.permission import request_lines
+from cockpit.tui.present.span import plain
 from cockpit.tui.screens.permission.screen import PermissionScreen
 from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs, Status
@@ -102,6 +104,14 @@ async def test_the_whole_request_is_shown_with_the_choices_in_the_clis_order(fly
         assert answers(flight) == [Answer(name="api", dialog="d1", choices=[2])]
 
 
+def test_no_part_of_a_long_line_is_left_out() -> None:
+    command = "echo " + "".join(f"{n:05}" for n in range(11_000)) + "; rm -rf everything"
+    drawn = "".join(
+        plain(list(line)).strip() for line in request_lines(permission("d", command), 80)
+    )
+    assert "".join(command.split()) in "".join(drawn.split())
+
+
 async def test_keys_typed_ahead_answer_nothing(fly: Fly) -> None:
     client = fleet(asking("api"))
     client.dialogs["api"] = permission()
@@ -178,6 +188,19 @@ async def test_boxes_are_checked_with_space_and_sent_together(fly: Fly) -> None:
         await flight.press("enter")
         await flight.until(lambda: answers(flight), "the answer")
         assert answers(flight)[0].choices == [1, 2]
+
+
+async def test_on_a_low_screen_the_selected_choice_is_in_sight(fly: Fly) -> None:
+    client = fleet(asking("api", "question"))
+    many = [ChoiceStatus(label=f"Option {n}", note=f"It is number {n}") for n in range(8)]
+    client.dialogs["api"] = boxes().model_copy(update={"choices": many})
+    async with fly(client, size=(60, 15)) as flight:
+        await opened(flight)
+        await flight.reads("❯ 1. Option 0", "Which parts")
+        await flight.press(*["down"] * 7)
+        await flight.reads("❯ 8. Option 7")
+        await flight.press(*["up"] * 7)
+        await flight.reads("❯ 1. Option 0")
 
 
 async def test_several_waiting_agents_are_a_queue(fly: Fly) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from cockpit.adapters.agents.claude.request_text import request_text
 from cockpit.adapters.agents.claude.sessions import is_session_id, reported_transcript
 from cockpit.core.activity import activity, subject
+from cockpit.core.dialogs import LONGEST_BODY
 from cockpit.core.facts import BackgroundTask
 from cockpit.core.moments import (
     CompactionBegins,
@@ -37,8 +38,6 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 MOST_TASKS = 100
-LONGEST_BODY = 60_000
-"""Maximum characters kept of what the user needs to read before answering a dialog."""
 LONGEST_COMMAND = 8000
 """Maximum characters kept of a tool's input."""
 

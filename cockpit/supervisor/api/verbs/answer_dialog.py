@@ -15,6 +15,7 @@ from cockpit.core.ids import PaneId
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.dialog_view import look, open_question, to_wire
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.dialogs import DialogStatus
@@ -54,7 +55,11 @@ class AnswerHandler:
         found = await look(agent, self._dependencies.panes)
         if isinstance(found, OpenDialog) and found.identity in self._answered:
             return DialogStatus(refusal="an answer was just given")
-        return to_wire(found)
+        return to_wire(found, self._redact(agent))
+
+    def _redact(self, agent: Agent) -> Callable[[str], str]:
+        redactor = redactor_of(self._dependencies.environment, agent)
+        return lambda text: redactor.redact(text).text
 
     async def __call__(self, asked: Answer) -> Done:
         """Answer the dialog with this identity."""
@@ -100,7 +105,7 @@ class AnswerHandler:
         if found.identity != identity:
             raise NotNow(
                 f"{agent.name} asks something else now",
-                f"Nothing was pressed. It asks: {summary(found)}",
+                f"Nothing was pressed. It asks: {self._redact(agent)(summary(found))}",
                 f"Read it, then answer: cockpit answer {agent.name}",
             )
         return found
@@ -165,7 +170,7 @@ class AnswerHandler:
             if seen is not None and not is_same_page(found.seen, seen, None):
                 now = await self._looked(agent)
                 if isinstance(now, OpenDialog) and now.identity != found.identity:
-                    return summary(now)
+                    return self._redact(agent)(summary(now))
             if clock.monotonic() > until or not agent.alive:
                 break
             await clock.sleep(LOOK)

@@ -188,8 +188,16 @@ class PermissionScreen(TextScreen):
             self.set_timer(READ, self._draw_choices)
 
     def _draw_choices(self) -> None:
-        if self.is_attached:
-            self._choices.set_lines(self._choice_lines(self.size.width - 1))
+        if not self.is_attached:
+            return
+        lines = self._choice_lines(self.size.width - 1)
+        self._choices.set_lines(lines)
+        # On a low screen, not all choices are visible.
+        at = next((n for n, line in enumerate(lines) if line[0].text.startswith(" ❯")), 0)
+        top, height = self._choices.scroll_offset.y, max(1, self._choices.size.height)
+        if not top <= at < top + height:
+            target = at if at < top else at - height + 1
+            self._choices.scroll_to(y=target, animate=False, force=True)
 
     def _say(self, width: int, _height: int) -> list[list[Any]]:
         if self.dialog is None:
