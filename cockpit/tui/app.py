@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePath
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -14,6 +15,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from cockpit.client.client import Supervisor
@@ -26,6 +28,7 @@ from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.screens.leaving import leave
 from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.messages import UNTIL_A_KEY, Messages
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.remembered import ViewMemory
 from cockpit.tui.state.settings_reload import SettingsRead
@@ -79,6 +82,7 @@ class CockpitApp(App[bool]):
         """When the key that is being handled was read from the terminal."""
         self._client = client
         self._ui = ui
+        self._messages = Messages()
         self._drawn_through = tuple(filters)
         self._bell = bell
         self._themes = themes.load(theme_folders)
@@ -95,11 +99,31 @@ class CockpitApp(App[bool]):
         if not isinstance(event, Key):
             await super().on_event(event)
             return
+        if self._notifications and self._messages.is_read(monotonic()):
+            self.clear_notifications()
         self.burst, self.key_at = burst_of(event), event.time
         try:
             await super().on_event(event)
         finally:
             self.burst = self.key_at = None
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a message in the first line, in place of the one before; an error until a key."""
+        text = f"{title.rstrip('.')}. {message}" if title else message
+        text = self._messages.counted(" ".join(text.split()), monotonic())
+        seconds = UNTIL_A_KEY if severity == "error" else timeout
+        super().notify(text, severity=severity, timeout=seconds, markup=markup)
+
+    def on_notify(self) -> None:
+        self._notifications.clear()
 
     async def action_quit(self) -> None:
         leave(self, self._ui.ends_on_leaving)

@@ -33,6 +33,11 @@ def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> l
     fill = ASSUMED if context.confidence == "assumed" else FILL
     tick = _cell(context.marks.act, context.window, width)
     end = _cell(context.compacts_at, context.window, width)
+    for at, cell in ((context.marks.act, tick), (context.compacts_at, end)):
+        if at is not None and cell is not None:
+            # A rounded bar must not end on the wrong side of a threshold.
+            past = context.tokens >= at
+            halves = max(halves, cell * 2 + 1) if past else min(halves, cell * 2)
     return merged([_part(cell, halves - cell * 2, fill, band, tick, end) for cell in range(width)])
 
 

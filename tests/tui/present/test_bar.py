@@ -73,6 +73,13 @@ def test_an_old_reading_has_the_colour_of_old_things() -> None:
     assert "bar-calm" not in roles
 
 
+@given(tokens=st.integers(1, 200_000), width=st.integers(8, 40))
+def test_the_bar_never_ends_on_the_wrong_side_of_the_act_threshold(tokens: int, width: int) -> None:
+    drawn = bar(tokens, width)
+    assert (PASSED in drawn) == (tokens >= 140_000)
+    assert (TICK in drawn) == (tokens < 140_000)
+
+
 @pytest.mark.parametrize(
     ("tokens", "role"),
     [

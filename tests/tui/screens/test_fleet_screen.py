@@ -229,9 +229,9 @@ async def test_a_pane_that_is_replaced_is_looked_at_anew(fly: Fly) -> None:
 async def test_what_changes_is_shown_and_what_does_not_is_not_drawn_again(fly: Fly) -> None:
     client = scene()
     async with fly(client) as flight:
-        await flight.reads("61k/200k")
+        await flight.reads("31%")
         client.change("checkout", context=context(88_000))
-        await flight.reads("88k/200k")
+        await flight.reads("44%")
         assert flight.fleet.fleet.show() == 0
         flight.fleet.fleet.outdated("checkout")
         assert flight.fleet.fleet.show() == 0
@@ -306,8 +306,7 @@ async def test_no_key_acts_on_an_agent_that_the_filter_hides(fly: Fly) -> None:
         await flight.press("slash", *"zzz", "enter")
         await flight.reads("0 of 8", "No agent matches the filter.")
         await flight.press("a", "x", "f")
-        await flight.until(flight.toasts)
-        assert {toast.strip() for toast in flight.toasts()} == {"No agent is selected."}
+        await flight.until(lambda: "No agent is selected.  ×3" in str(flight.toasts()), "why not")
         assert flight.client.asked == []
 
 

@@ -1,0 +1,32 @@
+"""One message at a time: equal ones are counted, and a key dismisses what was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SAME = 10.0
+"""Seconds in which an equal message is counted instead of repeated."""
+READ = 0.8
+"""Seconds for which no key dismisses a message: keys that were typed ahead must not hide it."""
+UNTIL_A_KEY = 86_400.0
+"""Seconds for which an error is shown if no key is pressed."""
+
+
+@dataclass(slots=True)
+class Messages:
+    """The last message, and how often it was repeated. Times are monotonic seconds."""
+
+    _text: str = ""
+    _count: int = 0
+    _at: float = float("-inf")
+
+    def counted(self, text: str, now: float) -> str:
+        """Return the text, with `×2` and more if it repeats the last message."""
+        again = text == self._text and now - self._at < SAME
+        self._text, self._at = text, now
+        self._count = self._count + 1 if again else 1
+        return f"{text}  ×{self._count}" if again else text
+
+    def is_read(self, now: float) -> bool:
+        """Return whether a key may dismiss the last message."""
+        return now - self._at >= READ
