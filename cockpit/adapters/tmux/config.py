@@ -100,7 +100,8 @@ set -g status-right "\
 #{{?#{{{KEY_OPTION}}},#{{{KEY_OPTION}}},{RETURN_KEY}}} \
 #{{?#{{==:#{{{RETURN_OPTION}}},{LEAVES}}},leaves,back to the cockpit}} }}"
 set -g window-status-format ""
-set -g window-status-current-format " #{{window_name}} "
+set -g window-status-current-format "\
+#{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, #{{window_name}} }}"
 set -g window-status-separator ""
 
 unbind -a -q -T prefix

@@ -1,12 +1,14 @@
 """Show an agent's pane in its own colours, as last captured.
 
-`core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Shows
-the end of the pane, where agents write.
+`core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Lines
+that are wider than the view are folded. Shows the end of the pane, where agents write; empty lines
+in a row are shown as one if the pane is taller than the view, so that short output stays in sight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,8 +18,12 @@ from textual.strip import Strip
 
 from cockpit.core.sgr import PLAIN, runs
 from cockpit.core.sgr import Style as AnsiStyle
+from cockpit.tui.present.pane_lines import fit_runs, is_blank
 from cockpit.tui.widgets.ansi_palette import AnsiPalette
 from cockpit.wire.stream import ScreenShot
+
+Place = tuple[str, AnsiStyle, int]
+"""A captured line, the style at its start, and which of its folded lines."""
 
 KEPT = 2000
 """Maximum number of cached lines; a full cache is cleared."""
@@ -32,8 +38,10 @@ class PaneView(ScrollView, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="pane")
-        self._lines: list[tuple[str, AnsiStyle]] = []
-        self._known: dict[tuple[str, AnsiStyle], tuple[Strip, AnsiStyle]] = {}
+        self._captured: list[str] = []
+        self._lines: list[Place] = []
+        self._known: dict[tuple[str, AnsiStyle], _Folded] = {}
+        self._known_width = 0
         self._ansi_palette: AnsiPalette | None = None
         self._words = ""
         self._ground = Style()
@@ -53,7 +61,7 @@ class PaneView(ScrollView, can_focus=False):
         """Show a message in place of the pane."""
         self.whose = ""
         if words != self._words or self._lines:
-            self._words, self._lines = words, []
+            self._words, self._lines, self._captured = words, [], []
             self._measure()
             self.refresh()
 
@@ -62,7 +70,8 @@ class PaneView(ScrollView, can_focus=False):
         at_end = self.is_vertical_scroll_end or not self._lines
         from_end = len(self._lines) - self.scroll_offset.y
         old, self._words, self.whose = self._lines, "", whose
-        self._lines = self._entries(_until_last(shot.lines))
+        self._captured = _until_last(shot.lines)
+        self._lines = self._places()
         if len(old) != len(self._lines):
             self._measure()
             if at_end:
@@ -97,38 +106,62 @@ class PaneView(ScrollView, can_focus=False):
         line = self.scroll_offset.y + y
         if line >= len(self._lines):
             return Strip.blank(width, self._ground)
-        strip, _ = self._taken_apart(*self._lines[line])
+        captured, pen, part = self._lines[line]
+        strip = self._folded(captured, pen).strips[part]
         return strip.crop_extend(0, width, None).apply_style(self._ground)
 
     def on_resize(self) -> None:
+        self._lines = self._places()
         self._measure()
         self.scroll_end(animate=False, force=True, immediate=True, x_axis=False)
 
     def _measure(self) -> None:
         self.virtual_size = Size(self.size.width, len(self._lines))
 
-    def _entries(self, lines: Sequence[str]) -> list[tuple[str, AnsiStyle]]:
-        """Return each line with its initial style: tmux carries colours from line to line."""
-        pen, entries = PLAIN, []
-        for line in lines:
-            entries.append((line, pen))
-            _, pen = self._taken_apart(line, pen)
-        return entries
+    def _places(self) -> list[Place]:
+        """Return the lines to show, each with its initial style: tmux carries colours over."""
+        if self.size.width != self._known_width:
+            self._known.clear()
+            self._known_width = self.size.width
+        pen, places, blank = PLAIN, list[Place](), list[bool]()
+        for line in self._captured:
+            folded = self._folded(line, pen)
+            places += [(line, pen, part) for part in range(len(folded.strips))]
+            blank += [folded.is_blank] * len(folded.strips)
+            pen = folded.after
+        if len(places) <= self.size.height:
+            return places
+        return [
+            place
+            for at, place in enumerate(places)
+            if not (blank[at] and at and blank[at - 1]) and (at or not blank[at])
+        ]
 
-    def _taken_apart(self, line: str, pen: AnsiStyle) -> tuple[Strip, AnsiStyle]:
+    def _folded(self, line: str, pen: AnsiStyle) -> _Folded:
         found = self._known.get((line, pen))
         if found is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
             parts, after = runs(line, pen)
-            strip = Strip([Segment(text, self.ansi_palette.style(own)) for text, own in parts])
-            found = self._known[line, pen] = (strip, after)
+            style = self.ansi_palette.style
+            strips = [
+                Strip([Segment(text, style(own)) for text, own in part])
+                for part in fit_runs(parts, self._known_width)
+            ]
+            found = self._known[line, pen] = _Folded(strips, is_blank(parts), after)
         return found
 
     def _theme_changed(self, _theme: object) -> None:
         self._ansi_palette = None
         self._known.clear()
         self.refresh()
+
+
+class _Folded(NamedTuple):
+    strips: list[Strip]
+    is_blank: bool
+    after: AnsiStyle
+    """The style after the line."""
 
 
 def _until_last(lines: Sequence[str]) -> list[str]:

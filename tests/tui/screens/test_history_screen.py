@@ -160,10 +160,10 @@ async def test_what_left_no_document_says_why_and_cannot_be_gone_on_from(fly: Fl
     async with fly(client) as flight:
         await flight.press("H")
         await flight.reads("1 handoff", "no document")
-        for number, key in enumerate(("enter", "n", "space"), 1):
+        reasons = {"enter": "left no document: you typed", "n": "no document", "space": "compare"}
+        for key, why in reasons.items():
             await flight.press(key)
-            often = f"×{number}" if number > 1 else "left no document: you typed"
-            await flight.until(lambda often=often: often in str(flight.toasts()), often)  # type: ignore[misc]
+            await flight.until(lambda why=why: why in str(flight.toasts()), why)  # type: ignore[misc]
         assert isinstance(flight.app.screen, HistoryScreen)
 
 
