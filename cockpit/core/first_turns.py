@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cockpit.core.chain_memory import CONSTRAINTS, Place, fold
+from cockpit.core.chain_memory import Place, fold
 from cockpit.core.checkable_orders import order
-from cockpit.core.document import Document, read
+from cockpit.core.document import CONSTRAINTS, Document, read
 from cockpit.core.markdown import code, one_line
 from cockpit.core.steps_taken import Step, StepsTaken
 from cockpit.core.verified_facts import UNVERIFIED

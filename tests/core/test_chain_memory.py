@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from cockpit.core import chain_memory
 from cockpit.core.chain_memory import (
     CARRIED,
-    CONSTRAINTS,
     DECISIONS,
     Place,
     dropped,
     fold,
     with_dropped,
 )
-from cockpit.core.document import read
+from cockpit.core.document import CONSTRAINTS, read
 from cockpit.core.statements import names, says, statements
 
 

@@ -163,7 +163,7 @@ async def test_what_left_no_document_says_why_and_cannot_be_gone_on_from(fly: Fl
         reasons = {"enter": "left no document: you typed", "n": "no document", "space": "compare"}
         for key, why in reasons.items():
             await flight.press(key)
-            await flight.until(lambda why=why: why in str(flight.toasts()), why)  # type: ignore[misc]
+            await flight.until(lambda why=why: why in str(flight.toasts()), why)
         assert isinstance(flight.app.screen, HistoryScreen)
 
 
