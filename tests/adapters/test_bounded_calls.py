@@ -117,5 +117,5 @@ async def test_idle_threads_end_with_their_owner() -> None:
     assert thread.is_alive()
     del calls
     gc.collect()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()

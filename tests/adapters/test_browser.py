@@ -60,7 +60,7 @@ def children() -> set[int]:
 
 
 async def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not true():
         assert time.monotonic() < end
         await asyncio.sleep(0.02)
@@ -79,7 +79,7 @@ async def served(*argv: str) -> AsyncIterator[Visit]:
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             yield Visit(server, address.result(), session)
             os.kill(os.getpid(), signal.SIGTERM)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await running
     finally:
         running.cancel()
@@ -244,7 +244,7 @@ CLOSING = {aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMsgType
 async def heard(tab: aiohttp.ClientWebSocketResponse, words: bytes) -> None:
     """Wait until all of that came."""
     text = b""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while words not in text:
             message = await tab.receive()
             assert message.type not in CLOSING, text

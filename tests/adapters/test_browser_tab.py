@@ -93,7 +93,7 @@ def test_a_program_that_ends_says_so_and_gives_its_code() -> None:
         one.rest()
         assert b"farewell" in one.text
         assert one.messages == [{"type": "exit"}]
-        assert one.process.wait(10) == 7
+        assert one.process.wait(60) == 7
 
 
 @pytest.mark.parametrize("how", ["quit", "gone"])
@@ -106,7 +106,7 @@ def test_a_tab_that_is_closed_hangs_up(how: str) -> None:
         else:
             assert one.process.stdin
             one.process.stdin.close()
-        one.process.wait(10)
+        one.process.wait(60)
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
 

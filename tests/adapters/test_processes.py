@@ -137,7 +137,7 @@ def test_an_exit_is_told_unless_it_was_forgotten(processes: LocalProcesses, star
         forget()
         second.kill()
         first.kill()
-        await asyncio.wait_for(done.wait(), 10)
+        await asyncio.wait_for(done.wait(), 60)
         await processes.gone(identity_of_second, 10)
         await asyncio.sleep(0)
 
@@ -153,7 +153,7 @@ async def test_the_exit_of_one_that_is_gone_is_told_at_once(
 
     done = asyncio.Event()
     processes.on_exit(known, done.set)
-    await asyncio.wait_for(done.wait(), 10)
+    await asyncio.wait_for(done.wait(), 60)
 
 
 def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) -> None:
@@ -161,7 +161,7 @@ def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) 
     heard(process)
     ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER))
     assert (ending.gone, ending.killed, ending.stragglers) == (True, False, ())
-    assert process.wait(10) == -signal.SIGTERM
+    assert process.wait(60) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize(("first", "number"), [("INT", signal.SIGINT), ("HUP", signal.SIGHUP)])
@@ -177,7 +177,7 @@ def test_the_first_signal_can_be_another(
     process = start(code, MARKER)
     heard(process)
     ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER, first=first))
-    assert (ending.gone, ending.killed, process.wait(10)) == (True, False, 9)
+    assert (ending.gone, ending.killed, process.wait(60)) == (True, False, 9)
 
 
 def test_one_that_is_deaf_is_killed(processes: LocalProcesses, start: Start) -> None:

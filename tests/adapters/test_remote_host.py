@@ -177,7 +177,7 @@ def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) ->
     host = shell(f"trap '' TERM; sleep 61 & echo $$ $! > {note}; while :; do wait; done")
     line = host.dial()
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not (note.exists() and len(note.read_text().split()) == 2):
             assert time.monotonic() < end
             time.sleep(0.01)
@@ -185,7 +185,7 @@ def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) ->
         line.end()
         line.end()
 
-    gone = time.monotonic() + 10
+    gone = time.monotonic() + 30
     while any(_runs(int(pid)) for pid in note.read_text().split()):
         assert time.monotonic() < gone
         time.sleep(0.01)
@@ -232,7 +232,7 @@ def test_a_screen_that_is_killed_takes_its_line_along(own_home: Path) -> None:
 
     os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", program])
 
-    gone = time.monotonic() + 10
+    gone = time.monotonic() + 30
     while _runs(int(note.read_text())):
         assert time.monotonic() < gone
         time.sleep(0.01)

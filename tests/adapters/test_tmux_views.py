@@ -84,7 +84,7 @@ async def test_a_screen_that_died_is_opened_again(
     views: TmuxViews, own_home: Path, waiting: Waiting
 ) -> None:
     pane = await views.open_home(launch(own_home, "exit 3"))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await views.home())[1]:
             await asyncio.sleep(0.01)
     assert await views.open_home(launch(own_home)) == pane
@@ -117,7 +117,7 @@ async def test_a_server_is_ended_only_without_agents(views: TmuxViews, own_home:
     server = await views.tmux.server_pid()
     await views.end_if_unused()
     await views.end_if_unused()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while Path(f"/proc/{server}").exists():
             await asyncio.sleep(0.01)
 
@@ -148,7 +148,7 @@ def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
     pilot.type(F12)
     waiting(lambda: [one["window"] for one in clients().values()] == [0])
     asyncio.run(views.detach())
-    assert pilot.process.wait(10) == 0, pilot.seen[-300:]
+    assert pilot.process.wait(60) == 0, pilot.seen[-300:]
     assert asyncio.run(views.attached()) == 0
 
 
@@ -317,7 +317,7 @@ def test_letting_go_of_terminals_never_costs_the_server(
             asyncio.run(views.detach())
         else:
             asyncio.run(views.tmux.command.run(["detach-client", "-a"], ["detach-client"]))
-        pilot.process.wait(10)
+        pilot.process.wait(60)
         assert asyncio.run(views.tmux.server_pid()) == server
 
 

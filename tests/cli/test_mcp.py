@@ -70,7 +70,7 @@ def test_a_signal_ends_it_at_once(own_home: Path, sent: signal.Signals) -> None:
     with running() as server:
         assert ask(server, HELLO)["result"]["serverInfo"]["name"] == "cockpit"
         server.send_signal(sent)
-        assert server.wait(10) == -sent
+        assert server.wait(60) == -sent
 
 
 def test_it_ends_with_its_input(own_home: Path) -> None:
@@ -78,4 +78,4 @@ def test_it_ends_with_its_input(own_home: Path) -> None:
         assert ask(server, HELLO)["result"]["capabilities"]["tools"] is not None
         assert server.stdin is not None
         server.stdin.close()
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0

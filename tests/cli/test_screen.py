@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.tmux
 
 COCKPIT = [sys.executable, "-P", "-m", "cockpit"]
-PATIENCE = 30.0
+PATIENCE = 60.0
 AGENTS = """
 [[agents]]
 name = "first"

@@ -75,7 +75,7 @@ class Sshd:
     def begin(self) -> None:
         words = ["-D", "-f", str(self.folder / "sshd_config"), "-E", str(self.log)]
         self._process = subprocess.Popen([self._program, *words], stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while True:
             with suppress(ConnectionRefusedError), socket.create_connection(self._address):
                 return
@@ -101,7 +101,7 @@ class Sshd:
         self._process.send_signal(signal.SIGSTOP)
         self.cut()
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
         self._process = None
 
     def _connections(self) -> list[int]:

@@ -23,7 +23,7 @@ from cockpit.wire.status import AgentStatus
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass(slots=True)

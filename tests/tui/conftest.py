@@ -58,9 +58,9 @@ class Flight:
         await self.pilot.pause()
 
     async def until(self, true: Callable[[], object], what: str = "") -> None:
-        """Wait for a condition, ten seconds at most."""
+        """Wait for a condition, a minute at most."""
         assert self.pilot
-        deadline = monotonic() + 10
+        deadline = monotonic() + 60
         while not true():
             assert monotonic() < deadline, f"never came: {what}\n{self.text()}"
             await self.pilot.pause(0.02)

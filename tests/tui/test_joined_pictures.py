@@ -82,7 +82,7 @@ class Hosts:
 
 
 async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         await pilot.pause(0.02)

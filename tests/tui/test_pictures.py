@@ -67,7 +67,7 @@ def app(client: MemoryClient, theme: str = "night", selected: str | None = "api"
 async def settled(pilot: Pilot[Any]) -> None:
     """The supervisor has answered, and the pane is drawn."""
     model = pilot.app.model  # type: ignore[attr-defined]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not model.connection.live and time.monotonic() < deadline:
         await pilot.pause(0.02)
     await at_rest(pilot)
@@ -75,7 +75,7 @@ async def settled(pilot: Pilot[Any]) -> None:
 
 async def at_rest(pilot: Pilot[Any]) -> None:
     """Until several looks in a row find the same picture; a busy machine draws late."""
-    deadline, last, same = time.monotonic() + 10, None, 0
+    deadline, last, same = time.monotonic() + 60, None, 0
     while same < 4 and time.monotonic() < deadline:
         await pilot.pause(0.05)
         # Cells and their styles are all that a picture shows, and cost a quarter of one.

@@ -23,7 +23,7 @@ async def fly():
     app = build(MemoryClient(Status(agents=[agent("api")])), ScreenOptions(attach=attach))
     print(len(loaded()))
     async with app.run_test() as user:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while time.monotonic() < end and len(loaded()) < len(lazy.NAMES):
             await user.pause(0.02)
         print(len(lazy.NAMES) - len(loaded()))
