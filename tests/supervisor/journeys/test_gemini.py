@@ -370,6 +370,7 @@ async def test_a_request_does_not_reach_a_subagent(
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
 
 
+@rarely
 async def test_a_supervisor_killed_in_a_handoff_continues_it(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
