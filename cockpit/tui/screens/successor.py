@@ -27,9 +27,14 @@ WORDS = (
 )
 
 
-def others(runtime: str) -> tuple[str, ...]:
-    """Return the CLIs in which the job of an agent with this runtime can continue."""
-    return tuple(name for name in SUCCESSORS if name != runtime)
+def others(runtime: str, configured: str | None) -> tuple[str, ...]:
+    """Return the CLIs in which the job of an agent with this runtime can continue.
+
+    `configured`: the runtime in the agent's settings. A job can go back to it, also if it is one of
+    the user's own.
+    """
+    own = (configured,) if configured and configured not in (*SUCCESSORS, "command") else ()
+    return tuple(name for name in (*SUCCESSORS, *own) if name != runtime)
 
 
 class SuccessorScreen(ModalScreen[str]):

@@ -447,6 +447,19 @@ async def test_a_digit_chooses_the_cli_in_which_a_job_continues(fly: Fly) -> Non
         await flight.until(lambda: flight.client.asked == [wanted])
 
 
+async def test_a_job_can_go_back_to_the_users_own_runtime(fly: Fly) -> None:
+    moved = agent("api").model_copy(
+        update={"runtime": "codex", "configured_runtime": "inhouse", "state": "idle"}
+    )
+    client = MemoryClient(Status(supervisor=SupervisorStatus(version="1"), agents=[moved]))
+    async with fly(client, selected="api") as flight:
+        await flight.press("t")
+        await flight.reads("1 claude  2 gemini  3 opencode  4 copilot  5 inhouse  Esc cancel")
+        await flight.press("5")
+        wanted = Handoff(name="api", to="inhouse")
+        await flight.until(lambda: client.asked == [wanted])
+
+
 async def test_no_cli_is_chosen_once_the_document_is_written(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("t")

@@ -217,7 +217,8 @@ class Commands:
             if runtime:
                 self._requests.send(Handoff(name=name, to=runtime, handoff=question))
 
-        self._screen.app.push_screen(SuccessorScreen(name, others(self._agent.runtime)), chosen)
+        runtimes = others(self._agent.runtime, self._agent.configured_runtime)
+        self._screen.app.push_screen(SuccessorScreen(name, runtimes), chosen)
 
     def _send(self) -> None:
         from cockpit.tui.screens.send import SendScreen

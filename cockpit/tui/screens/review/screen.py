@@ -203,7 +203,8 @@ class ReviewScreen(TextScreen):
             if runtime:
                 self._answer(Handoff(name=agent.name, to=runtime, handoff=question))
 
-        self.app.push_screen(SuccessorScreen(agent.name, others(agent.runtime)), chosen)
+        runtimes = others(agent.runtime, agent.configured_runtime)
+        self.app.push_screen(SuccessorScreen(agent.name, runtimes), chosen)
 
     def _edit(self) -> None:
         agent = self.agent
