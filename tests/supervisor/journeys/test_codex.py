@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from cockpit.demo.conversation import (
 )
 from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Handoff, Stop
+from cockpit.wire.verbs import Approve, Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 
@@ -267,3 +268,106 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
         await cockpit.ask(Handoff(name="api"))
         await cockpit.until(swapped, within=SLOW)
         assert (await cockpit.event("handoff.document")).data["writer"] == "sdk"
+
+
+async def test_it_starts_in_a_worktree(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    """The checkout is trusted, so Codex asks nothing in its worktree."""
+    flown = pilot(worker(lambda number: bash("pwd") if number < 2 else say("Done.")))
+    trees = json.dumps(str(cockpit.home / "trees"))
+    tree = f"[agents.worktree]\nstrategy = 'git_worktree'\ndirectory = {trees}\n"
+    async with cockpit.flying(flown.table(more=tree)):
+        await cockpit.start()
+        row = await cockpit.until(
+            lambda row: row.state == "idle" and row.context.tokens, within=SLOW
+        )
+        assert row.worktree is not None
+        assert cockpit.repository not in Path(row.worktree).parents
+        assert row.worktree in flown.model.requests[-1].everything
+
+
+async def test_a_usage_limit_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    limited = Reply(error=ApiError(429, "rate_limit_error", "Usage limit reached"))
+    flown = pilot(worker(lambda number: limited))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "usage_limit"
+
+
+async def test_a_compaction_is_seen(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    def steps(number: int) -> Reply:
+        return bash("echo on", [20_000, 60_000, 93_000][min(2, number - 1)])
+
+    ask = worker(steps)
+
+    def answer(request: Request) -> Reply:
+        if "CONTEXT CHECKPOINT COMPACTION" in request.latest:
+            return say("<summary>All steps so far.</summary>")
+        return (
+            say("Done.", tokens=9_000)
+            if "All steps so far." in request.everything
+            else ask(request)
+        )
+
+    flown = pilot(answer)
+    async with cockpit.flying(flown.table("observe")):
+        await cockpit.start()
+        row = await cockpit.until(
+            lambda row: row.compactions and idle_with(TokenCount(cache_read=9_000))(row),
+            within=SLOW,
+        )
+        assert row.compactions == 1
+
+
+async def test_a_supervisor_killed_in_a_handoff_continues_it(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
+    await cockpit.launch(flown.table())
+    await cockpit.start()
+    await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    await cockpit.ask(Handoff(name="api"))
+    await cockpit.until(lambda row: row.needs and row.needs.kind == "review", within=SLOW)
+    await cockpit.ask(Approve(name="api"))
+    cockpit.kill()
+    await cockpit.launch()
+    row = await cockpit.until(swapped, within=SLOW)
+    (chain,) = await cockpit.client.history("api")
+    paper = str(chain.sessions[0].document)
+    await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+    assert row.session_number == 2
+
+
+async def test_a_request_does_not_reach_a_subagent(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    asked_inside: list[str] = []
+
+    def answer(request: Request) -> Reply:
+        if "SUBTASK" in request.opening:
+            if request.document_asked:
+                asked_inside.append(request.document_asked)
+            if request.replies_made < 6:
+                return bash(f"sleep 0.5; echo inside {request.replies_made}", 5_000)
+            return say("The subtask is done.", tokens=6_000)
+        if request.replies_made == 1 and not DOCUMENT_PATH.findall(request.everything):
+            call = ToolCall("multi_agent_v1.spawn_agent", {"message": "SUBTASK: look"})
+            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=70_000))
+        return main(request)
+
+    main = worker(lambda number: say("Done.") if number > 5 else bash("sleep 1; echo on", 80_000))
+    flown = pilot(answer)
+    async with cockpit.flying(flown.table("auto")) as supervisor:
+        await cockpit.start()
+        agent = supervisor.fleet.agent("api")
+        await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
+        await cockpit.until(swapped, within=SLOW)
+        assert not asked_inside
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
