@@ -99,6 +99,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "review.page-up": ("pageup",),
     "review.first": ("g", "home"),
     "review.last": ("G", "end"),
+    "review.missing": ("m",),
     "review.help": ("question_mark", "f1"),
     "review.back": ("q", "escape", "d", "left", "h"),
     "permission.answer": ("enter",),

@@ -16,7 +16,7 @@ from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 FROM_COCKPIT = "Note from cockpit"
 """The beginning of each text in which cockpit, not the user, speaks to an agent."""
 LONGEST = 1_700
-"""Maximum characters of any request, for a path of up to 300 characters."""
+"""Maximum characters of any request without a reminder, for a path of up to 300 characters."""
 
 Occasion = Literal["tool", "stop", "prompt"]
 """How the request arrives: after a tool call, at the end of a turn, or pasted into the composer."""
@@ -49,12 +49,13 @@ def request(
     filling: bool = True,
     running: Sequence[str] = (),
     tools: ToolNames = CLAUDE_TOOLS,
+    told: Sequence[str] = (),
 ) -> str:
     """Ask for the document.
 
     `path` is absolute. `used` is the token count as text, such as `142k of 200k tokens`. `filling`
     is True if the reason is that the context is filling up. `running` has the session's background
-    tasks, in a few words each.
+    tasks, in a few words each. `told` has the lines of `told_facts.reminder`.
     """
     return "\n\n".join(
         (
@@ -64,6 +65,7 @@ def request(
             "anything new.",
             _headings(),
             EXACT + _running(running),
+            *_reminder(told),
         )
     )
 
@@ -79,7 +81,11 @@ def note_warning(used: str | None) -> str:
 
 
 def request_reply(
-    *, used: str | None = None, filling: bool = True, running: Sequence[str] = ()
+    *,
+    used: str | None = None,
+    filling: bool = True,
+    running: Sequence[str] = (),
+    told: Sequence[str] = (),
 ) -> str:
     """Ask a copy of the session, which has no tools, to answer with the document."""
     return "\n\n".join(
@@ -89,6 +95,7 @@ def request_reply(
             "tools now.",
             _headings(),
             EXACT + _running(running),
+            *_reminder(told),
         )
     )
 
@@ -114,6 +121,13 @@ def ask_again(path: str, problems: Sequence[Problem | str], tools: ToolNames = C
             f"Please correct it with {tools.write} and end your turn. " + _headings(),
         )
     )
+
+
+def _reminder(told: Sequence[str]) -> tuple[str, ...]:
+    if not told:
+        return ()
+    beginning = "From the transcript; keep each point in the document unless it is out of date:"
+    return ("\n".join((beginning, *(f"- {line}" for line in told))),)
 
 
 def _running(tasks: Sequence[str]) -> str:

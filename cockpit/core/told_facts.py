@@ -12,6 +12,8 @@ from cockpit.core.markdown import code, fenced, one_line, plain
 
 LONGEST = 400
 """Maximum characters of one quoted text."""
+REMINDED = 1_500
+"""Maximum characters of a reminder."""
 _LINK_KINDS = {"pull_request": "pull request", "issue": "issue"}
 
 
@@ -96,6 +98,32 @@ def plan(found: Plan) -> str:
     return f"{about}\n\n{fenced(plain(found.text).strip())}"
 
 
+def reminder(facts: Facts) -> list[str]:
+    """Return what the user said and the last results, one line each, for the writer of a document.
+
+    The newest of each kind; together at most `REMINDED` characters.
+    """
+    said = [f"the user said: {_short(one.text)} (turn {one.turn})" for one in facts.constraints]
+    refused = [
+        f"the user refused {code(one.call, 80)}: {_short(one.reason)} (turn {one.turn})"
+        for one in facts.refusals
+        if one.reason.strip()
+    ]
+    answered = [
+        f"asked {_short(one.question)}, the user answered {_short(one.answer)} (turn {one.turn})"
+        for one in facts.answers
+    ]
+    ran = [check_line(one) for one in facts.checks]
+    linked = [link_line(one) for one in facts.links if one.state not in ("merged", "closed")]
+    lines = [*said[-6:], *refused[-3:], *answered[-3:], *ran, *linked[-2:]]
+    kept, room = [], REMINDED
+    for line in lines:
+        room -= len(line) + 3
+        if room >= 0:
+            kept.append(line)
+    return kept
+
+
 def listed(lines: Iterable[str]) -> str:
     """Return the lines as a Markdown list."""
     return "\n".join(f"- {line}" for line in lines)
@@ -103,6 +131,10 @@ def listed(lines: Iterable[str]) -> str:
 
 def _quoted(text: str) -> str:
     return f'"{one_line(text, LONGEST)}"'
+
+
+def _short(text: str) -> str:
+    return f'"{one_line(text, 160)}"'
 
 
 def _same(text: str, goal: str | None) -> bool:

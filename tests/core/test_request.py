@@ -7,7 +7,9 @@ from typing import get_args
 import pytest
 
 from cockpit.core.document import ASKED, Problem
+from cockpit.core.facts import Answer, Check, Constraint, Facts, Link, ToolRefusal
 from cockpit.core.request import LONGEST, Occasion, ask_again, ask_to_end, request, request_reply
+from cockpit.core.told_facts import REMINDED, reminder
 
 PATH = "/" + "directory/" * 27 + "draft-0a1b2c3d.md"
 
@@ -56,3 +58,48 @@ def test_asking_again_tells_what_is_wrong() -> None:
 def test_asking_again_stays_short_whatever_is_wrong() -> None:
     assert len(ask_again(PATH, ["It is wrong. " * 40] * 50)) <= LONGEST + 6 * 200
     assert "… and 44 more" in ask_again(PATH, ["wrong"] * 50)
+
+
+FACTS = Facts(
+    constraints=tuple(Constraint(turn, f"Keep the old name of part {turn}.") for turn in range(9)),
+    refusals=(ToolRefusal(4, "Bash rm -r logs", "Keep them."), ToolRefusal(5, "Bash x")),
+    answers=(Answer(5, "Which port?", "8080"),),
+    checks=(Check("test", "pytest -q", False, 0, "9 passed", edited_since=True, turn=6),),
+    links=(
+        Link("pull_request", "https://git.example/a/b/pull/2", 2, "a/b", "open"),
+        Link("pull_request", "https://git.example/a/b/pull/1", 1, "a/b", "merged"),
+    ),
+)
+
+
+@pytest.mark.parametrize("occasion", get_args(Occasion))
+def test_a_request_reminds_of_what_the_user_said_and_of_the_last_results(
+    occasion: Occasion,
+) -> None:
+    told = reminder(FACTS)
+    text = request(PATH, occasion, told=told)
+    assert '- the user said: "Keep the old name of part 8." (turn 8)' in text
+    assert '- the user refused `Bash rm -r logs`: "Keep them." (turn 4)' in text
+    assert '- asked "Which port?", the user answered "8080" (turn 5)' in text
+    assert '- test `pytest -q`: passed (exit 0), "9 passed"; turn 6, before the last edit' in text
+    assert "pull/2" in text
+    assert "pull/1" not in text
+    assert "part 2" not in text
+    assert "Bash x" not in text
+    assert text.endswith(request_reply(told=told).rpartition("\n\n")[2])
+
+
+def test_a_reminder_is_short_whatever_was_said() -> None:
+    long = "word " * 5_000
+    facts = Facts(
+        constraints=tuple(Constraint(turn, long) for turn in range(40)),
+        refusals=tuple(ToolRefusal(turn, long, long) for turn in range(20)),
+        answers=tuple(Answer(turn, long, long) for turn in range(20)),
+        checks=(Check("test", long, result=long),),
+    )
+    assert len(request(PATH, "tool", told=reminder(facts))) <= LONGEST + REMINDED + 200
+
+
+def test_without_facts_nothing_is_said_of_them() -> None:
+    assert reminder(Facts()) == []
+    assert "transcript" not in request(PATH, "tool")

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from cockpit.adapters.documents.template import apply_template
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
-from cockpit.core import chain_memory, composition, document
+from cockpit.core import chain_memory, composition, document, told_facts
 from cockpit.core.bands import Band
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.errors import Failed
@@ -228,7 +228,8 @@ class DocumentBuilder:
         program = await asyncio.to_thread(agent.runtime.program, order.environment)
         running = [task_text(task) for task in agent.session_state.background]
         used, filling = usage_text(agent), is_for_context(agent)
-        question = request_reply(used=used, filling=filling, running=running)
+        told = await self.reminder(agent)
+        question = request_reply(used=used, filling=filling, running=running, told=told)
         deadline = agent.settings.handoff.deadline
         answer = await agent.runtime.answer_aside(order, program, question, deadline)
         if answer.cost_usd:
@@ -253,6 +254,12 @@ class DocumentBuilder:
             self._dependencies.store.save_agent(agent.change(branch=found.branch))
         asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
         return await view_of_git(self._dependencies.worktrees, agent.directory, found, asked)
+
+    async def reminder(self, agent: Agent) -> list[str]:
+        """Return what the document's writer should not leave out, one line each, without
+        secrets."""
+        lines, redactor = told_facts.reminder(self.facts(agent)), self._redactor(agent)
+        return await asyncio.to_thread(lambda: [redactor.redact(line).text for line in lines])
 
     async def supplement(
         self, agent: Agent, token: str, occasion: Occasion, facts: Facts | None = None

@@ -40,7 +40,7 @@ from cockpit.core.handoff.events import (
     Turn,
 )
 from cockpit.core.handoff.states import Document, Reviving, Stopping, Successor
-from cockpit.core.request import ask_again, ask_to_end, request
+from cockpit.core.request import Occasion, ask_again, ask_to_end, request
 from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
@@ -119,18 +119,25 @@ class Effects:
 
     async def _request(self, agent: Agent) -> None:
         """Give a working agent the request with its next hook; paste it to an idle agent."""
-        path = str(draft_path(agent))
-        used, filling, tools = usage_text(agent), is_for_context(agent), agent.runtime.tools
-        running = [task_text(task) for task in agent.session_state.background]
+        told = await self._document_builder.reminder(agent)
+
+        def asked(occasion: Occasion) -> str:
+            return request(
+                str(draft_path(agent)),
+                occasion,
+                used=usage_text(agent),
+                filling=is_for_context(agent),
+                running=[task_text(task) for task in agent.session_state.background],
+                tools=agent.runtime.tools,
+                told=told,
+            )
+
         self._permit(agent)
         if agent.session_state.conduct.turn is Turn.WORKING and agent.runtime.ask(
-            agent.name,
-            request(path, "tool", used=used, filling=filling, running=running, tools=tools),
-            request(path, "stop", used=used, filling=filling, running=running, tools=tools),
+            agent.name, asked("tool"), asked("stop")
         ):
             return
-        text = request(path, "prompt", used=used, filling=filling, running=running, tools=tools)
-        await self._type(agent, text)
+        await self._type(agent, asked("prompt"))
 
     def _permit(self, agent: Agent) -> None:
         if (draft := draft_path(agent)) is not None:

@@ -17,7 +17,7 @@ from uuid import uuid4
 from cockpit.adapters.documents.template import apply_template
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.schema import AgentDefaults, Settings
-from cockpit.core import composition, document
+from cockpit.core import composition, document, told_facts
 from cockpit.core.bands import Band
 from cockpit.core.collect import Collector
 from cockpit.core.errors import BadUsage, Failed, NotNow
@@ -166,6 +166,7 @@ class ElsewhereDocuments:
             else None,
             filling=known is not None and known.band.severity >= Band.WARN.severity,
             running=[task_text(each) for each in read.facts.background if each.status == "running"],
+            told=told_facts.reminder(read.facts),
         )
         answer = await runtime.answer_aside(order, program, question, defaults.handoff.deadline)
         return document_in(answer), answer.cost_usd

@@ -306,6 +306,10 @@ ACTIONS: tuple[Action, ...] = (
         ("p",), "review", reasons.no_other_question,
     ),
     *_scrolled("review"),
+    Action(
+        "review.missing", "missing", "Show or hide what it leaves out.",
+        ("m",), "review",
+    ),
     _help("review"),
     Action(
         "review.back", "back", "Decide later.",

@@ -47,15 +47,19 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = 
 
 
 def facts_line(
-    front: FrontMatter | None, width: int, checked: CheckedDocument | None = None
+    front: FrontMatter | None,
+    width: int,
+    checked: CheckedDocument | None = None,
+    missing: str = "",
 ) -> list[Span]:
     """Return the result of checking the agent's claims, and the facts from the front matter.
 
-    Wrong claims come first and stand out.
+    Wrong claims come first and stand out, then `missing`, the count of missing points.
     """
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
-    problems = f" {checked.problems}" if checked and checked.problems else ""
+    wrong = ", ".join(filter(None, (checked.problems if checked else "", missing)))
+    problems = f" {wrong}" if wrong else ""
     said = [
         checked.others if checked else "",
         f"by {WRITERS.get(front.writer, front.writer)}",

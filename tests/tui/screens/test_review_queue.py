@@ -91,3 +91,41 @@ async def test_gits_word_stands_beside_claims_and_what_the_successor_is_told_und
             "✓ 1 commit · ", "9f1c2d3 ✓", "Prompt of the New Session", "Read it first.",
             "<b>x</b>",
         )  # fmt: skip
+
+
+async def test_what_the_user_said_and_the_document_does_not_is_one_key_away(fly: Fly) -> None:
+    client = scene()
+    client.lay(
+        "h-api", "---\nagent: api\nwriter: agent\n---\n## Progress\n\nThe margin is there.\n"
+    )
+    orders = [
+        {"turn": 41, "text": "Sign every \x1b[31mcommit with the release key."},
+        {"turn": 3, "text": "The margin is there."},
+    ]
+    client.know("api", {"constraints": orders, "usage": {"transcript": "/t"}})
+    async with fly(client, size=(100, 45)) as flight:
+        await flight.press("d")
+        await flight.reads("1 point not found (m)")
+        assert "Sign every" not in flight.text()
+        await flight.press("m")
+        await flight.reads(
+            "Not Found in This Document",
+            'the user\'s order of turn 41: "Sign every commit with the release key."',
+        )
+        await flight.press("m")
+        await flight.until(lambda: "Sign every" not in flight.text())
+
+
+async def test_a_document_without_gaps_or_without_facts_counts_none(fly: Fly) -> None:
+    client = scene()
+    text = "---\nagent: api\nwriter: agent\n---\n## Progress\n\nThe margin is there.\n"
+    client.lay("h-api", text)
+    orders = [{"turn": 3, "text": "The margin is there."}]
+    client.know("api", {"constraints": orders, "usage": {"transcript": "/t"}})
+    async with fly(client, size=(100, 45)) as flight:
+        await flight.press("d")
+        await flight.until(lambda: ("facts", "api") in client.looked_up)
+        await flight.press("m")
+        await flight.until(flight.toasts)
+        assert "not found" not in flight.text()
+        assert "Nothing of the session's facts is missing" in flight.toasts()[0]

@@ -6,6 +6,7 @@ images and HTML, so that nothing in it can be clicked or run.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_reviews
 from cockpit.tui.present.claims import check_claims, with_continuation
 from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.left_out import count_of, missing_points, with_missing
 from cockpit.tui.present.review import (
     facts_line,
     question_spans,
@@ -47,6 +49,7 @@ from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.terminal.attach import suspend_while
 from cockpit.tui.widgets.line import OneLine, Wrapped
+from cockpit.wire.facts import SessionFacts
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Done, Handoff, Refuse, Snooze, Verb
 
@@ -90,6 +93,9 @@ class ReviewScreen(TextScreen):
         self._unread: str | None = None
         """Why the document could not be loaded."""
         self._checked = check_claims("")
+        self._missing: tuple[str, ...] = ()
+        """What the session's facts have and the document does not, one line each."""
+        self._missing_shown = False
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused."""
         self._requests = Requests(self, client)
@@ -97,7 +103,10 @@ class ReviewScreen(TextScreen):
             lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
         )
         self._facts = OneLine(
-            lambda width: facts_line(self.front, width, self._checked), id="facts"
+            lambda width: facts_line(
+                self.front, width, self._checked, count_of(self._missing, self._missing_key())
+            ),
+            id="facts",
         )
         self._question = Wrapped(id="question")
         self._refusal = Wrapped(most=MOST_REASONS, id="refusal")
@@ -139,6 +148,7 @@ class ReviewScreen(TextScreen):
             "review.snooze-more": self._snooze_more,
             "review.let-compact": self._let_compact,
             "review.handoff-to": self._handoff_to,
+            "review.missing": self._show_missing,
             "review.next": self._next,
             "review.previous": self._previous,
             "review.down": self._down,
@@ -211,6 +221,18 @@ class ReviewScreen(TextScreen):
         if agent and agent.handoff and agent.handoff.document:
             file = Path(agent.handoff.document)
             in_background(self, partial(self._edit_file, file), group="edit", exclusive=True)
+
+    def _show_missing(self) -> None:
+        """Show what is not found in the document above the document, or hide it again."""
+        if not self._missing:
+            show_reason(self, "Nothing of the session's facts is missing in the document.")
+            return
+        self._missing_shown = not self._missing_shown
+        self._update_body()
+        self._body.scroll_home(animate=False)
+
+    def _missing_key(self) -> str:
+        return shown_key(BY_ID["review.missing"], self.ui.keys)
 
     def _next(self) -> None:
         self._go_to(1)
@@ -315,6 +337,21 @@ class ReviewScreen(TextScreen):
         self._draw(text, await self._load_continuation())
         self._is_read = True
         self._ask()
+        await self._compare(text)
+
+    async def _compare(self, text: str) -> None:
+        """Count what a document by the agent leaves out of the session's facts."""
+        missing: tuple[str, ...] = ()
+        if self.front is not None and self.front.writer != "facts":
+            try:
+                facts = SessionFacts.model_validate(await self.client.facts(self.name_of_agent))
+            except (CockpitError, ValueError):
+                return  # the document can be answered without the comparison
+            missing = await asyncio.to_thread(missing_points, text, facts)
+        if self.is_attached and text == self._drawn and missing != self._missing:
+            self._missing, self._missing_shown = missing, False
+            self._update_body()
+            self._facts.show()
 
     async def _load_continuation(self) -> str:
         """Return the new session's first prompt; empty before there is a document."""
@@ -337,6 +374,13 @@ class ReviewScreen(TextScreen):
         self._ask()
         self.front, body = load(text)
         self._checked = check_claims(safe_text(body, MOST))
+        self._missing, self._missing_shown = (), False
         self._facts.show()
+        self._update_body()
+
+    def _update_body(self) -> None:
         shown = without_title(self._checked.body)
-        self.document.update(with_continuation(shown, safe_text(continuation, MOST)))
+        if self._missing_shown:
+            shown = with_missing(shown, self._missing)
+        continuation = safe_text(self._drawn_continuation, MOST)
+        self.document.update(with_continuation(shown, continuation))

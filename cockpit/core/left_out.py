@@ -1,0 +1,59 @@
+"""Find what a handoff document does not say, of the points that the transcript shows.
+
+Compares words, so a point in other words can be missed: the result is "not found", not "wrong".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cockpit.core.document import Document
+
+SHARE = 0.6
+"""Share of a point's words that one place of the document must have."""
+MANY_WORDS = 12
+"""A point with more words may be spread over the document."""
+_WORD = re.compile(r"[^\W_]+")
+_NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""Scripts that write words without spaces; each two characters count as a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Something that a document should say."""
+
+    line: str
+    """The point as shown to the user."""
+    text: str
+    """The words to look for."""
+
+
+def left_out(document: Document, points: Iterable[Point]) -> tuple[Point, ...]:
+    """Return the points that the document does not have, outside of its goal."""
+    bodies = [body for title, body in document.sections.items() if title != "Goal"]
+    bodies += [document.opening, *document.others.values()]
+    lines = [line for body in bodies for line in body.split("\n")]
+    places = [
+        _words(f"{line} {after}") for line, after in zip(lines, [*lines[1:], ""], strict=True)
+    ]
+    whole = frozenset().union(*places)
+    return tuple(point for point in points if not _has(places, whole, _words(point.text)))
+
+
+def _has(places: list[frozenset[str]], whole: frozenset[str], asked: frozenset[str]) -> bool:
+    needed = SHARE * len(asked)
+    if len(asked & whole) < needed:
+        return False
+    return len(asked) > MANY_WORDS or any(len(asked & place) >= needed for place in places)
+
+
+def _words(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if _NO_SPACES.search(word):
+            found.update(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+        elif len(word) > 3 or any(char.isdigit() for char in word):
+            found.add(word)
+    return frozenset(found)
