@@ -96,7 +96,7 @@ async def test_gits_word_stands_beside_claims_and_what_the_successor_is_told_und
 async def test_what_the_user_said_and_the_document_does_not_is_one_key_away(fly: Fly) -> None:
     client = scene()
     client.lay(
-        "h-api", "---\nagent: api\nwriter: agent\n---\n## Progress\n\nThe margin is there.\n"
+        "h-api", '---\nagent: "api"\nwriter: "agent"\n---\n## Progress\n\nThe margin is there.\n'
     )
     orders = [
         {"turn": 41, "text": "Sign every \x1b[31mcommit with the release key."},
@@ -118,7 +118,7 @@ async def test_what_the_user_said_and_the_document_does_not_is_one_key_away(fly:
 
 async def test_a_document_without_gaps_or_without_facts_counts_none(fly: Fly) -> None:
     client = scene()
-    text = "---\nagent: api\nwriter: agent\n---\n## Progress\n\nThe margin is there.\n"
+    text = '---\nagent: "api"\nwriter: "agent"\n---\n## Progress\n\nThe margin is there.\n'
     client.lay("h-api", text)
     orders = [{"turn": 3, "text": "The margin is there."}]
     client.know("api", {"constraints": orders, "usage": {"transcript": "/t"}})
