@@ -63,14 +63,16 @@ class Reader:
 
     def feed(self, event: SessionEvent | Skipped) -> None:
         self.meter.feed(event)
-        if isinstance(event, AssistantReplied) and not self.meter.api_calls:
-            self._feed_subagent(event)
-        if isinstance(event, Identified):
+        if isinstance(event, AssistantReplied):
+            if not self.meter.api_calls:
+                self._feed_subagent(event)
+        elif isinstance(event, Identified):
             self.session_id = event.session_id or self.session_id
             self.cwd = event.cwd or self.cwd
             self.window = event.window or self.window
-        if not isinstance(event, Skipped):
-            self.events += 1
+        elif isinstance(event, Skipped):
+            return
+        self.events += 1
 
     def _feed_subagent(self, event: AssistantReplied) -> None:
         """Measure the subagent, in case that no reply of a main agent follows."""

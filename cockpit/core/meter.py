@@ -43,6 +43,7 @@ class Meter:
         "_identity",
         "_input",
         "_just_compacted",
+        "_last_bare",
         "_last_id",
         "_model",
         "_output",
@@ -80,6 +81,9 @@ class Meter:
         self._identity: str | None = None
         self._suffixes: dict[str, str] = {}
         self._just_compacted = False
+        self._last_bare: AssistantReplied | None = None
+        """The reply that was counted last, if it has no text and no tools. Counting the same object
+        again would change nothing."""
         self._last_id: str | None = None
         self._counted_id: str | None = None
         self._base: int | None = None
@@ -92,7 +96,9 @@ class Meter:
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Process the next event of the transcript; events without tokens change nothing."""
         if isinstance(event, AssistantReplied):
-            self._count(event)
+            if event is not self._last_bare:
+                self._last_bare = None if event.tools or event.text else event
+                self._count(event)
         elif isinstance(event, Compacted):
             self._compact(event)
         elif isinstance(event, CostCounted):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from cockpit.adapters.agents.claude.record import content_of, parse
 from cockpit.core.collectors.bounded import remember
@@ -48,7 +49,7 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
     if reply is None:
         return () if _RESULT.match(line) and line.find(_LARGE_MODEL) < 0 else parse(line)
     usage = None if line.find(_LARGE_SIGNATURE) >= 0 else _usage_of(line)
-    return parse(line) if usage is None else (_reply_event(reply, usage, "", ()),)
+    return parse(line) if usage is None else (_bare_event(*reply.groups(), usage.groups()),)
 
 
 class FactsParser:
@@ -127,16 +128,37 @@ def _usage_of(line: bytes) -> re.Match[bytes] | None:
 def _reply_event(
     reply: re.Match[bytes], usage: re.Match[bytes], text: str, tools: tuple[ToolUse, ...]
 ) -> AssistantReplied:
-    billed = Usage(int(usage[1]), int(usage[2]), int(usage[3]), int(usage[4]))
+    sidechain, ident, model = reply.groups()
+    billed = _counted(*usage.groups())
     return AssistantReplied(
-        reply[2].decode(errors="replace"),
-        reply[3].decode(errors="replace"),
-        billed,
-        billed,
-        text,
-        tools,
-        sidechain=reply[1] == b"true",
+        _decoded(ident), _decoded(model), billed, billed, text, tools, None, sidechain == b"true"
     )
+
+
+@lru_cache(maxsize=16)
+def _bare_event(
+    sidechain: bytes, ident: bytes, model: bytes, counts: tuple[bytes, ...]
+) -> AssistantReplied:
+    """Return a reply without text and tools.
+
+    The CLI writes a line for each block of a message; equal lines give the same object, which a
+    `Meter` counts quickly.
+    """
+    billed = _counted(*counts)
+    return AssistantReplied(
+        _decoded(ident), _decoded(model), billed, billed, sidechain=sidechain == b"true"
+    )
+
+
+@lru_cache(maxsize=16)
+def _counted(fresh: bytes, creation: bytes, read: bytes, output: bytes) -> Usage:
+    return Usage(int(fresh), int(creation), int(read), int(output))
+
+
+@lru_cache(maxsize=64)
+def _decoded(text: bytes) -> str:
+    """Return an id or a model's name; both are the same in several lines."""
+    return text.decode(errors="replace")
 
 
 def _may_hold_fact(result: bytes) -> bool:
