@@ -100,7 +100,8 @@ class _Folding:
 
     def take(self, place: Place, document: Document) -> None:
         for section, body in _bodies(document):
-            self._revoke(place, statements(_own(body)).revoked)
+            # The user may have struck out a line that cockpit added.
+            self._revoke(place, statements(as_own(body)).revoked)
             for statement in _carried(section, body):
                 if not any(says(each.text, statement.text) for each in self.standing):
                     self.standing.append(statement)

@@ -181,6 +181,20 @@ def test_what_a_document_drops_is_added_with_the_session_in_which_it_stood() -> 
     assert dropped(memory, read(paper("- Revoked: Use SQLite\n- Tabs, not spaces"))) == ()
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "- ~~Use SQLite~~ (dropped since session 1; added by cockpit)",
+        "- ~~Use SQLite (dropped since session 1; added by cockpit)~~",
+        "- Revoked: Use SQLite (dropped since session 1; added by cockpit)",
+    ],
+)
+def test_a_line_of_cockpits_can_be_revoked_in_the_review(edited: str) -> None:
+    memory = chain(paper("- Use SQLite"), paper(f"{CARRIED}\n\n{edited}"))
+    assert texts(memory) == []
+    assert [each.by for each in memory.revoked] == [Place(2)]
+
+
 def test_a_writer_that_copies_cockpits_lines_states_them() -> None:
     memory = chain(paper("- Use SQLite"))
     copied = with_dropped("None.", dropped(memory, read(paper())))
