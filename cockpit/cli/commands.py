@@ -28,7 +28,7 @@ from cockpit.cli.hooks import hooks
 from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.mcp import mcp
 from cockpit.cli.offline import demo, facts, keys, redact, usage
-from cockpit.cli.options import common_options, with_common_options
+from cockpit.cli.options import common_options, hide_options, with_common_options
 from cockpit.cli.output import run_guarded
 from cockpit.cli.put_away import forget, rename
 from cockpit.cli.run import run_file
@@ -115,6 +115,7 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
 
 for _command in COMMANDS:
     cockpit.add_command(_command)
+hide_options(cockpit)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.config.thresholds import thresholds
 from cockpit.core.bands import MARK_NAMES, MarkName, marks
 from cockpit.core.hook_payload import SCHEMA
+from cockpit.core.plurals import counted
 from cockpit.core.reading import DEFAULT_WINDOW, LARGE_WINDOW
 from cockpit.core.safetext import safe_line
 
@@ -37,7 +38,11 @@ def check(config: Path | None) -> int:
     for remark in remarks(loaded.settings):
         say(safe_line(remark, 400))
     _print_theme_problems(loaded.settings.cockpit.theme)
-    print("ok")
+    if loaded.held:
+        ignored = counted(len(loaded.held), "setting")
+        print(f"valid, but {ignored} ignored until you trust the file")
+    else:
+        print("ok")
     for path in loaded.files:
         print(f"  {safe_line(str(path))}")
     if not loaded.files:
@@ -81,7 +86,7 @@ def trust(file: Path) -> int:
     trust_file(places, path)
     say(f"Trusted until it changes: {safe_line(str(path))}")
     for setting in held:
-        say(f"  {safe_line(f'line {setting.line}: {setting.key}')}")
+        say(f"  {safe_line(f'line {setting.line}: {setting.shown_key}')}")
     return 0
 
 

@@ -21,6 +21,10 @@ def format_context(context: dict[str, Any]) -> str:
     return f"{figures:<28}{context.get('band', 'unknown'):<8}{_turns(context):<9}"
 
 
+HEADER = f"{'CONTEXT':<28}{'BAND':<8}{'TURNS':<9}"
+"""The titles of `format_context`, in its columns."""
+
+
 def bar(used: float) -> str:
     """Return ten cells, filled in proportion; all are filled only at 100%."""
     filled = min(_CELLS, int(used * _CELLS))

@@ -80,11 +80,22 @@ class _CommonOption(click.Option):
         super().__init__(*arguments, **settings)
         self._hidden_in = hidden_in
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        words = ctx.command_path.split()[1:3]
-        if words and self._hidden_in & {words[0], " ".join(words)}:
-            return None
-        return super().get_help_record(ctx)
+    def has_no_effect(self, path: str) -> bool:
+        """Return whether the option has no effect on the command with this path, without
+        `cockpit`."""
+        words = path.split()
+        return bool(words and self._hidden_in & {words[0], " ".join(words)})
+
+
+def hide_options(group: click.Group, path: str = "") -> None:
+    """Hide the options that have no effect on a command, in its help and in Tab completion."""
+    for name, command in group.commands.items():
+        own = f"{path} {name}".strip()
+        for option in command.params:
+            if isinstance(option, _CommonOption):
+                option.hidden = option.has_no_effect(own)
+        if isinstance(command, click.Group):
+            hide_options(command, own)
 
 
 def options_of(context: click.Context) -> CommonOptions:

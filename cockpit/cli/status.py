@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.cli.context_bar import format_context
+from cockpit.cli.context_bar import HEADER, format_context
 from cockpit.cli.output import say
 from cockpit.cli.places import our_places
 from cockpit.cli.status_sentence import change_key, doing, sentence
@@ -27,6 +27,9 @@ Row = dict[str, Any]
 
 BEAT = 10
 """Seconds between keepalive messages from another machine."""
+
+SHORTEST = 16
+"""Least width of the column with the names."""
 
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
@@ -76,13 +79,20 @@ def watch(
     With `plain`, prints a line only when the state, band, need or session changes.
     """
     printed: dict[str, object] = {}
+    names = SHORTEST
     if address is None:
         stream = lines(our_places().socket, "/v1/watch")
     else:
         stream = lines(address, f"/v1/watch?beat={BEAT}", silence=3.0 * BEAT)
     for message in map(json.loads, stream):
-        for row in _changed(message, name):
-            line = json.dumps(row, ensure_ascii=False) if as_json else _line(row, plain=plain)
+        rows = list(_changed(message, name))
+        names = max(names, _widest(rows))
+        for row in rows:
+            line = (
+                json.dumps(row, ensure_ascii=False)
+                if as_json
+                else _line(row, plain=plain, names=names)
+            )
             key = change_key(row) if plain and not as_json else line
             if printed.get(row["name"]) != key:
                 printed[row["name"]] = key
@@ -95,11 +105,14 @@ def rows(address: Path | Address, patience: float = 10.0) -> list[Row]:
     return list(_status(address, patience)["agents"])
 
 
-def table_line(row: Row) -> str:
-    """Format one agent on one line, cut to the terminal's width if there is one."""
+def table_line(row: Row, names: int = SHORTEST) -> str:
+    """Format one agent on one line, cut to the terminal's width if there is one.
+
+    `names` is the width of the column with the names.
+    """
     state = str(row["state"])
     cells = [
-        f"{safe_line(row['name']):<16}",
+        f"{safe_line(row['name']):<{names}}",
         f"{_STATES.get(state, state):<11}",
         format_context(row["context"]),
         _trouble(row) or doing(row),
@@ -145,8 +158,19 @@ def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
 
 
 def _print_table(agents: list[Row], *, plain: bool) -> None:
+    names = _widest(agents)
+    if not plain:
+        print(_header(names))
     for row in agents:
-        print(_line(row, plain=plain))
+        print(_line(row, plain=plain, names=names))
+
+
+def _header(names: int) -> str:
+    return _cut(f"{'NAME':<{names}}  {'STATE':<11}  {HEADER}  DOING")
+
+
+def _widest(agents: Iterable[Row]) -> int:
+    return max([SHORTEST, *(len(safe_line(row["name"])) for row in agents)])
 
 
 def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
@@ -164,8 +188,8 @@ def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
         print(session_sentence(row, now) if plain else _cut(session_line(row, now)))
 
 
-def _line(row: Row, *, plain: bool) -> str:
-    return sentence(row) if plain else table_line(row)
+def _line(row: Row, *, plain: bool, names: int) -> str:
+    return sentence(row) if plain else table_line(row, names)
 
 
 def _trouble(row: Row) -> str:

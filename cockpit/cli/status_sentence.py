@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 
 _STATES = {"needs_you": "needs you", "handing_off": "is being handed off", "idle": "is idle"}
@@ -60,7 +61,7 @@ def _context(context: dict[str, Any]) -> str:
         f"{about}{used * 100:.0f} percent used, {_thousands(tokens)} of {_thousands(window)} tokens"
     )
     left = context.get("turns_left")
-    turns = "" if left is None else f", {left} turns left"
+    turns = "" if left is None else f", {counted(left, 'turn')} left"
     return f"{text}{'' if band == 'calm' else f', {band}'}{turns}"
 
 

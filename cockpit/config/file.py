@@ -20,6 +20,7 @@ from typing import Any
 from cockpit.config.bounds import excess
 from cockpit.config.lines import KeyPath, Lines, lines_of
 from cockpit.core.errors import BadConfig
+from cockpit.core.ids import NAME_PATTERN
 
 LARGEST_FILE = 1024 * 1024
 """Maximum bytes of a configuration file. A hundred agents with long prompts need a few hundred
@@ -66,10 +67,25 @@ class ConfigFile:
         """Return the error that points at a key of this file."""
         line = self.shown_line(path)
         where = shown_path(self.path) if line is None else f"{shown_path(self.path)}:{line}"
-        key = dotted(self.written_as(path))
+        key = self.shown_key(self.written_as(path))
         return BadConfig(
             f"{where}: {key}: {problem}" if key else f"{where}: {problem}", detail, hint
         )
+
+    def shown_key(self, path: KeyPath) -> str:
+        """Return a key with the name of its agent or host: `agents.api.mode`.
+
+        A name that is not valid or not unique is left out, and the name itself is shown by its
+        place: `agents[2].name`.
+        """
+        match path:
+            case (str(table), int(place), *rest) if table in ("agents", "hosts") and rest:
+                entries = self.data.get(table)
+                names = [_name_of(one) for one in entries] if isinstance(entries, list) else []
+                name = names[place] if place < len(names) else None
+                if name is not None and names.count(name) == 1 and rest != ["name"]:
+                    return f"{table}.{name}.{dotted(tuple(rest))}"
+        return dotted(path)
 
     def written_as(self, path: KeyPath) -> KeyPath:
         """Return the key's path as the file has it, possibly an alias."""
@@ -110,6 +126,11 @@ def shown_path(path: Path) -> str:
     """Return a printable path; control characters are escaped."""
     text = str(path)
     return text if text.isprintable() else ascii(text)
+
+
+def _name_of(entry: object) -> str | None:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) and NAME_PATTERN.fullmatch(name) else None
 
 
 def dotted(path: KeyPath) -> str:

@@ -31,9 +31,16 @@ class Held:
     agent: str | None = None
     """The agent of the setting; None for a setting of the whole file."""
 
+    @property
+    def shown_key(self) -> str:
+        """The key, with the agent's name instead of its place in the file."""
+        if self.agent is None or not self.key.startswith("agents["):
+            return self.key
+        return f"agents.{self.agent}.{self.key.partition('].')[2]}"
+
     def __str__(self) -> str:
         place = f"{shown_path(self.file)}:{self.line}"
-        return f"{place}: {self.key} is ignored until you trust this file ({self.reason})"
+        return f"{place}: {self.shown_key} is ignored until you trust this file ({self.reason})"
 
 
 def without_held(

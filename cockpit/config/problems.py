@@ -69,7 +69,7 @@ def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
 
 
 def _at(file: ConfigFile, path: KeyPath) -> str:
-    line, key = file.shown_line(path), dotted(file.written_as(path))
+    line, key = file.shown_line(path), file.shown_key(file.written_as(path))
     return key if line is None else f"line {line}: {key}"
 
 

@@ -43,7 +43,7 @@ def first_file(repository: str, branch: str | None) -> str:
     for line in (
         f"Agents of {suggested_name(repository)}.",
         "`cockpit config check` validates this file;",
-        "cockpit.toml.example has every setting.",
+        "`cockpit config show` prints every setting.",
     ):
         document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())

@@ -49,6 +49,8 @@ class Flight:
     say: Say
     began: float
     """When the run began, in monotonic seconds."""
+    keep: bool = False
+    """Whether the folder is kept after the run."""
 
     @property
     def client(self) -> HttpClient:
@@ -86,7 +88,8 @@ class Flight:
         """Print the summary."""
         documents = self.scratch.documents()
         seconds = time.monotonic() - self.began
-        self.say(summary(status, documents, self.scratch.folder, seconds))
+        folder, kept = self.scratch.folder, self.keep
+        self.say(summary(status, documents, folder, seconds, kept=kept))
 
 
 def fly_headless(
@@ -155,7 +158,7 @@ def flight(
     began = time.monotonic()
     with simulated_model() as url:
         scratch = make_scratch(jobs, url, standin=standin, clis=clis)
-        flown = Flight(scratch, jobs, say, began)
+        flown = Flight(scratch, jobs, say, began, keep)
         introduce(flown)
         try:
             take_off(flown, empty=empty)

@@ -12,8 +12,13 @@ from cockpit.demo.jobs import Jobs
 from cockpit.wire.status import AgentStatus, Status
 
 
-def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: float) -> str:
-    """Return the totals on the first line, then a line for each agent and document."""
+def summary(
+    status: Status, documents: Sequence[Path], folder: Path, seconds: float, *, kept: bool
+) -> str:
+    """Return the totals on the first line, then a line for each agent and document.
+
+    Documents are only listed if the demo's folder is `kept`.
+    """
     sessions = sum(agent.session_number or 0 for agent in status.agents)
     handoffs = sum(agent.handoffs for agent in status.agents)
     counts = (
@@ -26,15 +31,16 @@ def summary(status: Status, documents: Sequence[Path], folder: Path, seconds: fl
     lines = [
         ", ".join(counts),
         *map(row, status.agents),
-        *(f"  document  {path.relative_to(folder)}" for path in documents),
+        *(f"  document  {path.relative_to(folder)}" for path in documents if kept),
     ]
     return "\n".join(lines)
 
 
 def row(agent: AgentStatus) -> str:
     """Format one agent's line."""
+    state = agent.state.replace("_", " ")
     parts = [
-        f"  {agent.name:<12} {agent.mode:<8} {agent.state:<8}",
+        f"  {agent.name:<12} {agent.mode:<8} {state:<8}",
         counted(agent.session_number or 0, "session"),
         counted(agent.handoffs, "handoff"),
     ]

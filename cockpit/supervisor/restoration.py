@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cockpit.core.errors import CockpitError, Hindered
-from cockpit.core.events import Plain
+from cockpit.core.events import AgentExited, Plain
 from cockpit.core.ids import AgentName, PaneId
 from cockpit.ports.panes import Pane, PanesSilent
 from cockpit.supervisor.agents.agent import Agent, Exit
@@ -101,6 +101,11 @@ class Restoration:
                 self.sessions.record_exit(agent, None)
             now = self.dependencies.clock.now().timestamp()
             agent.exit = Exit(over or now, recorded=agent.record.ending)
+            began = agent.session.created if agent.session else 0.0
+            told = self.dependencies.store.last_exit(agent.name, began)
+            if told is not None and isinstance(ended := told.event, AgentExited):
+                status, signal = ended.status, ended.signal
+                agent.exit = replace(agent.exit, status=status, signal=signal)
 
     def _drop_prompts(self, handing_off: set[AgentName]) -> None:
         """Remove the stored prompts of ended sessions and of cancelled starts."""

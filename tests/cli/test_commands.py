@@ -283,6 +283,9 @@ def test_completion_knows_commands_and_agents(answering: Any, monkeypatch: Any) 
 
     assert completed("cockpit hand", 1) == "plain,handoff\n"
     assert completed("cockpit stop w", 2) == "plain,web\n"
+    assert "--host" in completed("cockpit stop --h", 2)
+    assert "--host" not in completed("cockpit init --h", 2)
+    assert "--host" not in completed("cockpit worktrees restore --h", 3)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -90,7 +90,7 @@ def test_what_is_held_is_told_until_the_file_is_trusted(here: Path) -> None:
     (here / "cockpit.toml").write_text(TEXT)
     held = _cockpit(here, "config", "check")
     assert held.returncode == 0
-    assert f"{here}/cockpit.toml:5: agents[1].env is ignored until you trust" in held.stderr
+    assert f"{here}/cockpit.toml:5: agents.api.env is ignored until you trust" in held.stderr
     assert f"cockpit config trust {here}/cockpit.toml" in held.stderr
     trusted = _cockpit(here, "config", "trust", "cockpit.toml")
     assert trusted.returncode == 0
@@ -158,3 +158,21 @@ def test_a_theme_of_ours_of_textual_or_of_the_pilot_is_fine(
     (own_home / "ck" / "themes").mkdir(parents=True)
     (own_home / "ck" / "themes" / "mine.toml").write_text('primary = "#336699"\n')
     assert _cockpit(here, "config", "check").stderr == ""
+
+
+def test_check_says_what_is_ignored_and_names_the_agent(here: Path) -> None:
+    (here / "cockpit.toml").write_text(TEXT)
+    done = _cockpit(here, "config", "check")
+    assert done.returncode == 0
+    assert done.stdout.startswith("valid, but 3 settings ignored until you trust the file\n")
+    assert "agents.api.env is ignored until you trust this file" in done.stderr
+    assert f"cockpit config trust {here / 'cockpit.toml'}" in done.stderr
+    assert _cockpit(here, "config", "trust", "cockpit.toml").returncode == 0
+    assert _cockpit(here, "config", "check").stdout.startswith("ok\n")
+
+
+def test_a_first_file_points_to_what_every_installation_has(here: Path) -> None:
+    assert _cockpit(here, "init").returncode == 0
+    written = (here / "cockpit.toml").read_text()
+    assert "cockpit.toml.example" not in written
+    assert "`cockpit config show` prints every setting." in written

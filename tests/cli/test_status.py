@@ -43,7 +43,11 @@ def test_the_table_has_a_line_for_each_agent(
 
     assert run_fast(["status"]) == 0
 
-    api, web = capsys.readouterr().out.splitlines()
+    head, api, web = capsys.readouterr().out.splitlines()
+    assert head.split() == ["NAME", "STATE", "CONTEXT", "BAND", "TURNS", "DOING"]
+    assert head.index("STATE") == api.index("working")
+    assert head.index("BAND") == api.index("act")
+    assert head.index("DOING") == api.index("Edit")
     for words in ("api", "working", "███████░░░  71% 142k/200k", "act", "~6 left", "auth.py"):
         assert words in api
     for words in ("web", "needs you", "?", "review: Read the document"):
@@ -60,7 +64,7 @@ def test_a_hook_that_failed_is_said_whatever_the_agent_does(
     answering.say("GET /v1/status", said(working, idle))
 
     assert run_fast(["status"]) == 0
-    api, web = capsys.readouterr().out.splitlines()
+    _head, api, web = capsys.readouterr().out.splitlines()
     assert api.endswith(f"{failed}; Edit src/auth.py")
     assert web.endswith(f"so; {failed}")
     assert run(["status", "--plain"]) == 0
@@ -101,7 +105,7 @@ def test_nothing_foreign_controls_the_terminal(
     run_fast(["status"])
 
     text = capsys.readouterr().out
-    assert len(text.splitlines()) == 1
+    assert len(text.splitlines()) == 2
     assert not set(text) & set("\x1b\x07\x9b\r\u202e")
 
 
@@ -201,3 +205,18 @@ def test_status_loads_nothing_heavy(answering: Any) -> None:
     )
 
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_long_name_moves_no_column(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    long = row("gpu1/" + "n" * 32, context=FULL)
+    answering.say("GET /v1/status", said(row("api", context=FULL), long))
+    assert run_fast(["status"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert {line.index("working") for line in lines} == {head.index("STATE")}
+
+
+def test_one_turn_is_no_plural(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    one = FULL.model_copy(update={"turns_left": 1})
+    answering.say("GET /v1/status", said(row("api", context=one)))
+    assert run(["status", "--plain"]) == 0
+    assert "1 turn left" in capsys.readouterr().out

@@ -83,7 +83,7 @@ WRONG = {
     ),
     "an unknown runtime": (
         MINE + AGENT + 'runtime = "mien"\n',
-        "9: agents[1].runtime: there is no runtime 'mien'|Did you mean \"mine\"?",
+        "9: agents.api.runtime: there is no runtime 'mien'|Did you mean \"mine\"?",
     ),
     "an unknown default": (
         '[defaults]\nruntime = "clod"\n',
@@ -111,7 +111,7 @@ WRONG = {
     ),
     "a successor that shows nothing": (
         '[runtimes.x]\nprogram = ["x"]\n' + AGENT + '[agents.handoff]\nsuccessor = "x"\n',
-        "6: agents[1].handoff.successor: cockpit cannot hand off a job to the runtime x",
+        "6: agents.api.handoff.successor: cockpit cannot hand off a job to the runtime x",
     ),
 }
 

@@ -23,28 +23,28 @@ CASES = {
     ),
     "unknown hook event": (
         AGENT + '[[agents.hooks.on_handof_start]]\ntype = "shell"\ncommand = ["a"]\n',
-        '3: agents[1].hooks.on_handof_start: unknown key|Did you mean "on_handoff_start"?',
+        '3: agents.api.hooks.on_handof_start: unknown key|Did you mean "on_handoff_start"?',
     ),
     "nothing near": ("[cockpit]\nzzz = 1\n", "2: cockpit.zzz: unknown key|Known here: theme, ref"),
     "not one of": (
         AGENT + 'mode = "autoo"\n',
-        "3: agents[1].mode: expected observe, prompt or auto, not 'autoo'|Did you mean \"auto\"?",
+        "3: agents.api.mode: expected observe, prompt or auto, not 'autoo'|Did you mean \"auto\"?",
     ),
     "choice of a wrong type": (
         AGENT + "mode = 3\n",
-        "3: agents[1].mode: expected observe, prompt or auto, not a number|",
+        "3: agents.api.mode: expected observe, prompt or auto, not a number|",
     ),
     "text expected": (
         AGENT + "model = 5\n",
-        "3: agents[1].model: expected text in quotes, not a n",
+        "3: agents.api.model: expected text in quotes, not a n",
     ),
     "list expected": (
         AGENT + 'arguments = "--verbose"\n',
-        "3: agents[1].arguments: expected a list in [brackets], not text",
+        "3: agents.api.arguments: expected a list in [brackets], not text",
     ),
     "element of a list": (
         AGENT + 'arguments = [\n "a",\n 5,\n]\n',
-        "5: agents[1].arguments[2]: expected text in quotes, not a number",
+        "5: agents.api.arguments[2]: expected text in quotes, not a number",
     ),
     "whole number expected": (
         "[defaults.handoff]\nmax_per_job = 2.5\n",
@@ -109,7 +109,7 @@ CASES = {
     ),
     "marks of an agent against its defaults": (
         '[defaults.context]\nact = "70%"\n' + AGENT + '[agents.context]\nwarn = "75%"\n',
-        "6: agents[1].context.warn: warn is higher than act",
+        "6: agents.api.context.warn: warn is higher than act",
     ),
     "writers twice": (
         '[defaults.handoff]\nwriters = ["sdk", "sdk"]\n',
@@ -142,43 +142,43 @@ CASES = {
     ),
     "two prompts": (
         AGENT + 'prompt = "a"\nprompt_file = "b"\n',
-        "4: agents[1].prompt_file: prompt and prompt_file are both set|Remove one of them.",
+        "4: agents.api.prompt_file: prompt and prompt_file are both set|Remove one of them.",
     ),
     "prompt file missing": (
         AGENT + 'prompt_file = "job.md"\n',
-        "3: agents[1].prompt_file: no such file: ",
+        "3: agents.api.prompt_file: no such file: ",
     ),
     "prompt with a NUL": (
         AGENT + 'prompt = "a\\u0000b"\n',
-        "3: agents[1].prompt: contains a NUL character",
+        "3: agents.api.prompt: contains a NUL character",
     ),
     "command missing": (
         AGENT + 'runtime = "command"\n',
-        '3: agents[1].runtime: runtime = "command" needs a command|Add one, as a list',
+        '3: agents.api.runtime: runtime = "command" needs a command|Add one, as a list',
     ),
     "command missing by default": (
         '[defaults]\nruntime = "command"\n' + AGENT,
-        '3: agents[1].runtime: runtime = "command" needs a command',
+        '3: agents.api.runtime: runtime = "command" needs a command',
     ),
     "reserved variable": (
         AGENT + '[agents.env]\nCOCKPIT_RUN = "1"\n',
-        "3: agents[1].env: COCKPIT_RUN is set by cockpit itself",
+        "3: agents.api.env: COCKPIT_RUN is set by cockpit itself",
     ),
     "no variable": (
         AGENT + '[agents.env]\n"A B" = "1"\n',
-        "3: agents[1].env: 'A B' is not a valid",
+        "3: agents.api.env: 'A B' is not a valid",
     ),
     "branch": (
         AGENT + '[agents.worktree]\nbranch = "--force"\n',
-        "4: agents[1].worktree.branch: expected a valid branch name",
+        "4: agents.api.worktree.branch: expected a valid branch name",
     ),
     "branch placeholder": (
         AGENT + '[agents.worktree]\nbranch = "agent/{agnt}"\n',
-        "4: agents[1].worktree.branch: expected only {agent}, {work_item}, {job} between",
+        "4: agents.api.worktree.branch: expected only {agent}, {work_item}, {job} between",
     ),
     "base": (
         AGENT + '[agents.worktree]\nbase = "main..x"\n',
-        "4: agents[1].worktree.base: expected a valid branch name",
+        "4: agents.api.worktree.base: expected a valid branch name",
     ),
     "one branch for two": (
         '[defaults.worktree]\nstrategy = "git_worktree"\nbranch = "work"\n'
@@ -188,46 +188,46 @@ CASES = {
     ),
     "shell hook without a command": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\n',
-        '4: agents[1].hooks.on_error[1].type: a hook of type "shell" needs command',
+        '4: agents.api.hooks.on_error[1].type: a hook of type "shell" needs command',
     ),
     "webhook without an address": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "webhook"\n',
-        '4: agents[1].hooks.on_error[1].type: a hook of type "webhook" needs url',
+        '4: agents.api.hooks.on_error[1].type: a hook of type "webhook" needs url',
     ),
     "webhook to a file": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "slack"\nurl = "file:///etc/passwd"\n',
-        "5: agents[1].hooks.on_error[1].url: expected an http:// or https:// URL",
+        "5: agents.api.hooks.on_error[1].url: expected an http:// or https:// URL",
     ),
     "slack bot without a channel": (
         SLACK + 'token = "${T}"\n',
-        "5: agents[1].hooks.on_error[1].token: a Slack bot also needs channel_id",
+        "5: agents.api.hooks.on_error[1].token: a Slack bot also needs channel_id",
     ),
     "slack channel without a token": (
         SLACK + 'url = "https://hooks.slack.com/x"\nchannel_id = "C012345"\n',
-        "6: agents[1].hooks.on_error[1].channel_id: a Slack bot also needs token",
+        "6: agents.api.hooks.on_error[1].channel_id: a Slack bot also needs token",
     ),
     "slack channel by name": (
         SLACK + 'token = "${T}"\nchannel_id = "#general"\n',
-        "6: agents[1].hooks.on_error[1].channel_id: expected a channel ID, such as C0123456789"
+        "6: agents.api.hooks.on_error[1].channel_id: expected a channel ID, such as C0123456789"
         "|Slack shows it at the end of the channel's About tab.",
     ),
     "slack bot with an incoming webhook": (
         SLACK + 'token = "${T}"\nchannel_id = "C012345"\nurl = "https://hooks.slack.com/x"\n',
-        "7: agents[1].hooks.on_error[1].url: with token, url must end with /chat.postMessage"
+        "7: agents.api.hooks.on_error[1].url: with token, url must end with /chat.postMessage"
         "|Remove url to post to slack.com",
     ),
     "slack threads without a bot": (
         SLACK + 'url = "https://hooks.slack.com/x"\nthreads = true\n',
-        "6: agents[1].hooks.on_error[1].threads: a Slack incoming webhook cannot open threads"
+        "6: agents.api.hooks.on_error[1].threads: a Slack incoming webhook cannot open threads"
         "|Slack does not return the message's ID. Use a bot: set token and channel_id.",
     ),
     "token of a webhook": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "webhook"\ntoken = "x"\n',
-        '5: agents[1].hooks.on_error[1].token: token only works with hooks of type "slack"',
+        '5: agents.api.hooks.on_error[1].token: token only works with hooks of type "slack"',
     ),
     "replacing what cannot be replaced": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\ncommand = ["a"]\nmode = "replace"\n',
-        '6: agents[1].hooks.on_error[1].mode: mode = "replace" only works for',
+        '6: agents.api.hooks.on_error[1].mode: mode = "replace" only works for',
     ),
     "host without a command": (
         '[[hosts]]\nname = "gpu1"\nconnect = []\n',
@@ -302,7 +302,7 @@ def test_all_that_is_wrong_is_said_at_once_in_the_order_of_lines(project: Any) -
         project.load_named(
             '[[agents]]\nname = "a"\nmodel = 3\n[cockpit]\nthem = "x"\nrefresh = 1\n'
         )
-    assert caught.value.title.startswith(f"{project.file}:3: agents[1].model:")
+    assert caught.value.title.startswith(f"{project.file}:3: agents.a.model:")
     assert [line.split(":")[0] for line in caught.value.detail.splitlines()] == ["line 5", "line 6"]
 
 

@@ -190,7 +190,7 @@ def test_a_prompt_file_that_no_agent_could_take_is_refused(
     (project.folder / "job.md").write_bytes(content)
     with pytest.raises(BadConfig) as caught:
         project.load_named('[[agents]]\nname = "a"\nprompt_file = "job.md"\n')
-    assert caught.value.title.startswith(f"{project.file}:3: agents[1].prompt_file: ")
+    assert caught.value.title.startswith(f"{project.file}:3: agents.a.prompt_file: ")
     assert problem in caught.value.title
 
 

@@ -94,14 +94,14 @@ def test_a_flight_that_shows_everything_passes() -> None:
     durations = {**ROUNDING, "name": "durations", "mode": "prompt"}
     status = Status(agents=[agent(**ROUNDING), agent(**durations), agent(**WEEKS)])
     check(status, [Path("/f/a.md"), Path("/f/b.md")], jobs_for(3))
-    text = summary(status, [Path("/f/a.md"), Path("/f/b.md")], Path("/f"), 87.4)
+    text = summary(status, [Path("/f/a.md"), Path("/f/b.md")], Path("/f"), 87.4, kept=True)
     assert text.splitlines()[0] == "3 agents, 5 sessions, 2 handoffs, 2 documents, 87 s"
     assert text.splitlines()[-1] == "  document  b.md"
 
 
 def test_one_of_each_is_told_as_one() -> None:
     status = Status(agents=[agent(**{**ROUNDING, "session_number": 1})])
-    text = summary(status, [Path("/f/a.md")], Path("/f"), 1.0)
+    text = summary(status, [Path("/f/a.md")], Path("/f"), 1.0, kept=True)
     assert text.splitlines()[0] == "1 agent, 1 session, 1 handoff, 1 document, 1 s"
 
 

@@ -391,6 +391,18 @@ class Store:
                 found.append(EventRecord(**_decoded(dict(row))))
         return found if after else found[::-1]
 
+    def last_exit(self, agent: AgentName, since: float) -> EventRecord | None:
+        """Return the agent's last event `agent.exited` after `since`; None if there is none."""
+        row = self._run(
+            "select * from events where agent = ? and kind = 'agent.exited' and at >= ? "
+            "order by id desc limit 1",
+            agent,
+            since,
+        ).fetchone()
+        with suppress(DamagedValue):
+            return EventRecord(**_decoded(dict(row))) if row is not None else None
+        return None
+
     def _run(self, sql: str, *values: Any) -> sqlite3.Cursor:
         """Execute a statement. Raises `Hindered` if the disk fails; then nothing was written."""
         try:

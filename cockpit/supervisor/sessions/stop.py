@@ -45,15 +45,7 @@ class Stopper:
             self._dependencies.store.save_agent(agent.record)
         except Hindered as full:
             refused = full
-        if agent.record.run is not None:
-            ending = await self._sessions.end_process(agent)
-            if not ending.gone:
-                pids = ", ".join(str(pid) for pid in ending.survivors)
-                raise Failed(
-                    f"Cannot end {agent.name}",
-                    f"Processes {pids} do not end, not even with SIGKILL.",
-                    hint="They wait for the kernel, such as for a network drive. Try again later.",
-                )
+        await self.end_processes(agent)
         agent.exit = None
         agent.progress.acknowledge()
         agent.troubles.stop_unwritten = True
@@ -68,6 +60,22 @@ class Stopper:
             f". cockpit could not save the stop: {why}. It will save it when the disk has space; if"
             " it restarts before that, it reports that the agent ended on its own"
         )
+
+    async def end_processes(self, agent: Agent) -> None:
+        """End what is left of the agent's processes; the row and its exit code stay as they are.
+
+        Raises `Failed` if a process cannot be ended.
+        """
+        if agent.record.run is None:
+            return
+        ending = await self._sessions.end_process(agent)
+        if not ending.gone:
+            pids = ", ".join(str(pid) for pid in ending.survivors)
+            raise Failed(
+                f"Cannot end {agent.name}",
+                f"Processes {pids} do not end, not even with SIGKILL.",
+                hint="They wait for the kernel, such as for a network drive. Try again later.",
+            )
 
     def write_late(self) -> None:
         """Save the stops that a disk error kept from being saved. Fast if there are none."""

@@ -200,11 +200,18 @@ def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
         agent=None,
         says=(
             f"{safe_line(file, 300)}{there}:",
-            *(safe_line(f"  line {one.line}: {one.key}, because {one.reason}", 300)
+            *(safe_line(f"  line {one.line}: {_shown(one)}, because {one.reason}", 300)
               for one in held),
         ),
         step=f"Read the file, then{there}: cockpit config trust {safe_line(file, 300)}",
     )  # fmt: skip
+
+
+def _shown(held: HeldSetting) -> str:
+    """Return the key, with the agent's name instead of its place in the file."""
+    if held.agent is None or not held.key.startswith("agents["):
+        return held.key
+    return f"agents.{held.agent}.{held.key.partition('].')[2]}"
 
 
 def line(item: Item, width: int, now: datetime, widest: int) -> list[Span]:

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
+from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow, ProgramMissing
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Continue, Forget, Handoff, Rename, Start, Stop
+from cockpit.wire.verbs import (
+    Approve,
+    Continue,
+    Down,
+    Forget,
+    Handoff,
+    Plan,
+    Rename,
+    Start,
+    Stop,
+)
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -161,3 +171,33 @@ async def test_a_document_of_a_forgotten_agent_starts_another(cockpit: Cockpit) 
         assert document is not None
         done = await cockpit.ask(Continue(document=document, name="again"))
         assert done.name == "again"
+
+
+async def test_an_end_of_all_agents_keeps_how_the_others_ended(cockpit: Cockpit) -> None:
+    never = cockpit.agent("never", **AGENT)
+    over = cockpit.agent("over", more='runtime = "command"\ncommand = ["sh", "-c", "exit 3"]')
+    async with cockpit.flying(cockpit.agent(**AGENT), never, over):
+        await cockpit.start()
+        await cockpit.start("over")
+        await cockpit.until(lambda row: row.pid and row.state == "idle")
+        await cockpit.until(lambda row: row.exit_code == 3, "over")
+        await cockpit.ask(Down(agents=True))
+    async with cockpit.flying():
+        assert (await cockpit.row()).note == "stopped by you"
+        assert (await cockpit.row("never")).note is None
+        row = await cockpit.row("over")
+        assert (row.state, row.exit_code) == ("exited", 3)
+
+
+async def test_a_plain_command_starts_without_a_configuration(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(**AGENT)):
+        where = str(cockpit.repository)
+        await cockpit.ask(Start(name="logs", cwd=where, command=["sleep", "600"]))
+        row = await cockpit.until(lambda row: row.pid, "logs")
+        assert row.runtime == "command"
+        refusal = await cockpit.refused(
+            Start(name="more", cwd=where, runtime="claude", command=["sleep", "600"])
+        )
+        assert isinstance(refusal, BadUsage)
+        missing = await cockpit.refused(Plan(name="more", cwd=where, runtime="codex"))
+        assert isinstance(missing, ProgramMissing)

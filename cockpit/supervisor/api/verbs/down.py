@@ -76,6 +76,10 @@ class DownHandler:
                 await self._engine.abandon(agent, "cockpit down --agents")
             except Hindered as full:
                 raise handoff_not_cancelled(agent, full) from full
+            if not agent.alive and (agent.exit is not None or not agent.record.wanted):
+                # It was never started, or it ended before: it is not stopped now.
+                await self._stopper.end_processes(agent)
+                return ""
             return await self._stopper.end_for_user(agent)
 
         ended = await asyncio.gather(*(one(agent) for agent in self._fleet), return_exceptions=True)
