@@ -357,3 +357,17 @@ async def test_true_colour_is_promised_where_the_terminal_has_it(
         await views.attach_command(PaneId("%99"))
     with pytest.raises(PaneGone):
         await views.show(PaneId("%99"))
+
+
+async def test_the_status_line_names_an_agents_window_and_not_the_screens_own(
+    tmux: Tmux, views: TmuxViews, own_home: Path
+) -> None:
+    home = await views.open_home(launch(own_home))
+    pane = await tmux.open("api", launch(own_home))
+    shown = [
+        await tmux.server.ask(
+            ["display-message", "-p", "-t", one, "[#{E:window-status-current-format}]"]
+        )
+        for one in (home, pane.id)
+    ]
+    assert shown == [["[]"], ["[ api ]"]]

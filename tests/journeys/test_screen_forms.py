@@ -60,4 +60,4 @@ def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
     terminal.press(*"sort", "Tab", *"T", "C-s")
     terminal.until("Saved ", gone=("Keys",))
     terminal.press("T")
-    terminal.until("Sorted by context", "context↓")
+    terminal.until("Sorted by context", "fullest first")

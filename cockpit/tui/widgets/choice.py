@@ -88,3 +88,20 @@ class Choice(OneLine, can_focus=True):
         room = max(0, width - len(word) - 6)
         meaning = f"  {fit(option.meaning, room)}" if len(option.meaning) <= room else ""
         return [Span("‹ ", role), Span(word), Span(" ›", role), Span(meaning, "muted")]
+
+
+class LongChoice(Choice, inherit_bindings=False):
+    """A choice with so many options that Enter opens a list of them: `list_options` of the
+    screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,l,plus", "turn(1)", "next", show=False),
+        Binding("left,h,minus", "turn(-1)", "previous", show=False),
+        Binding("enter,space", "screen.list_options", "list", show=False),
+    ]
+
+    def _spans(self, width: int) -> list[Span]:
+        hint = f"  Enter lists all {len(self._options)}" if self.has_focus else ""
+        spans = super()._spans(width)[:3]
+        free = width - sum(len(span.text) for span in spans)
+        return [*spans, Span(hint, "muted")] if len(hint) <= free else spans

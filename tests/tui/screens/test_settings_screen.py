@@ -13,6 +13,8 @@ import pytest
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadConfig
+from cockpit.tui.screens.settings.screen import SettingsScreen
+from cockpit.tui.widgets.field import Field
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Load
 from tests.client.memory import MemoryClient
@@ -155,7 +157,7 @@ async def test_keys_are_changed_with_their_clashes_said_and_count_at_once(
         await flight.until(lambda: len(flight.app.screen_stack) == 1, "the fleet")
         assert own.read_text() == '[keys]\nsort = "ctrl+t, T"\n'
         await flight.press("T")
-        await flight.reads("context↓")
+        await flight.reads("fullest first")
         await flight.press("S")
         assert flight.fleet.fleet.sort == "context"
         await flight.press("comma", "ctrl+k", *"sort", "tab", "minus", "ctrl+s")
@@ -274,3 +276,44 @@ async def test_without_files_the_key_says_so(fly: Fly) -> None:
     async with fly(flying()) as flight:
         await flight.press("comma")
         await flight.until(lambda: "no configuration" in str(flight.toasts()), "why not")
+
+
+async def test_the_fields_show_their_values_in_the_first_frame(fly: Fly, shop: Path) -> None:
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        screen = SettingsScreen(flight.app.model, flight.client, reader(shop), "", lambda: None)
+        await flight.app.push_screen(screen)
+        # No pause: what is drawn first.
+        placeholders = [field.placeholder for field in screen.fields() if isinstance(field, Field)]
+        assert all(placeholders)
+        assert "70%" in placeholders
+
+
+async def test_the_arrows_move_up_and_down_between_the_rows(fly: Fly, shop: Path) -> None:
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma", "down")
+        await flight.until(lambda: flight.app.focused.id == "mark-warn", "the row below")
+        await flight.press("tab", "down", "down")
+        assert flight.app.focused.id == "cap-force"
+        await flight.press("up", "up", "up", "up")
+        assert flight.app.focused.id in {"glyphs", "colours", "terminal"}
+        await flight.reads("Esc back", "↑↓ move")
+
+
+async def test_themes_are_a_list_that_is_previewed_and_taken_or_left(fly: Fly, shop: Path) -> None:
+    async with fly(flying(), size=(100, 40), files=reader(shop)) as flight:
+        await flight.press("comma", *["shift+tab"] * 5)
+        await flight.reads("Enter lists all")
+        await flight.press("enter")
+        await flight.reads("colour-blind", "day", "gruvbox", "high-contrast")
+        await flight.press("down")
+        await flight.until(lambda: flight.app.theme != "night", "a preview")
+        await flight.press("escape")
+        await flight.until(lambda: flight.app.theme == "night", "the theme before")
+        await flight.press("enter", "down", "enter")
+        await flight.reads("Ctrl-S saves")
+        theme = flight.app.theme
+        assert theme != "night"
+        await flight.press("ctrl+s")
+        own = shop.parent / "home" / "cockpit.toml"
+        await flight.until(own.exists, "the file")
+        assert own.read_text() == f'[cockpit]\ntheme = "{theme}"\n'

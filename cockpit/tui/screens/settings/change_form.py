@@ -61,11 +61,13 @@ class ChangeForm(Form[bool]):
 
     def on_mount(self) -> None:
         super().on_mount()
-        in_background(self, self._read, group="files")
+        self._read()
 
-    async def _read(self) -> None:
+    def _read(self) -> None:
+        """Read the files, which takes less than a millisecond, so that the first frame has all
+        values."""
         try:
-            self._files = await asyncio.to_thread(self._read_files)
+            self._files = self._read_files()
         except CockpitError as error:
             again = "Fix it, then press Ctrl-S to reload."
             self.show_status(f"{in_one_line(error)} {again}", wrong=True)
@@ -117,7 +119,7 @@ class ChangeForm(Form[bool]):
 
     def submit(self) -> None:
         if self._files is None:
-            in_background(self, self._read, group="files", exclusive=True)
+            self._read()
         elif not self._writing:
             if (trouble := self.trouble()) is not None:
                 self.show_status(trouble, wrong=True)

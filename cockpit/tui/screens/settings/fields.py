@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.present.edits import value_at
-from cockpit.tui.widgets.choice import Choice, Option
+from cockpit.tui.widgets.choice import Choice, LongChoice, Option
 from cockpit.tui.widgets.field import Field
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def settings() -> dict[tuple[str, ...], Setting]:
         found.append(Setting((*CONTEXT, "cap", name), Field(id=f"cap-{name}")))
     found.append(Setting((*CONTEXT, "window"), Field(id="window")))
     found.append(Setting(MODE, Choice(MODES, MODES[0].value, id="mode")))
-    found.append(Setting(THEME, Choice([Option("", "")], "", id="theme")))
+    found.append(Setting(THEME, LongChoice([Option("", "")], "", id="theme")))
     for path, options in CHOICES.items():
         found.append(Setting(path, Choice(options, options[0].value, id=path[-1])))
     return {each.path: each for each in found}

@@ -12,6 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.theme import BUILTIN_THEMES
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -20,6 +21,7 @@ from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.present.preview import example_lines, lowered_words, preview_line
 from cockpit.tui.screens.settings.change_form import ChangeForm
 from cockpit.tui.screens.settings.fields import CONTEXT, MEANINGS, MODE, THEME, Setting, settings
+from cockpit.tui.screens.settings.themes import ThemesScreen
 from cockpit.tui.state.model import Model
 from cockpit.tui.state.settings_reload import SettingsRead
 from cockpit.tui.widgets.choice import Choice, Option
@@ -49,6 +51,8 @@ class SettingsScreen(ChangeForm):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+k", "keys", "keys", show=False, priority=True),
         Binding("ctrl+r", "reset", "default", show=False, priority=True),
+        Binding("down", "row(1)", "down", show=False, priority=True),
+        Binding("up", "row(-1)", "up", show=False, priority=True),
     ]
 
     EXPLAINED = (
@@ -56,7 +60,10 @@ class SettingsScreen(ChangeForm):
         ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
         ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),
         ("mode", "For agents started from now on; running agents keep theirs."),
-        ("theme", "Previewed at once. refresh, glyphs and colours apply after Ctrl-S."),
+        (
+            "theme",
+            "Enter lists all. Previewed at once. refresh, glyphs and colours apply after Ctrl-S.",
+        ),
         ("terminal", "How to notify you: a terminal bell or a desktop message."),
         ("Ctrl-R", "Reset to the default: removes the setting from the file. Again: undo."),
         ("Ctrl-K", "Change the keys."),
@@ -99,7 +106,9 @@ class SettingsScreen(ChangeForm):
                 yield self._row(("cockpit", "colours"), ("notifications", "terminal"))
             yield self.preview
             yield self.status_line
-            yield DialogKeys("Tab next  Ctrl-S save  Ctrl-R default  Ctrl-G back  Ctrl-K keys")
+            yield DialogKeys(
+                "↑↓ move  ←→ change  Ctrl-S save  Ctrl-R default  Ctrl-K keys  Esc back"
+            )
 
     def _mark_row(self, name: str) -> Horizontal:
         return Horizontal(
@@ -171,6 +180,31 @@ class SettingsScreen(ChangeForm):
     @on(Input.Changed)
     def _typed(self, message: Input.Changed) -> None:
         self._touched(message.input)
+
+    def action_row(self, step: int) -> None:
+        """Move to the nearest field of the next row (1) or the previous one (-1)."""
+        here = self.focused
+        if here is None:
+            self.action_go(step)
+            return
+        rows = sorted({field.region.y for field in self.fields()})
+        target = rows[(rows.index(here.region.y) + step) % len(rows)]
+        there = [field for field in self.fields() if field.region.y == target]
+        self.set_focus(min(there, key=lambda field: abs(field.region.x - here.region.x)))
+
+    def action_list_options(self) -> None:
+        """List the themes."""
+        field = self.theme.field
+        assert isinstance(field, Choice)
+
+        def chosen(name: str | None) -> None:
+            if name is not None and name != field.value:
+                field.value = name
+                self._touched(field)
+
+        names = sorted(self.app.available_themes)
+        own = [name for name in names if name not in BUILTIN_THEMES]
+        self.app.push_screen(ThemesScreen(names, own, field.value), chosen)
 
     @on(Input.Submitted)
     def _entered(self) -> None:
