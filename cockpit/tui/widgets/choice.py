@@ -64,10 +64,8 @@ class Choice(OneLine, can_focus=True):
         self._options = list(options)
         self.value = value
 
-    def on_focus(self) -> None:
-        self.show()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
         self.show()
 
     def on_click(self, event: events.Click) -> None:

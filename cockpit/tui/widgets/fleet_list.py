@@ -291,11 +291,10 @@ class FleetList(Lines, can_focus=True):
             known = self._spans_of[line.name] = (made_of, spans)
         return known[1]
 
-    def on_focus(self) -> None:
-        self._draw()
-
-    def on_blur(self) -> None:
-        self._draw()
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        if self._places:
+            self._draw()
 
     def _line_of(self, name: str | None) -> int | None:
         for index, line in enumerate(self._places):

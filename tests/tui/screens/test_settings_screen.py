@@ -302,6 +302,7 @@ async def test_the_arrows_move_up_and_down_between_the_rows(fly: Fly, shop: Path
 async def test_themes_are_a_list_that_is_previewed_and_taken_or_left(fly: Fly, shop: Path) -> None:
     async with fly(flying(), size=(100, 40), files=reader(shop)) as flight:
         await flight.press("comma", *["shift+tab"] * 5)
+        assert flight.app.focused.id == "theme"
         await flight.reads("Enter lists all")
         await flight.press("enter")
         await flight.reads("colour-blind", "day", "gruvbox", "high-contrast")
