@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from time import monotonic
@@ -38,7 +38,20 @@ from cockpit.tui.terminal.driver import DiffingDriver
 from cockpit.tui.terminal.paste_guard import Burst, burst_of
 
 if TYPE_CHECKING:
+    from textual.command import Provider
+
     from cockpit.config.schema import Settings
+
+
+RECENT = 5
+"""Number of actions that the command palette lists first."""
+NOT_NOW = "Not now: "
+
+
+def _palette() -> type[Provider]:
+    from cockpit.tui.screens.palette import Actions
+
+    return Actions
 
 
 class CockpitApp(App[bool]):
@@ -58,6 +71,7 @@ class CockpitApp(App[bool]):
         "screens/elsewhere/elsewhere.tcss",
     ]
     TITLE = "cockpit"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012 (Textual declares it so)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", show=False, priority=True)]
 
@@ -83,6 +97,8 @@ class CockpitApp(App[bool]):
         self._client = client
         self._ui = ui
         self._messages = Messages()
+        self._recent: list[str] = []
+        """The actions that were run from the command palette, the last one first."""
         self._drawn_through = tuple(filters)
         self._bell = bell
         self._themes = themes.load(theme_folders)
@@ -170,21 +186,33 @@ class CockpitApp(App[bool]):
             self.action_command_palette()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the current screen's actions, each with the reason if it is unavailable, and the
-        theme."""
+        """Yield the current screen's actions and the theme.
+
+        The actions that were run last from here come first; those that are unavailable, each with
+        its reason, come last.
+        """
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)
+        entries: list[tuple[tuple[bool, int], SystemCommand]] = []
         for action in ACTIONS:
-            if act is not None and action.context == context:
-                reason = action.why_not(self.model)
-                said = f"Not now: {safe_line(reason, 200)}" if reason else action.sentence
-                key = shown_key(action, self._ui.keys)
-                do = partial(act, action.id)
-                yield SystemCommand(action.title.capitalize(), f"{key}  {said}", do)
+            if act is None or action.context != context:
+                continue
+            reason = action.why_not(self.model)
+            said = f"{NOT_NOW}{safe_line(reason, 200)}" if reason else action.sentence
+            key = shown_key(action, self._ui.keys)
+            do = partial(self._run, act, action.id)
+            recent = self._recent.index(action.id) if action.id in self._recent else RECENT
+            entry = SystemCommand(action.title.capitalize(), f"{key}  {said}", do)
+            entries.append(((bool(reason), recent), entry))
+        yield from (entry for _, entry in sorted(entries, key=lambda each: each[0]))
         yield SystemCommand("Theme", "Change the theme.", self.search_themes)
         if context != "fleet":
             said = "Quit; agents and supervisor keep running."
             yield SystemCommand("Quit", said, self.action_quit)
+
+    def _run(self, act: Callable[[str], object], action: str) -> None:
+        self._recent = [action, *(each for each in self._recent if each != action)][:RECENT]
+        act(action)
 
     def on_mount(self) -> None:
         self._use_theme()

@@ -27,6 +27,26 @@ LEGEND = (
 )
 
 
+MOVE = frozenset({
+    "", "down", "up", "first", "last", "next-needing", "pane-up", "pane-down", "page-down",
+    "page-up", "next", "previous", "back", "pane-next", "pane-previous",
+})  # fmt: skip
+HANDOFF = frozenset({
+    "approve", "approve-straight", "refuse", "snooze", "snooze-more", "let-compact", "document",
+    "handoff", "handoff-to", "undo",
+})  # fmt: skip
+VIEW = frozenset({
+    "inbox", "history", "worktrees", "elsewhere", "filter", "unfilter", "sort", "pane-more",
+    "pane-less", "beside", "settings", "events", "redraw", "help", "quit",
+})  # fmt: skip
+GROUPS = (("Agent", None), ("Handoff", HANDOFF), ("Move", MOVE), ("View", VIEW))
+"""The groups of the agents' keys; the first one has what is in no other."""
+
+AROUND = 9
+"""Lines of the help around its text."""
+LOW = 20
+"""Lines of the terminal below which the help takes the whole screen."""
+
 MOST = 6
 """Maximum lines of a sentence."""
 
@@ -60,6 +80,8 @@ class Sentences(Lines):
             lines += wrapped(sentence, width, MOST) or [[]]
             self._places += [place] * (len(lines) - len(self._places))
         self.set_lines(lines)
+        room = self.app.size.height
+        self.styles.height = min(len(lines), room - AROUND) if room >= LOW else "1fr"
 
     def on_click(self, event: events.Click) -> None:
         line = self.scroll_offset.y + event.y
@@ -102,11 +124,24 @@ class HelpScreen(Explanation):
     """Every key of one context, and how to read the bar; clicking a line runs its action."""
 
     def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
-        rows = [row for row in table(keys) if row[0] == context]
-        sentences = [(pressed, sentence) for _, pressed, _, sentence in rows]
-        sentences.append(("Ctrl-P", f"{PALETTE} Clicking the top line opens it too."))
-        super().__init__(sentences, [[], *LEGEND] if context == "fleet" else [])
-        self._actions = [action for _, _, action, _ in rows]
+        rows = [(row[1], row[2], row[3]) for row in table(keys) if row[0] == context]
+        rows.append(("Ctrl-P", "help", f"{PALETTE} Clicking the top line opens it too."))
+        grouped = _grouped(rows) if context == "fleet" else [("", rows)]
+        widest = max(len(pressed) for pressed, _, _ in rows)
+        sentences: list[list[Span]] = []
+        self._actions: list[str] = []
+        for title, members in grouped:
+            if title:
+                sentences += [[], [Span(f" {title}", "title-here")]]
+                self._actions += ["", ""]
+            for pressed, action, sentence in members:
+                sentences.append([Span(f"  {fit(pressed, widest)}  ", "key"), Span(sentence)])
+                self._actions.append(action if pressed != "Ctrl-P" else "")
+        if context == "fleet":
+            sentences += [[], [Span(" On the bar", "title-here")], *map(list, LEGEND)]
+        super().__init__([("", "")])
+        self.lines = Sentences(sentences[1:] if not sentences[0] else sentences)
+        self._actions = self._actions[1:] if not sentences[0] else self._actions
 
     @on(Sentences.Chosen)
     def _chosen(self, message: Sentences.Chosen) -> None:
@@ -116,3 +151,13 @@ class HelpScreen(Explanation):
             act = getattr(self.app.screen_stack[-2], "action_act")  # noqa: B009 (several have it)
             self.dismiss()
             self.app.call_later(act, action)
+
+
+def _grouped(
+    rows: Sequence[tuple[str, str, str]],
+) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    others = HANDOFF | MOVE | VIEW
+    return [
+        (title, [row for row in rows if (row[1] not in others if ids is None else row[1] in ids)])
+        for title, ids in GROUPS
+    ]

@@ -36,6 +36,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "turns": (_PLAIN, "", ""),
     "muted": ("text-quiet", "", ""),
     "title": ("text-quiet", "", ""),
+    "title-here": ("accent", "", "bold"),
     "chain": ("text-quiet", "", ""),
     "age": ("text-quiet", "", ""),
     "cost": ("text-quiet", "", ""),

@@ -1,0 +1,24 @@
+"""The command palette's entries, in the order in which the application gives them."""
+
+from __future__ import annotations
+
+from textual.command import DiscoveryHit, Hit, Hits
+from textual.system_commands import SystemCommandsProvider
+
+NOT_NOW = "Not now: "
+"""Begins the reason why an action is unavailable."""
+
+
+class Actions(SystemCommandsProvider):
+    """Lists actions; those that are unavailable come last, also among the matches."""
+
+    async def discover(self) -> Hits:
+        for name, help_text, callback, _ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(name, callback, help=help_text)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, help_text, callback, _ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(name)) > 0:
+                score = score / 1000 if NOT_NOW in help_text else score
+                yield Hit(score, matcher.highlight(name), callback, help=help_text)
