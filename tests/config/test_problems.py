@@ -251,8 +251,8 @@ CASES = {
         '3: keys.review.aprove: unknown action|Did you mean "review.approve"?',
     ),
     "one key for two actions": (
-        '[keys]\nstop = "f2"\nundo = ["w", "f2"]\n',
-        '2: keys.stop: f2 is already taken: "undo" uses it too|Choose another key, or give',
+        '[keys]\nstop = "f3"\nundo = ["w", "f3"]\n',
+        '2: keys.stop: f3 is already taken: "undo" uses it too|Choose another key, or give',
     ),
     "the key of another action": (
         '[keys]\nhandoff = "/"\n',

@@ -38,7 +38,7 @@ def values(annotation: Any) -> st.SearchStrategy[Any]:
     if origin is Literal:
         return st.sampled_from(of)
     if origin is list:
-        return st.lists(values(of[0]), max_size=4)
+        return st.lists(values(of[0]), min_size=1, max_size=4)
     simple: dict[Any, st.SearchStrategy[Any]] = {
         str: st.text(),
         bool: st.booleans(),
