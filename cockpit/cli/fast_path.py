@@ -16,7 +16,8 @@ COMPLETE_VARIABLE = "_COCKPIT_COMPLETE"
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
-    """Run the screen, the supervisor, `status`, `attach`, `dial-stdio`, `mcp` or a hook.
+    """Run the screen, the supervisor, or one of `status`, `usage`, `facts`, `attach`,
+    `dial-stdio`, `mcp` and a hook.
 
     Return None when the arguments need the full command line.
     """
@@ -44,6 +45,18 @@ def run_fast(arguments: Sequence[str]) -> int | None:
 
             names = [word for word in rest if word != "--json"]
             return run_guarded(lambda: show(names[0] if names else None, as_json="--json" in rest))
+        case ["usage", *rest] if _is_simple_list(rest):
+            pause_gc()
+            from cockpit.cli.usage import usage
+
+            files = [Path(word) for word in rest if word != "--json"]
+            return run_guarded(lambda: usage(files, "--json" in rest))
+        case ["facts", *rest] if _is_simple_list(rest) and len(set(rest) - {"--json"}) == 1:
+            pause_gc()
+            from cockpit.cli.facts import facts
+
+            (file,) = set(rest) - {"--json"}
+            return run_guarded(lambda: facts(Path(file), "--json" in rest))
         case ["attach", name, *rest] if not name.startswith("-") and rest in ([], ["--aside"]):
             from cockpit.cli.attach import attach
 
@@ -69,8 +82,8 @@ def run_fast(arguments: Sequence[str]) -> int | None:
 
 
 def pause_gc() -> None:
-    """Turn garbage collection off while modules are imported: imports allocate a lot and free
-    little.
+    """Turn garbage collection off while modules are imported or transcripts are read: this
+    allocates a lot, and creates no cycles.
 
     `resume_gc` turns it on again.
     """
@@ -87,6 +100,13 @@ def _is_simple_status(words: Sequence[str]) -> bool:
     """Return whether the arguments are at most one name and at most `--json`."""
     names = [word for word in words if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
+
+
+def _is_simple_list(words: Sequence[str]) -> bool:
+    """Return whether the arguments are one or more files and at most one `--json`."""
+    files = [word for word in words if word != "--json"]
+    flags = len(words) - len(files)
+    return bool(files) and flags <= 1 and not any(word.startswith("-") for word in files)
 
 
 def _only_config(words: Sequence[str]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from statistics import median
 
 from cockpit.core.course import Point, Trend, thinned
 from cockpit.core.session import (
@@ -140,6 +139,8 @@ class Meter:
     @property
     def tokens_per_turn(self) -> int | None:
         """Tokens that one API call adds: the median of the last calls since a compaction."""
+        from statistics import median  # it loads much, and only a screen shows this
+
         growths = [*self._growths]
         if self.tokens is not None and self._base is not None and self.tokens > self._base:
             growths.append(self.tokens - self._base)

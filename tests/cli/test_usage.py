@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cockpit.cli.fast_path import run_fast
 from cockpit.cli.usage import SHARED_FROM, usage
 
 RECORDED = Path(__file__).parents[1] / "data" / "transcripts"
@@ -211,3 +214,37 @@ def test_a_record_that_is_none_says_so(
     code, (told,), err = asked(capsys, record)
     assert (code, told["context"]["tokens"]) == (1, None)
     assert "not a transcript" in err
+
+
+SIMPLE = """
+import contextlib, io, sys
+from cockpit.cli.fast_path import run_fast
+with contextlib.redirect_stdout(io.StringIO()) as told:
+    assert run_fast(sys.argv[1:]) == 0
+assert told.getvalue().strip()
+heavy = {"click", "pydantic", "statistics", "cockpit.ports.runtimes", "cockpit.core.moments"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+
+
+@pytest.mark.parametrize("words", [["usage"], ["usage", "--json"], ["facts"], ["facts", "--json"]])
+def test_reading_transcripts_loads_nothing_that_it_does_not_need(words: list[str]) -> None:
+    argv = [sys.executable, "-c", SIMPLE, *words, str(TUI)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["usage"],
+        ["usage", "--help"],
+        ["usage", "--json", "--json"],
+        ["usage", "--json", "--config", "x.toml", "a.jsonl"],
+        ["facts", "--json"],
+        ["facts", "a.jsonl", "b.jsonl"],
+        ["facts", "a.jsonl", "--document"],
+    ],
+)
+def test_other_forms_are_read_by_the_whole_command_line(words: list[str]) -> None:
+    assert run_fast(words) is None

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.core.errors import BadUsage
-from cockpit.ports.runtimes import Runtime
 
 if TYPE_CHECKING:
     from cockpit.adapters.agents.own.definitions import Definitions
+    from cockpit.ports.runtimes import Runtime
 
 RUNTIMES = ("claude", "codex", "gemini", "opencode", "copilot", "command")
 

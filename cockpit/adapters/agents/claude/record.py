@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from cockpit.adapters.agents.claude.hook_events import reset_in
 from cockpit.adapters.agents.claude.tool_results import shown_document
 from cockpit.adapters.agents.claude.user_records import (
     BLOCKS_KEPT,
@@ -152,6 +151,9 @@ def _assistant(record: Record) -> Sequence[SessionEvent]:
 
 
 def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFailed:
+    # Loads all hook events; the command line reads transcripts without them.
+    from cockpit.adapters.agents.claude.hook_events import reset_in
+
     status = record.get("apiErrorStatus")
     text, _ = content_of(message.get("content"))
     kind = record.get("apiErrorType") or record.get("error") or "unknown"
