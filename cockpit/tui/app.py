@@ -27,6 +27,7 @@ from cockpit.tui.present.keys import shown_key
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.screens.leaving import leave
+from cockpit.tui.screens.too_small import LEAST, TooSmall
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.messages import UNTIL_A_KEY, Messages
 from cockpit.tui.state.model import Change, Model
@@ -154,6 +155,17 @@ class CockpitApp(App[bool]):
 
     def on_resize(self) -> None:
         self._forget_terminal()
+        self.call_after_refresh(self._check_size)
+
+    def _check_size(self) -> None:
+        """Say that the terminal is too small, until it is large enough."""
+        columns, lines = LEAST
+        small = self.size.width < columns or self.size.height < lines
+        told = isinstance(self.screen, TooSmall)
+        if small and not told:
+            self.push_screen(TooSmall())
+        elif told and not small:
+            self.pop_screen()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         # Textual uses greys for NO_COLOR; replace its filters with ours, which use no colour.
@@ -220,6 +232,7 @@ class CockpitApp(App[bool]):
         self.set_keymap(keymap(self._ui.keys))
         self.model.listen(self._heard)
         self._settings_reloader.begin(followed(self._client, self._ui.host))
+        self.call_after_refresh(self._check_size)
 
     def on_unmount(self) -> None:
         self._settings_reloader.end()

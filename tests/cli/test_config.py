@@ -94,7 +94,7 @@ def test_what_is_held_is_told_until_the_file_is_trusted(here: Path) -> None:
     assert f"cockpit config trust {here}/cockpit.toml" in held.stderr
     trusted = _cockpit(here, "config", "trust", "cockpit.toml")
     assert trusted.returncode == 0
-    assert "agents[1].env" in trusted.stderr
+    assert "agents.api.env" in trusted.stderr
     assert "sesame" not in trusted.stderr
     assert "is ignored" not in _cockpit(here, "config", "check").stderr
 

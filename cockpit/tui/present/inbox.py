@@ -256,7 +256,7 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
     counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
     numbers = {word: sum(each.word == word for each in found) for word in ("snoozed", "untrusted")}
     counts += [f"{number} {word}" for word, number in numbers.items() if number]
-    right = f" {safe_line(host, 24)} " if lost else f"{safe_line(host, 24)} "
+    right = f" {safe_line(host, 60)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)
     said = fit(_in_room(counts, room) or "nothing needs you", max(0, room))

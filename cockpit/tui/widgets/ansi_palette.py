@@ -17,10 +17,13 @@ from textual.color import ColorParseError
 
 from cockpit.core.sgr import Color as Chosen
 from cockpit.core.sgr import Style as AnsiStyle
-from cockpit.tui.terminal.contrast import legible, ratio
+from cockpit.tui.terminal.contrast import TEXT, legible, ratio
 
 SEEN = 2.0
 """The contrast below which text is adjusted. Text that is dim on purpose has more contrast."""
+SEEN_ON_LIGHT = 3.0
+"""The same on our light ground: the agent chose its colours for a dark one, where they have more
+contrast."""
 
 KEPT = 2000
 """Maximum number of cached styles; a full cache is cleared."""
@@ -62,9 +65,16 @@ class AnsiPalette:
         if pen.fg is None and pen.bg is None:
             return own
         text, ground = self._shown(pen.fg, self._text), self._shown(pen.bg, self._ground)
-        if text is None or ground is None or ratio(text, ground) >= SEEN:
+        if text is None or ground is None or ratio(text, ground) >= self._least(pen):
             return own
         return legible(text, [ground]).rich_color
+
+    def _least(self, pen: AnsiStyle) -> float:
+        """Return the contrast that the text of a style needs, to be left as it is."""
+        if pen.fg is None:
+            return TEXT  # our text on the agent's ground: the agent chose no contrast
+        light = pen.bg is None and self._ground is not None and self._ground.brightness > 0.5
+        return SEEN_ON_LIGHT if light else SEEN
 
     def _shown(self, chosen: Chosen, otherwise: Blend | None) -> Blend | None:
         colour = _colour(chosen)

@@ -206,7 +206,7 @@ async def test_a_supervisor_that_goes_away_leaves_what_was_read(fly: Fly) -> Non
         await opened(flight, "4")
         await flight.reads("3 files changed")
         client.disconnect()
-        await flight.reads("supervisor unreachable", "3 files changed")
+        await flight.reads("supervisor unreachable", "start it: cockpit up", "3 files changed")
         await flight.press("3", "r", "2")
         client.reconnect()
         await flight.until(lambda: "supervisor unreachable" not in flight.text())

@@ -77,7 +77,9 @@ async def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old
         await flight.press("i")
         await flight.reads("Bash: git push origin agent/mailer")
         flight.client.disconnect()
-        await flight.reads("supervisor unreachable", "Bash: git push origin agent/mailer")
+        await flight.reads(
+            "supervisor unreachable; start it: cockpit up", "Bash: git push origin agent/mailer"
+        )
 
 
 async def test_the_smallest_screen_says_too_that_no_supervisor_answers(fly: Fly) -> None:

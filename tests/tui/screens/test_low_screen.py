@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+import pytest
+
 from cockpit.tui.keys.actions import ACTIONS
 from cockpit.wire.verbs import Start
 from tests.client.memory import MemoryClient
@@ -77,3 +79,19 @@ async def test_a_refusal_that_is_nearly_as_long_as_the_screen_is_wide_is_shown_i
             assert "Mark two documents with Space, or one and select another." in words(
                 flight.text().replace("▌", " ").replace("…", " ")
             ), width
+
+
+@pytest.mark.parametrize("size", [(19, 24), (80, 4), (10, 3)])
+async def test_a_terminal_that_is_too_small_says_what_it_needs(
+    fly: Fly, size: tuple[int, int]
+) -> None:
+    async with fly(scene(), size=size) as flight:
+        await flight.until(lambda: "too small:" in flight.text())
+        assert "needs 20x5" in flight.text()
+        assert flight.pilot is not None
+        await flight.pilot.resize_terminal(80, 24)
+        await flight.reads("need you")
+        assert "too small" not in flight.text()
+        await flight.pilot.resize_terminal(20, 5)
+        await flight.pilot.pause()
+        assert "too small" not in flight.text()

@@ -84,3 +84,18 @@ async def test_another_theme_draws_the_pane_anew(fly: Fly) -> None:
         flight.app.theme = "day"
         await flight.until(lambda: pane.ansi_palette.style(pen).color is not None, "another colour")
         await flight.reads("if token.expires_in")
+
+
+def test_our_text_stands_out_on_every_ground_that_the_agent_made() -> None:
+    for ground in ((0x5C, 0x5C, 0x5C), (122, 41, 54), (55, 55, 55), (0x80, 0x80, 0x80)):
+        assert contrast(Pen(bg=ground), DAY) >= TEXT
+        assert contrast(Pen(bg=ground), NIGHT) >= TEXT
+
+
+def test_colours_chosen_for_a_dark_ground_can_be_read_on_a_light_one() -> None:
+    green = (78, 186, 101)
+    assert contrast(Pen(fg=green), DAY) >= TEXT
+    assert contrast(Pen(fg=(153, 153, 153)), DAY) >= TEXT
+    unchanged = ansi_palette(NIGHT).style(Pen(fg=green)).color
+    assert unchanged is not None
+    assert tuple(unchanged.get_truecolor()) == green

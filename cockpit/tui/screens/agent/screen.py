@@ -30,6 +30,7 @@ from cockpit.tui.present.history import Entry
 from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import possible_with
 from cockpit.tui.present.lineage import Link, link_spans
+from cockpit.tui.present.outage import outage
 from cockpit.tui.present.plot import plot
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.agent.lookups import READ, Lookups
@@ -402,7 +403,8 @@ class AgentScreen(BaseScreen):
             return
         self._head.show()
         self._tabs.show()
-        self._reason.set_spans([Span(" "), *self._lost[1:]] if self._lost else self._reasons())
+        lost = [Span(" "), *self._lost[1:]] if self._lost else outage(self.model)
+        self._reason.set_spans(lost or self._reasons())
         self._keys.show()
         shown = self.shown
         if "course" in shown:

@@ -22,6 +22,7 @@ from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import inbox
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
+from cockpit.tui.present.outage import remedy
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.pane_follow import look
 from cockpit.tui.screens.permission.screen import PermissionScreen
@@ -47,6 +48,10 @@ EMPTY = "Nothing needs you. New items appear here automatically."
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+STEP_FROM = 60
+"""Columns from which the heading has room for the next step after a lost connection."""
 
 
 class InboxScreen(BaseScreen):
@@ -236,5 +241,9 @@ class InboxScreen(BaseScreen):
     def _head(self, width: int) -> list[Any]:
         model, lost = self.model, not self.model.any_live
         host = f"{len(model.parts)} hosts" if model.is_joined else model.host
-        host = "supervisor unreachable" if lost else host
+        if lost:
+            connection, main = model.main.connection, model.main
+            step = remedy(connection, main.host if main.is_remote else None)
+            short = "no host is reachable" if model.is_joined else "supervisor unreachable"
+            host = f"{short}; {step}" if step and width >= STEP_FROM else short
         return inbox.heading(list(self._items.values()), host, width, lost=lost)

@@ -1,0 +1,24 @@
+"""What is shown on a terminal that is too small for any screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+LEAST = (20, 5)
+"""The smallest terminal that screens can use, in columns and lines."""
+
+
+class TooSmall(ModalScreen[None]):
+    """Says which size is needed, until the terminal has it."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TooSmall { align: left top; background: $background; }
+    """
+
+    def compose(self) -> ComposeResult:
+        columns, lines = LEAST
+        yield Static(f"too small: needs {columns}x{lines}", markup=False)
