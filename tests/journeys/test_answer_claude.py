@@ -361,3 +361,25 @@ def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_pat
             asyncio.run(journey(agent))
     finally:
         terminal.close()
+
+
+def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
+    again = bash("echo once >> counted && python3 -V")
+    script = Script(again, again, say("Done."))
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        first = await dialog(agent)
+        done = await answer(agent, first, 1)
+        assert "the tool ran" in done.message
+        second = await dialog(agent, first.identity)
+        assert (second.text, labels(second)) == (first.text, labels(first))
+        with pytest.raises(NotNow, match="already"):
+            await answer(agent, first, 1)
+        assert (worktree(await agent.row()) / "counted").read_text() == "once\n"
+        await answer(agent, second, 1)
+        await agent.until(resting)
+        assert (worktree(await agent.row()) / "counted").read_text() == "once\nonce\n"
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))

@@ -75,7 +75,7 @@ class AnswerHandler:
             answer = _answer(found.dialog, asked.choices, text)
             before = _Results(agent)
             at = await self._give(agent, found, answer)
-            following = await self._closed(agent, found)
+            following = await self._closed(agent, found, before)
             if following is None:
                 agent.session_state.conduct.recorded(working=True, at=at)
         await self._consider(agent)
@@ -154,7 +154,7 @@ class AnswerHandler:
             await clock.sleep(LOOK)
         return None
 
-    async def _closed(self, agent: Agent, found: OpenDialog) -> str | None:
+    async def _closed(self, agent: Agent, found: OpenDialog, before: _Results) -> str | None:
         """Wait until the dialog has closed. Return the next question of the same request, or None.
 
         Raises `Failed` if the dialog stays open.
@@ -167,6 +167,8 @@ class AnswerHandler:
             gone = gone + 1 if seen is None else 0
             if gone == 2:  # the first can be a pane that is being drawn
                 return None
+            if before.since() is not None and not before.same_question():
+                return None  # what the pane shows is the next dialog, perhaps with the same text
             if seen is not None and not is_same_page(found.seen, seen, None):
                 now = await self._looked(agent)
                 if isinstance(now, OpenDialog) and now.identity != found.identity:
@@ -174,7 +176,8 @@ class AnswerHandler:
             if clock.monotonic() > until or not agent.alive:
                 break
             await clock.sleep(LOOK)
-        self._answered.pop(found.identity, None)
+        if before.since() is None:
+            self._answered.pop(found.identity, None)
         raise Failed(
             f"{agent.name} did not take the answer",
             "The key was pressed, but the dialog is still open.",
@@ -204,11 +207,17 @@ class AnswerHandler:
 
 
 class _Results:
-    """The results of tool calls that an agent's session had at one time."""
+    """The results of tool calls that an agent's session had at one time, and its open dialog."""
 
     def __init__(self, agent: Agent) -> None:
         self._state = agent.session_state
+        self._asked_at = self._state.conduct.asked_at
         self._tools, self._refused = self._state.conduct.tools, self._state.refusals
+
+    def same_question(self) -> bool:
+        """Return whether no other dialog was reported, and the dialog was not closed by a hook."""
+        conduct = self._state.conduct
+        return conduct.dialog is not None and conduct.asked_at == self._asked_at
 
     def since(self) -> str | None:
         if self._state.refusals > self._refused:
