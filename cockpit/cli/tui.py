@@ -95,6 +95,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
         directory=Path.cwd() if options.host == "local" else Path("/"),
         files=options.files,
         ends_on_leaving=DEMO_ENDS if DEMO_VARIABLE in os.environ else "",
+        has_tour=DEMO_VARIABLE in os.environ,
         reload=options.outside
         and ReloadDependencies(drawn_as(os.environ, over_ssh=over_ssh), *options.outside),
     )

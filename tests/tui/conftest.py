@@ -100,6 +100,7 @@ def fly() -> Fly:
         toasts: bool = False,
         reload: ReloadDependencies | None = None,
         ends_on_leaving: str = "",
+        tour: bool = False,
         join: Callable[[MemoryClient], JoinedClient] | None = None,
         keys: dict[str, str] | None = None,
     ) -> AsyncIterator[Flight]:
@@ -114,6 +115,7 @@ def fly() -> Fly:
             reload=reload,
             ends_on_leaving=ends_on_leaving,
             keys=dict(keys or {}),
+            has_tour=tour,
         )
         flight.app = CockpitApp(
             join(client) if join else client,

@@ -36,5 +36,7 @@ class UIContext:
     """Reads the configuration from disk; None if the screen cannot change the configuration."""
     ends_on_leaving: str = ""
     """What ends when the user leaves the screen, as a sentence; leaving then asks first."""
+    has_tour: bool = False
+    """Whether a line explains what can be seen, for the demo."""
     reload: ReloadDependencies | None = None
     """Functions to apply changed settings at once; None: changes apply at the next start."""

@@ -466,3 +466,14 @@ async def test_no_cli_is_chosen_once_the_document_is_written(fly: Fly) -> None:
         await flight.until(flight.toasts)
         assert "already being handed off" in flight.toasts()[0]
         assert flight.client.asked == []
+
+
+async def test_the_demos_guide_is_one_line_that_escape_hides(fly: Fly) -> None:
+    async with fly(scene(), size=(140, 30), selected="api", tour=True) as flight:
+        await flight.reads("api has written its document: press d to read it", "Esc hides this")
+        await flight.press("escape")
+        await flight.until(lambda: "api has written" not in flight.text(), "the next step")
+        await flight.reads("search writes down its work")
+    async with fly(scene(), size=(140, 30), selected="api") as flight:
+        await flight.reads("document ready")
+        assert "hides this" not in flight.text()

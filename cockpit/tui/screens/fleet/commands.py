@@ -390,6 +390,7 @@ class Commands:
             screen.refresh_keys()
             return
         if not screen.fleet.filter:
+            screen.dismiss_step()
             return
         screen.filter.value = screen.fleet.filter = ""
         screen.filter_line.display = False

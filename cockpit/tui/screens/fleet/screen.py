@@ -24,6 +24,7 @@ from cockpit.tui.present.elsewhere import about_elsewhere
 from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import key_line, marked_line, possible, shown_key
 from cockpit.tui.present.summary import joined_summary, summary, title
+from cockpit.tui.present.tour import Step, step, step_spans
 from cockpit.tui.present.welcome import welcome
 from cockpit.tui.screens import lazy
 from cockpit.tui.screens.fleet.commands import Commands
@@ -81,6 +82,11 @@ class FleetScreen(Screen[None]):
         self._rule = Divider(self._say_rule, id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
+        self._tour = OneLine(self._say_step, id="tour")
+        self._tour.display = False
+        self._step: Step | None = None
+        self._dismissed: set[str] = set()
+        """The steps of the tour that the user hid."""
         self._reported_version: str | None = None
         self._afresh = True
         self._loaded = False
@@ -100,6 +106,7 @@ class FleetScreen(Screen[None]):
                     yield self._reason
                     yield self.pane
                     yield self.welcome
+        yield self._tour
         yield self._keys
 
     def on_mount(self) -> None:
@@ -230,6 +237,7 @@ class FleetScreen(Screen[None]):
         if self.has_class("-packed"):
             self.split.arrange()
         self._keys.show()
+        self._show_step()
         self.app.sub_title = title(self.model.agents.values())
         self.follow_visible_pane()
         if self.model.any_live and not self._loaded:
@@ -293,6 +301,24 @@ class FleetScreen(Screen[None]):
         agent = self.model.agents.get(self._looking_at[0] or "")
         task = partial(look, self.client, agent, self.pane, self.ui.pace)
         in_background(self, task, group="pane", exclusive=True)
+
+    def dismiss_step(self) -> None:
+        """Hide this step of the tour."""
+        if self._step is not None:
+            self._dismissed.add(self._step.id)
+            self._show_step()
+
+    def _show_step(self) -> None:
+        if not self.ui.has_tour:
+            return
+        model = self.model
+        agents = model.agents.values()
+        self._step = step(agents, model.selected, self.ui.keys, self._dismissed)
+        self._tour.display = self._step is not None
+        self._tour.show()
+
+    def _say_step(self, width: int) -> list[Any]:
+        return step_spans(self._step, width, self._key_of_all())
 
     def _say_rule(self, width: int) -> list[Any]:
         return rule(self.model.agent, width, self.ui.home, framed=self.has_class("-framed"))

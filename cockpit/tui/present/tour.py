@@ -1,0 +1,94 @@
+"""The demo's guide: one line about what can be seen, and the key to press next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from cockpit.core.far_names import LONGEST_NAME
+from cockpit.core.safetext import safe_line
+from cockpit.tui.keys.actions import BY_ID
+from cockpit.tui.present import words
+from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.span import Span, fit, merged
+from cockpit.wire.status import AgentStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    id: str
+    """Identifies the step of an agent, so that a dismissed one does not come back."""
+    text: str
+
+
+def step(
+    agents: Iterable[AgentStatus],
+    selected: str | None,
+    keys: Mapping[str, str],
+    dismissed: Collection[str] = (),
+) -> Step | None:
+    """Return the step to show: the one that needs the user first; None if all are dismissed."""
+    everyone = list(agents)
+    steps = [_of_handoff(agent, selected, keys) for agent in everyone]
+    found = sorted((each for each in steps if each), key=lambda each: each[0])
+    if everyone and not found:
+        found = [(9, Step("begin", _begin(keys)))]
+    return next((each for _, each in found if each.id not in dismissed), None)
+
+
+def step_spans(shown: Step | None, width: int, key: str) -> list[Span]:
+    """Return the line of a step in at most `width` cells; `key` dismisses it."""
+    if shown is None or width < 4:
+        return []
+    after = f"  {key} hides this"
+    room = width - len(after) - 3
+    if room < len(shown.text):
+        after, room = "", width - 3
+    text = fit(shown.text, min(room, len(shown.text)))
+    return merged([Span(" ▸ ", "cursor"), Span(text), Span(after, "muted")])
+
+
+def _begin(keys: Mapping[str, str]) -> str:
+    return (
+        "These agents work for a simulated model. Each bar shows how full a context is; "
+        f"{_key('attach', keys)} opens a pane, F12 comes back."
+    )
+
+
+def _of_handoff(
+    agent: AgentStatus, selected: str | None, keys: Mapping[str, str]
+) -> tuple[int, Step] | None:
+    """Return a step about the agent's handoff, and its urgency; 0 is the most urgent."""
+    name = safe_line(agent.name, LONGEST_NAME)
+    press = "press" if agent.name == selected else f"select {name}, then press"
+    phase = agent.handoff.phase if agent.handoff else None
+    used = words.percent(agent.context.used)
+    if phase == "review" and agent.needs:
+        text = (
+            f"{name} has written its document: {press} {_key('document', keys)} to read it, "
+            f"{_key('approve', keys)} to approve. Only then its session ends."
+        )
+        return 0, Step(f"review {agent.name}", text)
+    if phase == "asked" and agent.needs:
+        text = (
+            f"{name} reached {used}: {press} {_key('approve', keys)} to hand it off. "
+            "You will see its document before anything ends."
+        )
+        return 1, Step(f"asked {agent.name}", text)
+    if phase in {"waiting", "documenting"}:
+        text = f"{name} writes down its work for a new session. Nothing has ended yet."
+        return 2, Step(f"writing {agent.name}", text)
+    if phase in {"stopping", "starting", "confirming"}:
+        text = f"A new session of {name} starts in the same worktree and reads the document first."
+        return 3, Step(f"starting {agent.name}", text)
+    if agent.handoffs:
+        text = (
+            f"{name} works on in a new session, at {used}. {_key('history', keys)} shows all "
+            f"handoffs, {_key('undo', keys)} goes back to the session before."
+        )
+        return 4, Step(f"done {agent.name}", text)
+    return None
+
+
+def _key(action: str, keys: Mapping[str, str]) -> str:
+    return shown_key(BY_ID[action], keys)

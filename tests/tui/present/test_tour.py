@@ -1,0 +1,70 @@
+"""The demo's guide says what is seen now, and the key that is next."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from cockpit.tui.present.span import plain
+from cockpit.tui.present.tour import Step, step, step_spans
+from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
+from tests.tui.scene import agent
+
+
+def handing(phase: str, tokens: int = 142_000) -> AgentStatus:
+    asks = phase in {"asked", "review"}
+    return agent(
+        "durations",
+        "needs_you" if asks else "handing_off",
+        tokens,
+        handoff=HandoffStatus.model_validate(
+            {"id": "h", "reason": "threshold", "phase": phase, "since": ""}
+        ),
+        needs=Needs(kind="handoff", detail="-") if asks else None,
+    )
+
+
+def said(*agents: AgentStatus, selected: str = "durations", **keys: str) -> str:
+    found = step(agents, selected, keys)
+    return found.text if found else ""
+
+
+def test_before_anything_happens_the_bars_are_explained() -> None:
+    assert "how full a context is" in said(agent("durations"))
+    assert step([], None, {}) is None
+
+
+def test_a_question_names_the_percentage_the_key_and_what_comes_first() -> None:
+    text = said(handing("asked"))
+    assert text.startswith("durations reached 71%: press a to hand it off.")
+    assert "before anything ends" in text
+    assert "select durations, then press a" in said(handing("asked"), selected="weeks")
+    assert "press x to hand" in said(handing("asked"), approve="x")
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [
+        ("review", "press d to read it, a to approve"),
+        ("documenting", "Nothing has ended yet"),
+        ("starting", "reads the document first"),
+    ],
+)
+def test_each_phase_of_a_handoff_is_a_step(phase: str, words: str) -> None:
+    assert words in said(agent("weeks"), handing(phase))
+
+
+def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back() -> None:
+    agents = [handing("documenting"), agent("weeks", handoffs=1), handing("review")]
+    first = step(agents, None, {})
+    assert first is not None
+    assert first.id == "review durations"
+    second = step(agents, None, {}, {first.id})
+    assert second is not None
+    assert second.id == "writing durations"
+
+
+@pytest.mark.parametrize("width", [*range(0, 40), 80, 200])
+def test_the_line_fits(width: int) -> None:
+    shown = plain(step_spans(Step("x", "a text of some words"), width, "Esc"))
+    assert cell_len(shown) <= max(width, 0)
