@@ -184,7 +184,7 @@ CASES = {
         '[defaults.worktree]\nstrategy = "git_worktree"\nbranch = "work"\n'
         + AGENT
         + '[[agents]]\nname = "web"\n',
-        '6: agents[2].worktree.branch: agents "web" and "api" would both use branch \'work\'',
+        '6: agents.web.worktree.branch: agents "web" and "api" would both use branch \'work\'',
     ),
     "shell hook without a command": (
         AGENT + '[[agents.hooks.on_error]]\ntype = "shell"\n',
@@ -231,7 +231,7 @@ CASES = {
     ),
     "host without a command": (
         '[[hosts]]\nname = "gpu1"\nconnect = []\n',
-        "3: hosts[1].connect: expected at least one",
+        "3: hosts.gpu1.connect: expected at least one",
     ),
     "host called local": ('[[hosts]]\nname = "local"\nconnect = ["x"]\n', "2: hosts[1].name: exp"),
     "two hosts": (
