@@ -295,6 +295,60 @@ async def test_a_compaction_is_seen(
         assert row.context.compacts_at == 0.8 * WINDOW
 
 
+async def test_a_request_does_not_reach_a_subagent(
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
+) -> None:
+    asked_inside: list[str] = []
+
+    def steps(request: Request) -> Reply:
+        if has_read_a_document(request):
+            return say("Done.")
+        if any(call.name == "task" for call in request.calls_made):
+            return say("All is well.", tokens=80_000)
+        given = {
+            "description": "look",
+            "prompt": "SUBTASK: look",
+            "agent_type": "general-purpose",
+            "name": "look",
+        }
+        return Reply(tool_calls=(ToolCall("task", given),), tokens=TokenCount(cache_read=70_000))
+
+    def answer(request: Request) -> Reply:
+        if request.has_tools and "SUBTASK" in request.opening:
+            if request.document_asked:
+                asked_inside.append(request.document_asked)
+            if request.replies_made < 6:
+                return bash(f"sleep 0.5; echo inside {request.replies_made}", 5_000)
+            return say("The subtask is done.", tokens=6_000)
+        return main(request)
+
+    main = worker(steps)
+    flown = pilot(answer)
+    async with cockpit.flying(flown.table("auto")) as supervisor:
+        await cockpit.start()
+        agent = supervisor.fleet.agent("api")
+        await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
+        row = await cockpit.until(lambda row: row.handoff, within=SLOW)
+        last = TokenCount(cache_read=70_000)
+        assert row.context.tokens == last.context + last.output  # not the subagent's
+        await cockpit.until(swapped, within=SLOW)
+        assert not asked_inside
+        assert not agent.session_state.conduct.subagents
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+
+
+async def test_a_usage_limit_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
+) -> None:
+    limited = Reply(error=ApiError(429, "rate_limit_error", "Usage limit reached"))
+    flown = pilot(worker(lambda request: limited))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "usage_limit"
+
+
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
     cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot]
 ) -> None:
