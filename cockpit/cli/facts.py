@@ -9,15 +9,19 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from cockpit.cli.usage import Reader, read_into
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.facts import CommitMade, Facts
 from cockpit.core.prompt_files import prompt_files
 from cockpit.core.safetext import safe_line
-from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.session import SessionEvent, Skipped, UserSaid
+from cockpit.core.session_commits import same_commit, session_commits
 from cockpit.core.session_report import facts_report
 from cockpit.ports.worktrees import GitFacts
 
@@ -35,9 +39,12 @@ def facts(path: Path, as_json: bool) -> int:
 def read_facts(path: Path) -> dict[str, Any]:
     """Return the facts in their documented JSON form. Raises `Failed`."""
     reader, collector = Reader(), Collector()
+    began: list[datetime] = []
 
     def feed(event: SessionEvent | Skipped) -> None:
         reader.feed(event)
+        if not began and isinstance(event, UserSaid) and event.at is not None:
+            began.append(event.at)
         collector.feed(event)
 
     error = read_into(reader, path, lambda form: form.facts, feed)
@@ -47,9 +54,10 @@ def read_facts(path: Path) -> dict[str, Any]:
             error,
             "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
         )
-    git = _ask_git(reader.cwd)
+    found = collector.facts()
+    git, found = _with_git(reader.cwd, found, began[0] if began else None)
     return facts_report(
-        collector.facts(),
+        found,
         reader.report(path),
         git_status=git.status if git and git.status_known else None,
         branch=git.branch if git else None,
@@ -57,17 +65,43 @@ def read_facts(path: Path) -> dict[str, Any]:
     )
 
 
-def _ask_git(directory: str | None) -> GitFacts | None:
-    """Return the facts from git; None if there is no directory, repository or git."""
+def _with_git(
+    directory: str | None, facts: Facts, since: datetime | None
+) -> tuple[GitFacts | None, Facts]:
+    """Return git's facts, and the session's with the commits that git has.
+
+    None and the unchanged facts if there is no directory, repository or git.
+    """
     if directory is None or not Path(directory).is_dir():
-        return None
+        return None, facts
+    try:
+        return asyncio.run(_ask_git(Path(directory), facts, since))
+    except CockpitError:
+        return None, facts
+
+
+async def _ask_git(
+    directory: Path, facts: Facts, since: datetime | None
+) -> tuple[GitFacts | None, Facts]:
     from cockpit.adapters.git.worktrees import Git
 
-    try:
-        found = asyncio.run(Git().facts(Path(directory)))
-    except CockpitError:
-        return None
-    return found if found.root is not None else None
+    git = Git()
+    found = await git.facts(directory, since=since)
+    if found.root is None:
+        return None, facts
+    recorded = facts.commits
+    if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:
+        return found, facts  # another clone, or another repository
+    lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
+    in_git = [CommitMade(one.hash, one.subject) for one in reversed(found.commits)]
+    own = session_commits(recorded, facts.quiet_commits, in_git, lost)
+    unpushed = await git.look.unpushed(directory)
+    if unpushed is not None:
+        own = tuple(
+            replace(made, pushed=not any(same_commit(made.hash, one) for one in unpushed))
+            for made in own
+        )
+    return found, replace(facts, commits=own)
 
 
 def _text_lines(report: dict[str, Any]) -> Iterator[str]:

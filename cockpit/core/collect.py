@@ -164,6 +164,7 @@ class Collector:
             todos=self._tasks.todos,
             files_modified=self._files.modified,
             commits=self._commits.commits,
+            quiet_commits=self._commits.quiet,
             subagents=self._subagents.subagents,
             background=self._background.tasks,
             recent_activity=tuple(self._recent),

@@ -21,6 +21,8 @@ class CommitMade:
 
     hash: str
     subject: str
+    pushed: bool | None = None
+    """Whether a remote branch has the commit, as far as git knows locally; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,8 @@ class Facts:
     files_modified: tuple[str, ...] = ()
     """Paths of changed files, as in the tool calls, in the order of the first change."""
     commits: tuple[CommitMade, ...] = ()
+    quiet_commits: tuple[str, ...] = ()
+    """Subjects of commits whose hash the transcript does not have."""
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     """Background tasks without subagents, oldest first."""

@@ -103,7 +103,7 @@ class ToolFinished:
     refusal: str = ""
     """What the user said when refusing."""
     interrupted: bool = False
-    """The user interrupted the call."""
+    """The call was interrupted, or did not run, and has no result of its own."""
     answers: tuple[tuple[str, str], ...] = ()
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None

@@ -93,7 +93,7 @@ def facts_report(
         "goal": facts.goal,
         "todos": [{"content": todo.content, "status": todo.status} for todo in facts.todos],
         "files_modified": list(facts.files_modified),
-        "commits": [{"hash": made.hash, "subject": made.subject} for made in facts.commits],
+        "commits": [asdict(made) for made in facts.commits],
         "git_status": "\n".join(git_status) if git_status is not None else None,
         "branch": branch,
         "head": head,

@@ -71,6 +71,13 @@ class GitView:
 
     None if git was not asked; then nothing is marked.
     """
+    lost: frozenset[str] = frozenset()
+    """The commits of the transcript that no branch has any more: amended, or reset."""
+    upstream: str | None = None
+    """The branch on the remote; None if there is none."""
+    ahead: int | None = None
+    """Commits that are not pushed to the upstream branch; None if unknown."""
+    behind: int | None = None
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
     """The result of the check for each path in the document, by the path as written. A file that
     could not be checked is left out."""
@@ -273,9 +280,17 @@ def _repository(git: GitView) -> str:
         f"branch: {code(git.branch)}" if git.branch else "branch: none (detached HEAD)",
         f"head: {code(git.head)}" if git.head else "head: no commit yet",
     ]
+    if git.upstream:
+        lines.append(f"upstream: {code(git.upstream)}{_distance(git)}")
     if git.busy:
         lines.append(f"in progress: {one_line(git.busy)}")
     return _listed(lines)
+
+
+def _distance(git: GitView) -> str:
+    if git.ahead is None or git.behind is None:
+        return ""
+    return f", {git.ahead} ahead and {git.behind} behind, as of the last fetch"
 
 
 def uncommitted(git: GitView) -> str:
@@ -302,7 +317,9 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
     lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
     for made in facts.commits:
-        if any(one.startswith(made.hash) or made.hash.startswith(one) for one in known):
+        if made.hash in git.lost or any(
+            one.startswith(made.hash) or made.hash.startswith(one) for one in known
+        ):
             continue
         known.append(made.hash)
         mark = "" if git.knows(made.hash) else " " + UNVERIFIED

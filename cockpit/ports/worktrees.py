@@ -35,6 +35,12 @@ class GitFacts:
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
     """Commits since the given commit or time; at most 20."""
+    upstream: str | None = None
+    """The branch on the remote; None if there is none, or if HEAD is detached."""
+    ahead: int | None = None
+    """Commits that the upstream branch does not have; None without one, or if it is gone."""
+    behind: int | None = None
+    """Commits that only the upstream branch has."""
     committed: tuple[str, ...] = ()
     """Files that differ between the given commit and HEAD, relative to the top of the worktree,
     made safe to show; at most 200."""
@@ -259,6 +265,10 @@ class Worktrees(Protocol):
 
         Idempotent.
         """
+
+    async def reachable(self, repository: Path, commit: str) -> bool:
+        """Return whether HEAD or a branch has the commit. An amended commit is not reachable."""
+        ...
 
     async def known(self, repository: Path, commit: str) -> bool:
         """Return whether the repository has this commit."""

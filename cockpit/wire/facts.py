@@ -20,6 +20,8 @@ class Todo(Wire):
 class Commit(Wire):
     hash: str
     subject: str
+    pushed: bool | None = None
+    """Whether a remote branch has the commit, as far as git knows locally; null if unknown."""
 
 
 class SubagentFacts(Wire):

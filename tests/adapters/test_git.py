@@ -437,3 +437,36 @@ def test_a_reference_keeps_a_commit_and_never_moves(repository: Path) -> None:
 def test_before_the_first_commit_there_is_nothing_to_keep(own_home: Path) -> None:
     run(own_home, "init", "-q", "empty")
     assert asyncio.run(Git().keep(own_home / "empty", "api", "1")) is None
+
+
+def test_an_amended_commit_is_known_but_on_no_branch(repository: Path) -> None:
+    git = Git()
+    first = run(repository, "rev-parse", "HEAD")
+    amended = commit(repository, "again")
+    run(repository, "commit", "-q", "--amend", "--allow-empty", "-m", "better")
+    kept = run(repository, "rev-parse", "HEAD")
+    run(repository, "branch", "other", amended)
+    asked = (first, amended, kept, kept[:10], "f" * 40, "--all")
+    reachable = [asyncio.run(git.reachable(repository, one)) for one in asked]
+    assert reachable == [True, True, True, True, False, False]
+    run(repository, "branch", "-D", "other")
+    assert asyncio.run(git.known(repository, amended))
+    assert not asyncio.run(git.reachable(repository, amended))
+
+
+def test_what_is_pushed_is_as_of_the_last_fetch(repository: Path, tmp_path: Path) -> None:
+    git = Git()
+    assert asyncio.run(git.look.unpushed(repository)) is None
+    seen = facts(repository)
+    assert (seen.upstream, seen.ahead, seen.behind) == (None, None, None)
+    remote, branch = tmp_path / "remote.git", run(repository, "symbolic-ref", "--short", "HEAD")
+    run(tmp_path, "init", "-q", "--bare", str(remote))
+    run(repository, "remote", "add", "origin", str(remote))
+    run(repository, "push", "-q", "-u", "origin", branch)
+    new = commit(repository, "not pushed")
+    assert asyncio.run(git.look.unpushed(repository)) == (new,)
+    seen = facts(repository)
+    assert (seen.upstream, seen.ahead, seen.behind) == (f"origin/{branch}", 1, 0)
+    run(repository, "update-ref", "-d", f"refs/remotes/origin/{branch}")
+    seen = facts(repository)
+    assert (seen.upstream, seen.ahead, seen.behind) == (f"origin/{branch}", None, None)

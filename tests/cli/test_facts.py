@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
         "goal": "MAIN please do the thing",
         "todos": [{"content": "write tests", "status": "pending"}],
         "files_modified": ["/home/pilot/project/a.py"],
-        "commits": [{"hash": "d0da3da", "subject": "Add a"}],
+        "commits": [{"hash": "d0da3da", "subject": "Add a", "pushed": None}],
         "git_status": None,
         "branch": None,
         "head": None,
@@ -47,12 +48,22 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
         ],
         "background": [],
         "recent_activity": [
-            "Bash git add -A && git commit -m 'Add a'",
+            "commit: git add -A && git commit -m 'Add a'",
             "Edit a.py",
-            "Bash false",
+            "fails: false",
             "Agent look around",
             "TaskCreate write tests",
         ],
+        "prompts": [{"turn": 1, "text": "MAIN please do the thing", "queued": False}],
+        "constraints": [],
+        "answers": [],
+        "refusals": [],
+        "checks": [],
+        "failures": [],
+        "plan": None,
+        "links": [],
+        "summary": None,
+        "last_reply": {"text": "All done. HANDOFF: COMPLETE", "away_summary": None},
     }
 
 
@@ -195,3 +206,50 @@ def test_the_document_has_no_secret(
     text = capsys.readouterr().out
     assert "correct-horse-battery" not in text
     assert "[REDACTED:" in text
+
+
+def test_commits_are_those_that_git_has_of_this_session(tmp_path: Path) -> None:
+    repository = tmp_path / "project"
+    repository.mkdir()
+
+    def git(*words: str) -> str:
+        ran = subprocess.run(["git", *words], cwd=repository, check=True, capture_output=True)
+        return ran.stdout.decode().strip()
+
+    def made(subject: str) -> str:
+        git("commit", "-q", "--allow-empty", "-m", subject)
+        return git("rev-parse", "--short", "HEAD")
+
+    git("init", "-q", "-b", "work")
+    git("config", "user.email", "a@b.example")
+    git("config", "user.name", "a")
+    made("by somebody else")
+    kept, reset = made("Add a"), made("Take b away")
+    git("reset", "-q", "--hard", "HEAD~1")
+    quiet = made("Add c")
+    lines = [
+        {"type": "user", "cwd": str(repository), "timestamp": "2020-01-01T00:00:00Z",
+         "message": {"role": "user", "content": "go"}},
+        *_committed("1", "git commit -m 'Add a'", f"[work {kept}] Add a"),
+        *_committed("2", "git commit -m 'Take b away'", f"[work {reset}] Take b away"),
+        *_committed("3", "git commit -q -m 'Add c'", ""),
+    ]  # fmt: skip
+    record = tmp_path / "s.jsonl"
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_facts(record)["commits"] == [
+        {"hash": kept, "subject": "Add a", "pushed": None},
+        {"hash": quiet, "subject": "Add c", "pushed": None},
+    ]
+    git("update-ref", "refs/remotes/origin/work", kept)
+    assert [one["pushed"] for one in read_facts(record)["commits"]] == [True, False]
+
+
+def _committed(ident: str, command: str, output: str) -> list[dict[str, Any]]:
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    call = {"type": "tool_use", "id": ident, "name": "Bash", "input": {"command": command}}
+    result = {"type": "tool_result", "tool_use_id": ident, "content": output}
+    message = {"id": f"m{ident}", "model": "x", "content": [call], "usage": usage}
+    return [
+        {"type": "assistant", "message": message},
+        {"type": "user", "message": {"role": "user", "content": [result]}},
+    ]

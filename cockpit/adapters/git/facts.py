@@ -33,6 +33,7 @@ OPERATIONS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
+_TRACK = re.compile(rb"(ahead|behind) (\d+)")
 LOCKS = ("index.lock", "HEAD.lock")
 
 
@@ -51,13 +52,15 @@ class GitFactFinder:
             places = await self.command.places(directory)
             if places is None or places.top is None:
                 return GitFacts()
-            head, branch, (known, status), folder, commits, committed = await asyncio.gather(
+            head, branch, (known, status), folder, commits = await asyncio.gather(
                 self.head(directory),
                 self.branch(directory),
                 self._status(directory),
                 self.git_folder(directory),
                 self._commits(directory, since, since_commit),
-                self._compare_trees(directory, since_commit),
+            )
+            committed, (upstream, ahead, behind) = await asyncio.gather(
+                self._compare_trees(directory, since_commit), self._upstream(directory)
             )
         except ProgramMissing:
             raise
@@ -71,6 +74,9 @@ class GitFactFinder:
             status_known=known,
             busy=self._busy(folder),
             commits=commits,
+            upstream=upstream,
+            ahead=ahead,
+            behind=behind,
             committed=committed,
         )
 
@@ -79,6 +85,47 @@ class GitFactFinder:
             return False
         name = f"{commit}^{{commit}}"
         return (await self.command.run(repository, "cat-file", "-e", name)).ok
+
+    async def reachable(self, repository: Path, commit: str) -> bool:
+        """Return whether HEAD or a branch has the commit; False for what is no commit."""
+        if not await self.known(repository, commit):
+            return False
+        if (await self.command.run(repository, "merge-base", "--is-ancestor", commit, "HEAD")).ok:
+            return True
+        branches = ("refs/heads", "refs/remotes")
+        found = await self.command.run(
+            repository, "for-each-ref", "--count=1", f"--contains={commit}", *branches
+        )
+        return found.ok and bool(found.output.strip())
+
+    async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
+        """Return the newest commits of HEAD that no remote branch has; None without a remote
+        branch."""
+        remote = await self.command.run(directory, "for-each-ref", "--count=1", "refs/remotes")
+        if not remote.ok or not remote.output.strip():
+            return None
+        answer = await self.command.run(
+            directory, "log", "--max-count=200", "--format=%H", "HEAD", "--not", "--remotes", "--"
+        )
+        return tuple(answer.output.decode("ascii", "replace").split()) if answer.ok else None
+
+    async def _upstream(self, directory: Path) -> tuple[str | None, int | None, int | None]:
+        """Return the upstream branch, and how many commits it lacks and has more."""
+        branch = await self.branch(directory)
+        if branch is None:
+            return None, None, None
+        form = "--format=%(upstream:short)%00%(upstream:track,nobracket)"
+        answer = await self.command.run(directory, "for-each-ref", form, f"refs/heads/{branch}")
+        name, _, track = (
+            answer.output.strip(b"\n").partition(b"\0") if answer.ok else (b"", b"", b"")
+        )
+        if not name:
+            return None, None, None
+        shown = safe_line(name.decode("utf-8", "replace"), 250)
+        if track == b"gone":
+            return shown, None, None
+        counts = {word: int(number) for word, number in _TRACK.findall(track)}
+        return shown, counts.get(b"ahead", 0), counts.get(b"behind", 0)
 
     async def head(self, directory: Path) -> str | None:
         """Return the full hash of HEAD; None before the first commit and outside a repository."""

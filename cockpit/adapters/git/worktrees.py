@@ -73,6 +73,9 @@ class Git:
     async def busy(self, directory: Path) -> str | None:
         return await self.look.busy(directory)
 
+    async def reachable(self, repository: Path, commit: str) -> bool:
+        return await self.look.reachable(repository, commit)
+
     async def known(self, repository: Path, commit: str) -> bool:
         return await self.look.known(repository, commit)
 

@@ -48,17 +48,17 @@ class CheckCollector:
         if known is None or event.refused or event.interrupted or event.task_id:
             return
         command, found, edits = known
-        status = event.exit if event.exit is not None or event.failed else 0
         output = f"{event.text}\n{event.tail}"
         for one in found:
             line = result_line(one.kind, output)
-            exact = one.exact_failure if event.failed else one.exact_success
+            succeeded = event.exit == 0 and one.exact_success
+            exact = one.exact_failure if event.failed else succeeded
             failed = event.failed if exact else verdict(line)
             check = Check(
                 kind=one.kind,
                 command=cut_at_word(work(command), COMMAND_KEPT),
                 failed=failed,
-                exit=status if exact else None,
+                exit=event.exit if exact else None,
                 result=line,
                 turn=turn,
             )

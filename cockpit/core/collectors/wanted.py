@@ -6,6 +6,7 @@ A reader that skims a transcript parses only these results, and those that faile
 from __future__ import annotations
 
 from cockpit.core.check_commands import checks_in
+from cockpit.core.collectors.commits import makes_commit
 from cockpit.core.collectors.links import is_about_links
 from cockpit.core.session import ToolUse
 
@@ -14,7 +15,7 @@ _ALWAYS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 
 def result_matters(tool: ToolUse) -> bool:
     """Return whether the result of a call matters even if the call succeeded."""
-    if tool.name in _ALWAYS or is_about_links(tool):
+    if tool.name in _ALWAYS or is_about_links(tool) or makes_commit(tool):
         return True
     if tool.name == "Read":
         path = tool.input.get("file_path")

@@ -30,6 +30,7 @@ async def view_of_git(
 ) -> GitView:
     """Return the state of git for a document, and which commits of `hashes` exist."""
     known = {commit for commit in set(hashes) if await worktrees.known(directory, commit)}
+    lost = {commit for commit in known if not await worktrees.reachable(directory, commit)}
     return GitView(
         is_repository=found.root is not None,
         branch=found.branch,
@@ -41,6 +42,10 @@ async def view_of_git(
         root=str(found.root) if found.root is not None else None,
         committed=found.committed,
         known=frozenset(known),
+        lost=frozenset(lost),
+        upstream=found.upstream,
+        ahead=found.ahead,
+        behind=found.behind,
     )
 
 

@@ -31,7 +31,7 @@ def ran(command: str, output: str = "", exit_: int = 0) -> list[SessionEvent]:
     """A command with its result, as Claude Code records both."""
     ident = f"t{next(_messages)}"
     text = f"Exit code {exit_}\n{output}" if exit_ else output
-    result = ToolFinished(ident, exit_ != 0, text, exit=exit_ or None)
+    result = ToolFinished(ident, exit_ != 0, text, exit=exit_)
     return [bash(ident, command), result]
 
 

@@ -94,7 +94,7 @@ def test_the_last_of_each_kind_is_kept_with_its_turn_and_place() -> None:
 
 
 def test_a_line_at_the_end_of_a_long_output_counts() -> None:
-    result = ToolFinished("1", text="x" * 2_000, tail="\n12 passed in 1s")
+    result = ToolFinished("1", text="x" * 2_000, tail="\n12 passed in 1s", exit=0)
     (check,) = facts_of(bash("1", "pytest"), result).checks
     assert check.result == "12 passed in 1s"
 
@@ -110,3 +110,11 @@ def test_a_line_at_the_end_of_a_long_output_counts() -> None:
 )
 def test_a_check_that_did_not_end_has_no_result(result: ToolFinished) -> None:
     assert facts_of(bash("1", "pytest"), result).checks == ()
+
+
+def test_a_cli_that_does_not_record_the_exit_status_has_only_the_line() -> None:
+    without = [bash("1", "pytest"), ToolFinished("1", text="1 failed, 2 passed")]
+    (check,) = facts_of(*without).checks
+    assert (check.failed, check.exit) == (True, None)
+    (check,) = facts_of(bash("1", "pytest"), ToolFinished("1", text="?")).checks
+    assert (check.failed, check.exit) == (None, None)

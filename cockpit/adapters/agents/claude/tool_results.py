@@ -89,7 +89,6 @@ def _finished(
     text, tail = _output(block.get("content"))
     task = details.get("backgroundTaskId")
     log = _LOG.search(text) if isinstance(task, str) else None
-    found = _EXIT.match(text) if failed else None
     refused, refusal = _refusal(record, text, failed)
     kind = record.get("toolDenialKind")
     answers = _answers(details, text)
@@ -98,7 +97,7 @@ def _finished(
         failed=failed,
         text=text,
         tail=tail,
-        exit=int(found[1]) if found else None,
+        exit=_exit(details, text, failed),
         refused=refused,
         refusal="" if refusal.startswith(_CLARIFY) else refusal,
         interrupted=kind in _INTERRUPTED or details.get("interrupted") is True,
@@ -110,6 +109,15 @@ def _finished(
         sidechain=sidechain,
         at=at,
     )
+
+
+def _exit(details: Record, text: str, failed: bool) -> int | None:
+    """Return the exit status of a command. The CLI writes it only if it is not 0."""
+    found = _EXIT.match(text) if failed else None
+    if found is not None:
+        return int(found[1])
+    other = failed or "returnCodeInterpretation" in details or "backgroundTaskId" in details
+    return None if other else 0
 
 
 def _subagent(details: Record, failed: bool) -> tuple[str | None, str | None]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.agents.codex.permission_modes import recorded_mode
+from cockpit.adapters.transcripts.output_ends import end_of
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
@@ -189,11 +190,20 @@ def _command(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
     ident, command = str(item.get("id", "")), _shell_line(item.get("command"))
     output = item.get("aggregated_output")
     output = output if isinstance(output, str) else ""
-    failed = item.get("status") == "failed" or item.get("exit_code") not in (0, None)
+    code = item.get("exit_code")
+    failed = item.get("status") in {"failed", "declined"} or code not in (0, None)
     taken = () if failed else prompt_files_in(command)
     return (
         _said(item, at, tool=ToolUse(ident, "Bash", {"command": command})),
-        ToolFinished(ident, failed, output[:RESULT_KEPT], at=at),
+        ToolFinished(
+            ident,
+            failed,
+            output[:RESULT_KEPT],
+            tail=end_of(output, RESULT_KEPT),
+            exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
+            interrupted=item.get("status") == "declined",
+            at=at,
+        ),
         *(PromptFileTaken(path, output[:PROMPT_KEPT]) for path in taken[:1]),
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from cockpit.adapters.agents.copilot.models import compacts_at
 from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.adapters.transcripts.output_ends import end_of
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
@@ -150,12 +151,15 @@ def _tool_complete(data: Data, line: _Line) -> Sequence[SessionEvent]:
     result = data.get("result") or data.get("error") or {}
     text = result.get("content") or result.get("message") or ""
     shell = data.get("shellExecution") or {}
-    failed = data.get("success") is not True or shell.get("exitCode") not in (0, None)
+    code = shell.get("exitCode")
+    failed = data.get("success") is not True or code not in (0, None)
     return (
         ToolFinished(
             str(data.get("toolCallId", "")),
             failed,
             str(text)[:RESULT_KEPT],
+            tail=end_of(str(text), RESULT_KEPT),
+            exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
             sidechain=line.sidechain,
             at=line.at,
         ),

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cockpit.adapters.agents.gemini.tools import tool_use
+from cockpit.adapters.transcripts.output_ends import end_of
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
@@ -125,7 +126,14 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
         return
     output = "\n".join(_outputs(call.get("result")))
     at = moment(call.get("timestamp"))
-    yield ToolFinished(ident, status != "success", output[:RESULT_KEPT], at=at)
+    yield ToolFinished(
+        ident,
+        status != "success",
+        output[:RESULT_KEPT],
+        tail=end_of(output, RESULT_KEPT),
+        interrupted=status == "cancelled",
+        at=at,
+    )
     if status == "success":
         if (given := call.get("args")) and isinstance(given, Mapping):
             named = given.get("file_path") or given.get("command")

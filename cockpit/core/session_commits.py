@@ -1,0 +1,45 @@
+"""Decide which commits are a session's, from its transcript and from git. git is right.
+
+The transcript only says which commits are of the session: by hash, or by subject if the commit was
+rebased, cherry-picked or amended, or made without printing its hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from cockpit.core.facts import CommitMade
+
+
+def session_commits(
+    recorded: Sequence[CommitMade],
+    quiet: Collection[str],
+    in_git: Sequence[CommitMade],
+    lost: Collection[str],
+) -> tuple[CommitMade, ...]:
+    """Return the session's commits, oldest first.
+
+    `quiet` are subjects of commits whose hash the transcript does not have. `in_git` are the
+    commits on the branch since the session began, oldest first. `lost` are recorded hashes that no
+    branch has any more.
+    """
+    subjects = {made.subject for made in recorded} | set(quiet)
+    own = [
+        made
+        for made in in_git
+        if made.subject in subjects or any(same_commit(made.hash, one.hash) for one in recorded)
+    ]
+    found = {made.subject for made in own}
+    others = [
+        made
+        for made in recorded
+        if made.hash not in lost
+        and made.subject not in found
+        and not any(same_commit(made.hash, one.hash) for one in own)
+    ]
+    return (*others, *own)
+
+
+def same_commit(one: str, other: str) -> bool:
+    """Return whether two hashes, each perhaps shortened, can be of the same commit."""
+    return bool(one and other) and (one.startswith(other) or other.startswith(one))
