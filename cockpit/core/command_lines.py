@@ -18,6 +18,8 @@ _TOKEN = re.compile(
 _HEREDOC = re.compile(
     r"<<-?\s*(['\"]?)([A-Za-z_]\w{0,60})\1([^\n]*)\n.*?(?:\n\s*\2(?=\n|$)|$)", re.S
 )
+_SIMPLE = re.compile(r"[^'\"\\&|;\n<(){}]*")
+"""Matches a command line that is one simple command."""
 _SETUP = re.compile(
     r"(?:cd|pushd|export|unset|source|\.|set|umask|ulimit|trap|sleep|true|:)(?:\s|$)|[A-Za-z_]\w*=\S*$"
 )
@@ -47,6 +49,9 @@ class Part:
 
 def parts(command: str) -> list[Part]:
     """Return the simple commands. A here-document belongs to the command that reads it."""
+    if _SIMPLE.fullmatch(command, 0, LONGEST):
+        bare = command[:LONGEST].strip()
+        return [Part(bare, "")] if bare else []
     text = _HEREDOC.sub(lambda found: f"{found[3]}", command[:LONGEST])
     found, start = [], 0
     for token in _TOKEN.finditer(text):

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import replace
 
 from cockpit.core.collectors.bounded import remember
-from cockpit.core.command_lines import program_of
+from cockpit.core.command_lines import LONGEST, program_of
 from cockpit.core.facts import Failure
 from cockpit.core.safetext import safe_line, without_escapes
 from cockpit.core.session import ToolFinished, ToolUse
@@ -36,7 +36,8 @@ class FailureCollector:
 
     def __init__(self) -> None:
         self._failures: deque[tuple[str, Failure]] = deque(maxlen=FAILURES_KEPT)
-        self._pending: dict[str, tuple[str, str]] = {}
+        self._pending: dict[str, tuple[str, str, str]] = {}
+        """Tool, main argument and line of each call without a result."""
         self._message = ""
 
     @property
@@ -49,15 +50,16 @@ class FailureCollector:
         if message == self._message:
             return
         self._message = message
-        for key, call in self._pending.values():
-            self._succeeded(key, call)
+        if any(not failure.worked for _, failure in self._failures):
+            for name, argument, call in self._pending.values():
+                self._succeeded(_key(name, argument), call)
         self._pending.clear()
 
     def called(self, tool: ToolUse, line: str) -> None:
         """Note a call of the main conversation, told in one line."""
-        key = _key(tool)
-        if key:
-            remember(self._pending, tool.id, (key, line), 100)
+        argument = _argument(tool)
+        if argument:
+            remember(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         known = self._pending.get(event.tool_use_id)
@@ -67,10 +69,12 @@ class FailureCollector:
         error = first_error(f"{event.text}\n{event.tail}")
         if event.refused or event.interrupted or not error:
             return
-        key, call = known
+        name, argument, call = known
         for kept in [one for one in self._failures if one[1].call == call and not one[1].worked]:
             self._failures.remove(kept)
-        self._failures.append((key, Failure(call, error, turn=turn)))
+        key = _key(name, argument)
+        if key:
+            self._failures.append((key, Failure(call, error, turn=turn)))
 
     def _succeeded(self, key: str, call: str) -> None:
         for at, (failed, failure) in enumerate(self._failures):
@@ -87,13 +91,17 @@ def first_error(output: str) -> str:
     return safe_line(next(telling, lines[0] if lines else "").strip(), ERROR_KEPT)
 
 
-def _key(tool: ToolUse) -> str:
-    """Return what a later call that does the same has in common with this one; empty if unknown."""
-    if tool.name == "Bash":
-        command = tool.input.get("command")
-        program = program_of(command) if isinstance(command, str) else ""
-        return f"Bash {program}" if program else ""
-    for name in ("file_path", "notebook_path", "path", "url"):
-        if isinstance(target := tool.input.get(name), str):
-            return f"{tool.name} {target}"
+def _argument(tool: ToolUse) -> str:
+    """Return the command, file or address of a call; empty if there is none."""
+    for name in ("command", "file_path", "notebook_path", "path", "url"):
+        if isinstance(found := tool.input.get(name), str):
+            return found
     return ""
+
+
+def _key(name: str, argument: str) -> str:
+    """Return what a later call that does the same has in common with this one; empty if unknown."""
+    if name == "Bash":
+        program = program_of(argument)
+        return f"Bash {program}" if program else ""
+    return f"{name} {argument}"
