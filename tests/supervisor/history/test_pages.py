@@ -50,7 +50,10 @@ SESSION = (
     "id number runtime state document documents handoffs handoff writer outcome cost_usd tokens "
     "compactions began_with started_at ended_at transcript"
 )
-HANDOFF = "id reason created ended outcome undone why document copy writer tokens_after"
+HANDOFF = (
+    "id reason created ended outcome undone why document copy writer tokens_before tokens_after "
+    "document_bytes"
+)
 JOB = "agent job goal started_at"
 WHOLE = f"{JOB} handoffs rebuilt sessions"
 WHOLE_SESSION = f"{SESSION} tokens_at_start rebuilt"
@@ -58,7 +61,7 @@ KEYS = {
     "/v1/history": (WHOLE, WHOLE_SESSION, HANDOFF),
     "/v1/history?limit=5": (WHOLE, WHOLE_SESSION, HANDOFF),
     "/v1/history?handoffs=5": (f"{JOB} sessions", SESSION, HANDOFF),
-    "/v1/history?search=count": (WHOLE, WHOLE_SESSION, f"{HANDOFF} found"),
+    "/v1/history?search=count": (f"{WHOLE} statements", WHOLE_SESSION, f"{HANDOFF} found"),
 }
 """What is asked for -> the keys of a chain, a session and a handoff, in order."""
 
