@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
+from textual.screen import Screen
 from textual.widgets import Static
 
 LEAST = (20, 5)
 """The smallest terminal that screens can use, in columns and lines."""
 
 
-class TooSmall(ModalScreen[None]):
+class TooSmall(Screen[None]):
     """Says which size is needed, until the terminal has it."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    TooSmall { align: left top; background: $background; }
+    TooSmall { background: $background; }
     """
 
     def compose(self) -> ComposeResult:
         columns, lines = LEAST
-        yield Static(f"too small: needs {columns}x{lines}", markup=False)
+        yield Static(f"too small:\nneeds {columns}x{lines}", markup=False)
