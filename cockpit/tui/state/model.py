@@ -295,6 +295,8 @@ class Model:
     def forget(self, name: str) -> None:
         self.agents.pop(name, None)
         self.received_at.pop(name, None)
+        if self.selected == name:
+            self.select(None)
         self.notify(Change.FLEET)
 
     def happened(self, event: Event) -> None:

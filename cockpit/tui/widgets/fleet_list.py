@@ -11,6 +11,7 @@ from textual import events
 from textual.geometry import Region
 from textual.message import Message
 
+from cockpit.tui.keys.reasons import press
 from cockpit.tui.present.columns import Layout, layout
 from cockpit.tui.present.fleet import (
     AgentLine,
@@ -34,7 +35,6 @@ from cockpit.tui.widgets.lines import Lines, under
 
 ALARMING = frozenset({"needs", "failed"})
 """Looks of rows that have a background of their own."""
-EMPTY = "No agents yet. Press n to start one."
 
 
 def _now() -> datetime:
@@ -97,6 +97,10 @@ class FleetList(Lines, can_focus=True):
     @property
     def _has_elsewhere(self) -> bool:
         return bool(self._model.elsewhere) and not self.filter
+
+    @property
+    def _empty(self) -> str:
+        return f"No agents yet. {press(self._model, 'start')} to start one."
 
     @property
     def names(self) -> list[str]:
@@ -183,7 +187,7 @@ class FleetList(Lines, can_focus=True):
         before = len(self._places)
         self._places = lines_of(agents.values(), self.filter, self.sort, airy=self._airy)
         if not self._places:
-            self._places = [Note("No agent matches the filter." if self.filter else EMPTY)]
+            self._places = [Note("No agent matches the filter." if self.filter else self._empty)]
         if self._has_elsewhere:
             gap = [Gap()] if self._airy else []
             self._places += [*gap, ElsewhereLine(self._model.elsewhere)]

@@ -25,7 +25,7 @@ from cockpit.tui.screens.requests import in_one_line, show_message
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Model
 from cockpit.tui.terminal.paste_guard import key_in_hand
-from cockpit.tui.widgets.dialog_keys import ColouredKeys
+from cockpit.tui.widgets.dialog_keys import ColouredKeys, DialogKeys
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Forget, Send, Stop, Verb
 
@@ -104,6 +104,8 @@ class MarkedScreen(ModalScreen[None]):
         self._agreed = agreed
         self._confirm = confirm
         self._begun = False
+        self._after = DialogKeys("Esc back")
+        self._after.display = False
         self._title = Static(self._question(), classes="dialog--title", markup=False)
         self.lines = Sentences(self._sentences())
 
@@ -120,11 +122,10 @@ class MarkedScreen(ModalScreen[None]):
         return f"{verb} {of}{every}?"
 
     def _sentences(self) -> list[list[Span]]:
-        widest = min(24, max((len(one.name) for one in self._planned.values()), default=0))
         return [
             [
                 Span(f"{one.sign} ", "warning" if one.sign == "✗" else "key"),
-                Span(f"{safe_line(one.name, 60):<{widest}}  ", "name"),
+                Span(f"{safe_line(one.name, 60)}: ", "name"),
                 Span(safe_line(one.sentence, 400), "muted" if one.sign == "✗" else ""),
             ]
             for one in self._planned.values()
@@ -136,6 +137,7 @@ class MarkedScreen(ModalScreen[None]):
             yield self._title
             yield self.lines
             yield ColouredKeys([*asked, ("Esc", "back")], id="confirm-keys")
+            yield self._after
 
     def action_answer(self, key: str) -> None:
         if key != self._confirm or self._begun or not self._possible:
@@ -145,6 +147,8 @@ class MarkedScreen(ModalScreen[None]):
             self.notify(TOGETHER.replace("y", key, 1), severity="warning", markup=False, timeout=5)
             return
         self._begun = True
+        self.query_one("#confirm-keys").display = False
+        self._after.display = True
         self._agreed()
         for one in self._possible:
             in_background(self._below, partial(self._ask, one))
