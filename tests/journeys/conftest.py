@@ -59,6 +59,12 @@ def as_in_a_shell(**more: str) -> dict[str, str]:
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", **more}
 
 
+def unadorned(seen: str) -> str:
+    """What is seen, without the glyph of an agent's state, and with frames as plain rules."""
+    rows = re.sub(r"(?m)^(│?[▌ ] \d )[◌●○◆»✓·×?] ", r"\1", seen)
+    return rows.replace("╭─", "──").replace("├─", "──")
+
+
 class Terminal:
     """A terminal that draws: a private tmux, as a user may have one, with one program in it."""
 
@@ -139,7 +145,7 @@ class Terminal:
         """What is seen once it has all the words, and none of those that must be gone."""
 
         def look() -> str:
-            picture = self.seen()
+            picture = unadorned(self.seen())
             there = all(word in picture for word in words)
             return picture if there and not any(word in picture for word in gone) else ""
 

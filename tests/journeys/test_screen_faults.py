@@ -128,6 +128,6 @@ def test_an_agent_is_killed_by_hand(fleet: Flight) -> None:
 
     os.kill(pid, signal.SIGKILL)
 
-    terminal.until("× exited", "── able ", "ended by signal 9")
+    terminal.until("exited", "── able ", "ended by signal 9")
     terminal.press("s")
     terminal.until("able has ended. Press n to start it.")

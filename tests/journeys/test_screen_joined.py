@@ -74,10 +74,10 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.press("a")
     flight.until(lambda row: row.handoffs == 1)
     flight.until(lambda row: row.state == "done")
-    terminal.until("✓ done")
+    terminal.until("─ done ")
 
     flight.cockpit.kill()
-    terminal.until("local ● · gpu1 ○ lost just now", "~ done")
+    terminal.until("local ● · gpu1 ○ lost just now", "~ gpu1/api")
     terminal.until("No supervisor is running on gpu1", "cockpit doctor --host gpu1")
     terminal.press("i")
     terminal.until("Inbox", "○ lost", "No supervisor is running on gpu1")
@@ -90,7 +90,7 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.until("is anybody there", gone=("What to say",))
 
     flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
-    terminal.until("local ● · gpu1 ●", " gpu1/api ", gone=("lost", "~ done"))
+    terminal.until("local ● · gpu1 ●", " gpu1/api ", gone=("lost", "~ gpu1/api"))
 
 
 def test_a_name_with_a_host_starts_an_agent_there(flight: Flight, here: Path) -> None:
@@ -105,4 +105,4 @@ def test_a_name_with_a_host_starts_an_agent_there(flight: Flight, here: Path) ->
     terminal.press("C-s")
 
     flight.until(lambda row: row.state == "idle")
-    terminal.until("gpu1/api", "○ idle")
+    terminal.until("gpu1/api", "─ idle ")

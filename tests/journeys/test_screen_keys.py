@@ -78,7 +78,7 @@ def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
     terminal.press("Enter")
     terminal.until("All steps are counted")
     terminal.press("F12")
-    terminal.until("▌ 2 api", "── api ", "✓ done")
+    terminal.until("▌ 2 api", "── api ", "─ done ")
     assert "yes; go on $(id) `id` #{pid}" in fleet.cockpit.prompts(fleet.row())
 
 
@@ -114,7 +114,7 @@ def test_the_edited_document_is_what_the_successor_reads(fleet: Flight) -> None:
         return any("edited-by-hand" in str(line) for line in results)
 
     fleet.wait_for(was_read)
-    terminal.until("── api ", "✓ done", gone=("Handoff api",))
+    terminal.until("── api ", "─ done ", gone=("Handoff api",))
 
 
 def test_an_edit_that_breaks_the_document_is_refused(fleet: Flight) -> None:
@@ -130,7 +130,7 @@ def test_an_edit_that_breaks_the_document_is_refused(fleet: Flight) -> None:
     terminal.until("Handoff api", "a approve")
     assert fleet.phase("review").pid == pid
     terminal.press("r")
-    terminal.until("── api ", "○ idle", gone=("Handoff api",))
+    terminal.until("── api ", "─ idle ", gone=("Handoff api",))
     row = fleet.until(lambda row: row.handoff is None)
     assert (row.pid, row.session_number) == (pid, 1)
 
@@ -166,7 +166,7 @@ def test_a_prompt_of_several_lines(fleet: Flight) -> None:
     terminal.until("first line", "second $(line)")
     terminal.press("Enter")
 
-    terminal.until("api accepted the prompt", "✓ done", gone=("Send to api",))
+    terminal.until("api accepted the prompt", "─ done ", gone=("Send to api",))
     assert "first line\nsecond $(line)" in fleet.cockpit.prompts(fleet.row())
 
 

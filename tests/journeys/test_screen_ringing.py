@@ -51,7 +51,7 @@ def test_a_bell_rings(flight: Flight, words: tuple[str, ...]) -> None:
 def test_inside_the_tmux_of_the_pilot_where_it_lets_messages_through(flight: Flight) -> None:
     fly(flight, "osc9")
     terminal = flight.inside_tmux("--config", str(flight.cockpit.config))
-    terminal.until("1 api", "q quit")
+    terminal.until("api", "q quit")
     review(flight)
     # What their tmux was sent for the terminal behind it: wrapped, for it to unwrap.
     flight.wait_for(lambda: b"\x1bPtmux;\x1b" + NEEDED in terminal.written())

@@ -136,7 +136,7 @@ def test_in_a_terminal_of_its_own(fleet: Flight) -> None:
     terminal.press("Enter")
     terminal.until("All steps are counted")
     terminal.press("F12")
-    terminal.until("▌ 2 api", "✓ done")
+    terminal.until("▌ 2 api", "─ done ")
 
     terminal.press("q")
     terminal.until("LEFT 0", gone=("api", "exited"))
