@@ -276,6 +276,8 @@ class FleetList(Lines, can_focus=True):
             return heading_spans(line, width, self._order, frame)
         if isinstance(line, Edge):
             return [Span(f"╰{'─' * max(0, width - 2)}╯", frame)]
+        if isinstance(line, AgentLine):
+            return self._agent_spans(line, frame)
         spans = self._contents(line)
         return framed(spans, width, frame) if frame else spans
 
@@ -284,14 +286,16 @@ class FleetList(Lines, can_focus=True):
             return [Span(f"  {line.text}", "muted")]
         if isinstance(line, ElsewhereLine):
             return elsewhere_spans(line, self._inside, self._open_key(), selected=self.at_elsewhere)
-        if not isinstance(line, AgentLine):
-            return [Span(" " * self._inside)]
+        return [Span(" " * self._inside)]
+
+    def _agent_spans(self, line: AgentLine, frame: str) -> list[Span]:
         row, selected = self._rows[line.name], line.name == self._model.selected
         marked = line.name in self._marks
-        made_of = (row, line, self._layout, selected, marked)
+        made_of = (row, line, self._layout, selected, marked, frame)
         known = self._spans_of.get(line.name)
         if known is None or known[0] != made_of:
             spans = row_spans(row, line, self._layout, selected=selected, marked=marked)
+            spans = framed(spans, self.size.width, frame) if frame else spans
             known = self._spans_of[line.name] = (made_of, spans)
         return known[1]
 
