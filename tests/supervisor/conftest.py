@@ -39,7 +39,7 @@ from cockpit.wire.verbs import Done, Start, Verb
 
 PATIENCE = 60.0
 """Seconds until a condition that a test waits for counts as never coming true."""
-LOOK = 0.03
+LOOK = 0.06
 
 DEFAULTS = """\
 [defaults]
