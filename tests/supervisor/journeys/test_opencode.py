@@ -303,9 +303,11 @@ async def test_a_request_does_not_reach_a_subagent(
         await cockpit.start()
         agent = supervisor.fleet.agent("api")
         await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
-        row = await cockpit.until(lambda row: row.handoff, within=SLOW)
+        # The token count arrives after the subagent, so no threshold is crossed before its end.
+        await cockpit.ask(Handoff(name="api"))
         last = TokenCount(cache_read=70_000)
-        assert row.context.tokens == last.context + last.output  # not the subagent's
+        tokens = last.context + last.output  # not the subagent's
+        await cockpit.until(lambda row: row.context.tokens == tokens, within=SLOW)
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
         assert not agent.session_state.conduct.subagents
