@@ -113,7 +113,7 @@ def test_a_check_that_did_not_end_has_no_result(result: ToolFinished) -> None:
 
 
 def test_a_cli_that_does_not_record_the_exit_status_has_only_the_line() -> None:
-    without = [bash("1", "pytest"), ToolFinished("1", text="1 failed, 2 passed")]
+    without = (bash("1", "pytest"), ToolFinished("1", text="1 failed, 2 passed"))
     (check,) = facts_of(*without).checks
     assert (check.failed, check.exit) == (True, None)
     (check,) = facts_of(bash("1", "pytest"), ToolFinished("1", text="?")).checks
