@@ -6,6 +6,7 @@ Only what the line itself shows: no variables, no substitutions, no text of a he
 from __future__ import annotations
 
 import shlex
+from functools import lru_cache
 
 MOST = 4_000
 """Maximum characters of a command line that is read."""
@@ -15,10 +16,14 @@ _PREFIXES = frozenset({"command", "env", "exec", "nohup", "sudo", "time"})
 _GIT_OPTIONS_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 
 
-def simple_commands(line: str) -> list[tuple[str, ...]]:
-    """Return the simple commands of a line; none if the line cannot be read with certainty."""
+@lru_cache(maxsize=512)
+def simple_commands(line: str) -> tuple[tuple[str, ...], ...]:
+    """Return the simple commands of a line; none if the line cannot be read with certainty.
+
+    Cached, because the first commands of a session are read again after each further one.
+    """
     if len(line) > MOST:
-        return []
+        return ()
     reader = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>\n")
     reader.whitespace, reader.commenters = " \t\r", ""
     found: list[list[str]] = [[]]
@@ -31,8 +36,8 @@ def simple_commands(line: str) -> list[tuple[str, ...]]:
             else:
                 found[-1].append(word)
     except ValueError:
-        return []
-    return [tuple(bare) for words in found if (bare := _without_prefixes(words))]
+        return ()
+    return tuple(tuple(bare) for words in found if (bare := _without_prefixes(words)))
 
 
 def git_command(words: tuple[str, ...]) -> tuple[str, ...]:

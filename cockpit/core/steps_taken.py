@@ -135,10 +135,14 @@ def _first_error(text: str) -> str:
 
 def _subjects(command: str, output: str) -> tuple[str, ...]:
     """Return the subjects that git printed, if every git command that commits makes new commits."""
+    # Reading a command line is slow, and nearly all commands of a transcript commit nothing.
+    printed = _COMMITTED.findall(output) if "commit" in command else []
+    if not printed:
+        return ()
     commits = [git for words in simple_commands(command) if _may_commit(git := git_command(words))]
     if not commits or any(git[0] != "commit" or "--amend" in git for git in commits):
         return ()
-    return tuple(subject.strip() for subject in _COMMITTED.findall(output))
+    return tuple(subject.strip() for subject in printed)
 
 
 def _may_commit(git: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.first_turns import FirstTurns, before, first_turns
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.handoff.states import Document, Outcome
+from cockpit.core.steps_taken import FIRST_CALLS
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
@@ -51,8 +52,9 @@ class FirstTurnsCheck:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
-        self._checked: dict[str, tuple[str, int]] = {}
-        """For each agent, its session and the number of calls at the last check."""
+        self._checked: dict[str, tuple[str, int, float | None]] = {}
+        """For each agent: its session, and how much of its first turns was known at the last check.
+        """
 
     def consider(self, agent: Agent) -> None:
         """Check the session's first turns, and store a new result. Idempotent.
@@ -62,7 +64,7 @@ class FirstTurnsCheck:
         session, steps = agent.session, agent.session_state.reading.steps
         if session is None or agent.catching_up or not steps.calls:
             return
-        now = session.id, steps.calls
+        now = session.id, min(steps.calls, FIRST_CALLS), steps.first_change
         if self._checked.get(agent.name) == now:
             return
         record = self._arrival(agent)
