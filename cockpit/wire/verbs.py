@@ -38,7 +38,7 @@ class Start(Verb):
     named: bool = False
     """True if the user named the file `config` on the command line; all its settings then apply."""
     mode: Literal["observe", "prompt", "auto"] | None = None
-    command: list[str] | None = Field(default=None, min_length=1)
+    command: list[str] | None = None
     """A program and its arguments, to run as a plain command; the runtime is then `command`. An
     agent cannot set it."""
 
