@@ -16,7 +16,7 @@ from textual.binding import BindingType
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
-from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.actions import BY_ID, Action, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import inbox
@@ -139,6 +139,11 @@ class InboxScreen(BaseScreen):
             "inbox.back": self._back,
         }
 
+    def hints(self) -> list[Action]:
+        """Leave out the key that answers a dialog, unless a dialog is selected."""
+        is_dialog = self.item is not None and self.item.kind in DIALOGS
+        return [one for one in super().hints() if is_dialog or one.id != "inbox.answer"]
+
     def _answer(self) -> None:
         item = self.item
         if item is None or item.agent is None or item.kind not in DIALOGS:
@@ -196,11 +201,11 @@ class InboxScreen(BaseScreen):
         }
         self.list.show(list(self._items))
         self._heading.show()
-        self._keys.show()
         self._draw_selected()
 
     def _draw_selected(self) -> None:
         self._rule.show()
+        self._keys.show()
         low = self.app.size.height < LOW
         self.pane.display = not low
         if not low:
