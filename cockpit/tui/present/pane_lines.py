@@ -19,6 +19,8 @@ RULES = frozenset("─━═╌┄-_")
 SIDES = frozenset("│┃║╮╯┐┘┤╗╝")
 MARKERS = frozenset("●⏺⎿❯>*-•·✻✔◻☐☑")
 """First characters of items: their text goes on below the text, not below the marker."""
+WIDEST = 2
+"""Cells of a wide character."""
 DRAWN = 8
 """Equal characters in a row from which a line counts as drawn."""
 
@@ -70,6 +72,8 @@ def _wrapped(cells: Sequence[Cell], width: int) -> list[list[Cell]]:
         margin = indent if lines else 0
         spaces = [at for at in range(margin + 1, end + 1) if at < len(rest) and rest[at][0] == " "]
         cut = spaces[-1] if spaces and spaces[-1] * 2 > end else end
+        # A wide character may not fit behind the margin; each line takes at least one all the same.
+        cut = max(cut, margin + 1)
         lines.append(rest[:cut])
         after = rest[cut:]
         while after and after[0][0] == " ":
@@ -86,7 +90,7 @@ def _indent(cells: Sequence[Cell], width: int) -> int:
         indent += 1
         while indent < len(cells) and cells[indent][0] == " ":
             indent += 1
-    return indent if indent * 2 <= width else 0
+    return indent if indent * 2 <= width and indent + WIDEST <= width else 0
 
 
 def _fitting(cells: Sequence[Cell], width: int) -> int:

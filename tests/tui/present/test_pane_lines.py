@@ -29,6 +29,11 @@ def test_a_word_longer_than_the_view_is_broken_and_not_lost() -> None:
     assert "".join(fitted("x" * 25, 10)) == "x" * 25
 
 
+def test_wide_characters_in_a_narrow_view_are_wrapped() -> None:
+    assert fitted("● 漢漢", 2) == ["● ", "漢", "漢"]
+    assert fitted(" 漢漢", 2) == [" ", "漢", "漢"]
+
+
 def test_rules_and_boxes_are_shortened_and_stay_one_line() -> None:
     assert fitted("─" * 120, 40) == ["─" * 40]
     assert fitted("╭" + "─" * 100 + "╮", 30) == ["╭" + "─" * 28 + "╮"]
