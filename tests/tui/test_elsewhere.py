@@ -243,7 +243,7 @@ async def test_a_refusal_to_watch_is_said() -> None:
         await at_rest(pilot)
         await pilot.press("w")
         await at_rest(pilot)
-        assert any("Process 812 has ended" in str(one.title) for one in shown._notifications)
+        assert any("Process 812 has ended" in one.message for one in shown._notifications)
 
 
 async def test_a_key_has_the_document_written_after_a_question() -> None:

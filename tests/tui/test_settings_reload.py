@@ -125,16 +125,16 @@ async def test_glyphs_pace_calls_keys_and_theme_count_at_once(fly: Fly, tmp_path
 
     flown = fly(machine("api"), files=world.files, reload=world.reload(), join=world.join)
     async with flown as flight:
-        await flight.reads("▌ 1 api")
+        await flight.reads("▌ 1 ● api")
         world.write(
             '[cockpit]\nglyphs = "ascii"\nrefresh = "low"\ntheme = "day"\n'
             '[notifications]\nterminal = "osc9"\n[keys]\nhandoff = "X"\n'
         )
-        await flight.reads("> 1 api", "X hand off")
+        await flight.reads("> 1 * api", "X hand off")
         assert flight.fleet.ui.pace.rows == PACES["low"].rows
         assert flight.app.theme == "day"
         world.write("")
-        await flight.reads("▌ 1 api", "f hand off")
+        await flight.reads("▌ 1 ● api", "f hand off")
         assert flight.fleet.ui.pace.rows < 1.0
 
 

@@ -67,7 +67,16 @@ def show_message(screen: Screen[Any], message: str) -> None:
 
 
 def show_reason(screen: Screen[Any], reason: str) -> None:
-    """Show why a key has no effect now."""
+    """Show why a key has no effect now.
+
+    Keys that look pasted get one reason: that they do. No later reason takes its place.
+    """
+    burst = key_in_hand(screen)
+    if burst is None or not burst.reported:
+        _show(screen, reason)
+
+
+def _show(screen: Screen[Any], reason: str) -> None:
     screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
 
 
@@ -78,7 +87,7 @@ def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
     """
     why = looked_like_a_paste(key_in_hand(screen), action.title) if action.is_destructive else None
     if why:
-        show_reason(screen, why)
+        _show(screen, why)
     return why is not None
 
 

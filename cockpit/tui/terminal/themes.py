@@ -82,7 +82,7 @@ def defaults(colours: Mapping[str, str]) -> dict[str, str]:
         "line": _mixed(colours, "background", "foreground", 0.2),
         "frame-here": _mixed(colours, "background", "accent", 0.6),
         "row-selected": _mixed(colours, "background", "accent", 0.2),
-        "row-needs": _mixed(colours, "background", "warning", 0.06),
+        "row-needs": _mixed(colours, "background", "warning", 0.04),
         "pane-background": colours["background"],
     }
 

@@ -364,7 +364,7 @@ async def test_events_and_help_come_and_go(fly: Fly) -> None:
         await flight.press("e")
         await flight.until(lambda: "importer  rests" not in flight.text())
         await flight.press("question_mark")
-        await flight.reads("Approve.")
+        await flight.reads("Approve, or answer")
         await flight.press("q")
         await flight.until(lambda: len(flight.app.screen_stack) == 1)
         await flight.press("q")

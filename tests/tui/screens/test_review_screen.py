@@ -142,7 +142,7 @@ def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly
             client.change("api", handoff=None, state="working")
             await flight.until(lambda: len(flight.app.screen_stack) == 1)
             await flight.press("question_mark")
-            await flight.reads("Hand off to a new session")
+            await flight.reads("Go to the agent's pane")
             assert flight.app.is_running
 
     for pauses in (0, 1, 2, 4, 8, 16):
@@ -284,8 +284,9 @@ async def test_nobody_agrees_to_a_document_that_is_not_there_yet(fly: Fly) -> No
     client.lay("h-api", "## Goal\n\nat last\n")
     client.let.clear()
     async with fly(client) as flight:
-        await flight.press("d", "a", "A")
+        await flight.press("d", "a")
         await flight.until(lambda: "oading; press" in str(flight.toasts()))
+        await flight.press("A")
         assert client.asked == []
         client.let.set()
         await flight.reads("at last")
