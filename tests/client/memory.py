@@ -40,7 +40,7 @@ from cockpit.wire.stream import (
     Snapshot,
     WatchLine,
 )
-from cockpit.wire.verbs import Continue, Done, RemoveWorktree, Start, Verb
+from cockpit.wire.verbs import Continue, Done, RemoveWorktree, Rename, Start, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
 SOCKET = Path("/run/cockpit.sock")
@@ -135,7 +135,8 @@ class MemoryClient:
         self._check_name(verb)
         rule = self._rules.get(type(verb))
         answer = rule(verb) if rule else None
-        return answer or Done(message=f"{verb.verb}: done", name=getattr(verb, "name", None))
+        name = verb.to if isinstance(verb, Rename) else getattr(verb, "name", None)
+        return answer or Done(message=f"{verb.verb}: done", name=name)
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
         self._must_be_there()

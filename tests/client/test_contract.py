@@ -22,6 +22,7 @@ from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot
 from cockpit.wire.verbs import (
     VERBS,
     Adopt,
+    Answer,
     Approve,
     Attach,
     Continue,
@@ -29,11 +30,13 @@ from cockpit.wire.verbs import (
     Done,
     Down,
     Finish,
+    Forget,
     Handoff,
     Load,
     Plan,
     Refuse,
     RemoveWorktree,
+    Rename,
     Resume,
     Send,
     Snooze,
@@ -323,6 +326,9 @@ async def one_of_each(config: str, home: str, ask: Ask, until: Until) -> None:
     await ask(Continue(document=row.handoff.document, name="again", directory=home))
     await ask(Start(name="web"))
     await ask(Stop(name="web"))
+    await ask(Stop(name="again"))
+    await ask(Rename(name="again", to="later"))
+    await ask(Forget(name="later"))
     await ask(RemoveWorktree(tree="web"))
     await ask(Resume())
     await ask(Down())
@@ -332,10 +338,13 @@ def of_each(found: list[tuple[Verb, Done]]) -> None:
     """What every answer has: a sentence, and the agent if the verb names one."""
     # A session elsewhere needs a terminal that is not ours: `test_adopt_elsewhere.py` and
     # `test_watch_elsewhere.py`.
-    assert {type(verb) for verb, _ in found} == set(VERBS) - {Adopt, WatchSession, DocumentSession}
+    # A dialog needs a real CLI: `tests/journeys/test_answer_claude.py`.
+    elsewhere = {Adopt, WatchSession, DocumentSession, Answer}
+    assert {type(verb) for verb, _ in found} == set(VERBS) - elsewhere
     for verb, done in found:
         assert done.message.strip() == done.message != ""
-        if (name := getattr(verb, "name", None)) is not None:
+        name = verb.to if isinstance(verb, Rename) else getattr(verb, "name", None)
+        if name is not None:
             assert (verb, done.name) == (verb, name)
 
 
@@ -346,6 +355,8 @@ async def test_every_verb_is_done_in_memory() -> None:
     )
     row = stage.memory.agent("api").model_copy(update={"handoff": handoff})
     stage.memory.put(row.model_copy(update={"name": "web"}))
+    stage.memory.put(row.model_copy(update={"name": "again"}))
+    stage.memory.put(row.model_copy(update={"name": "later"}))
 
     async def ask(verb: Verb) -> Done:
         found.append((verb, await stage.client.ask(verb)))
@@ -510,7 +521,11 @@ async def test_every_call_says_that_no_supervisor_is_there_and_works_once_it_is(
     calls["watch"] = lambda: anext(cast("Any", client.watch()))
     calls["events"] = client.events
     for kind in VERBS:
-        fields = {name: "api" for name, field in kind.model_fields.items() if field.is_required()}
+        fields = {
+            name: [1] if field.annotation == list[int] else "api"
+            for name, field in kind.model_fields.items()
+            if field.is_required()
+        }
         calls[kind.verb] = lambda kind=kind, fields=fields: client.ask(kind(**fields))  # type: ignore[misc]
     shots = cast("Any", client.screen("api"))
     await anext(shots)

@@ -82,7 +82,7 @@ def defaults(colours: Mapping[str, str]) -> dict[str, str]:
         "line": _mixed(colours, "background", "foreground", 0.2),
         "frame-here": _mixed(colours, "background", "accent", 0.6),
         "row-selected": _mixed(colours, "background", "accent", 0.2),
-        "row-needs": _mixed(colours, "background", "warning", 0.04),
+        "row-needs": _tinted(colours, "warning", 0.06),
         "pane-background": colours["background"],
     }
 
@@ -93,6 +93,13 @@ def _readable(value: str, colours: Mapping[str, str]) -> str:
         return legible(Color.parse(value), grounds).hex6
     except (ColorParseError, KeyError):
         return value
+
+
+def _tinted(colours: Mapping[str, str], by: str, share: float) -> str:
+    """Mix a little of a colour into the background, unless the terminal sets the background."""
+    if Color.parse(colours["background"]).ansi is not None:
+        return colours["background"]
+    return _mixed(colours, "background", by, share)
 
 
 def _mixed(colours: Mapping[str, str], one: str, other: str, share: float) -> str:
