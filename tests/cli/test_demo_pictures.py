@@ -39,9 +39,8 @@ def said(svg: str) -> str:
 
 def test_each_shot_is_a_picture_and_is_told_of() -> None:
     review = Shot("review", ("Handoff",), ("d",), "api", (80, 20))
-    pictures, screen_text = taken(
-        Shot("fleet", ("needs you",), selected="api", size=(200, 40)), review
-    )
+    fleet = Shot("fleet", ("needs you",), selected="api", size=(150, 40))
+    pictures, screen_text = taken(fleet, review)
     assert list(pictures) == ["fleet.svg", "review.svg"]
     assert screen_text == ["picture 1 of 2: fleet", "picture 2 of 2: review"]
     assert "needs you" in said(pictures["fleet.svg"])
