@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 from cockpit.core.check_commands import CheckKind, Found, checks_in, result_line, verdict
 from cockpit.core.collectors.bounded import remember
@@ -15,23 +15,33 @@ from cockpit.core.session import ToolFinished, ToolUse
 COMMAND_KEPT = 500
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A check that ended. Its output is read only if somebody asks: most runs are followed by
+    another one of the same kind."""
+
+    found: Found
+    command: str
+    event: ToolFinished
+    turn: int
+    edits: int
+    """Number of edits before the command was started."""
+
+
 class CheckCollector:
     """Keeps the last check of each kind."""
 
-    __slots__ = ("_checks", "_edits", "_running")
+    __slots__ = ("_edits", "_last", "_running")
 
     def __init__(self) -> None:
-        self._checks: dict[CheckKind, tuple[Check, int]] = {}
+        self._last: dict[CheckKind, _Run] = {}
         self._running: dict[str, tuple[str, list[Found], int]] = {}
         self._edits = 0
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """In the order in which they ended."""
-        return tuple(
-            replace(check, edited_since=self._edits > edits)
-            for check, edits in self._checks.values()
-        )
+        return tuple(_check(run, self._edits) for run in self._last.values())
 
     def called(self, tool: ToolUse) -> None:
         """Note a call of the agent or a subagent."""
@@ -48,19 +58,22 @@ class CheckCollector:
         if known is None or event.refused or event.interrupted or event.task_id:
             return
         command, found, edits = known
-        output = f"{event.text}\n{event.tail}"
         for one in found:
-            line = result_line(one.kind, output)
-            succeeded = event.exit == 0 and one.exact_success
-            exact = one.exact_failure if event.failed else succeeded
-            failed = event.failed if exact else verdict(line)
-            check = Check(
-                kind=one.kind,
-                command=cut_at_word(work(command), COMMAND_KEPT),
-                failed=failed,
-                exit=event.exit if exact else None,
-                result=line,
-                turn=turn,
-            )
-            self._checks.pop(one.kind, None)
-            self._checks[one.kind] = (check, edits)
+            self._last.pop(one.kind, None)
+            self._last[one.kind] = _Run(one, command, event, turn, edits)
+
+
+def _check(run: _Run, edits: int) -> Check:
+    event = run.event
+    line = result_line(run.found.kind, f"{event.text}\n{event.tail}")
+    succeeded = event.exit == 0 and run.found.exact_success
+    exact = run.found.exact_failure if event.failed else succeeded
+    return Check(
+        kind=run.found.kind,
+        command=cut_at_word(work(run.command), COMMAND_KEPT),
+        failed=event.failed if exact else verdict(line),
+        exit=event.exit if exact else None,
+        result=line,
+        edited_since=edits > run.edits,
+        turn=run.turn,
+    )
