@@ -61,7 +61,7 @@ def as_in_a_shell(**more: str) -> dict[str, str]:
 
 def unadorned(seen: str) -> str:
     """What is seen, without the glyph of an agent's state, and with frames as plain rules."""
-    rows = re.sub(r"(?m)^(│?[▌ ] \d )[◌●○◆»✓·×?] ", r"\1", seen)
+    rows = re.sub(r"([▌ ] \d )[◌●○◆»✓·×?] ", r"\1", seen)
     return rows.replace("╭─", "──").replace("├─", "──")
 
 
@@ -222,7 +222,7 @@ class Line:
         fcntl.ioctl(self.file, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _said(self, words: tuple[str, ...], since: int) -> bool:
-        text = self.text(since)
+        text = unadorned(self.text(since))
         return all(word in text for word in words)
 
     def hang_up(self) -> None:

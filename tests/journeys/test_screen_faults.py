@@ -42,7 +42,7 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
     message = "The supervisor is not responding. Run: cockpit up"
     terminal.until("▌ 2 api", "── api ", message, gone=("Step 2 of 9",))
     terminal.press("?")
-    terminal.until("Hand off to a new session")
+    terminal.until("Go to the agent's pane")
     terminal.press("q")
 
     fleet.fly()

@@ -54,7 +54,7 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     flight.start("api")
     flight.until(lambda row: row.state == "idle")
     terminal = flight.terminal(size=(120, 30), COCKPIT_HOME=str(here))
-    terminal.until("local ● · gpu1 ●", " web ", " gpu1/api ")
+    terminal.until("local ● · gpu1 ●", " web ", "gpu1/api")
 
     select(terminal, "gpu1/api")
     terminal.press("Enter")
@@ -90,13 +90,13 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.until("is anybody there", gone=("What to say",))
 
     flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
-    terminal.until("local ● · gpu1 ●", " gpu1/api ", gone=("lost", "~ gpu1/api"))
+    terminal.until("local ● · gpu1 ●", "gpu1/api", gone=("lost", "~ gpu1/api"))
 
 
 def test_a_name_with_a_host_starts_an_agent_there(flight: Flight, here: Path) -> None:
     flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
     terminal = flight.terminal(size=(120, 30), COCKPIT_HOME=str(here))
-    terminal.until("local ● · gpu1 ●", " gpu1/api ")
+    terminal.until("local ● · gpu1 ●", "gpu1/api")
 
     terminal.press("n")
     terminal.until("Start an agent")

@@ -236,9 +236,9 @@ def test_leaving_the_screen_leaves_everything_else(fleet: Flight) -> None:
     first = fleet.shell()
     first.until("▌ 1 able")
     first.press("j", "?")
-    first.until("Keys", "Hand off to a new session", "F12 returns from a pane")
+    first.until("Keys", "Go to the agent's pane", "F12 returns from a pane")
     first.press("q")
-    first.until("▌ 2 api", gone=("Hand off to a new session",))
+    first.until("▌ 2 api", gone=("Go to the agent's pane",))
     pids = [fleet.row(name).pid for name in ("able", "api")]
 
     first.press("q")

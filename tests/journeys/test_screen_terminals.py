@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.journeys.conftest import Flight
+    from tests.journeys.conftest import Flight, unadorned
 
 pytestmark = pytest.mark.tmux
 
@@ -35,9 +35,9 @@ def test_every_size_and_every_change_of_size(fleet: Flight) -> None:
         terminal.resize(columns, rows)
 
         def fits(rows: int = rows) -> bool:
-            seen = terminal.seen().rstrip("\n")
-            lines = seen.split("\n")
-            whole = len(lines) == rows and "q quit" in lines[-2] and lines[-1] == " cockpit"
+            seen = unadorned(terminal.seen())
+            lines = seen.removesuffix("\n").split("\n")
+            whole = len(lines) == rows and "q quit" in lines[-2] and lines[-1].strip() == ""
             return whole and "▌ 1 able" in seen and ("Step 2 of 9" in seen) == (rows >= 15)
 
         fleet.wait_for(fits)
@@ -50,7 +50,7 @@ def test_another_size_is_drawn_whole(fleet: Flight) -> None:
     terminal.until("▌ 1 able", "q quit")
     before = len(terminal.written())
     terminal.resize(100, 20)
-    fleet.wait_for(lambda: b"context" in terminal.written()[before:])
+    fleet.wait_for(lambda: b"able" in terminal.written()[before:])
 
 
 def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:

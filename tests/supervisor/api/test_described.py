@@ -31,7 +31,7 @@ EXAMPLES = 6
 NOT_TRIED = {"down", *(view.name for view in VIEWS if view.endless)}
 """It would end the supervisor, or never end."""
 ALL_IS_VALID = {
-    "caller", "worktrees", "document", "continuation", "facts", "course", "openapi",
+    "caller", "worktrees", "dialog", "document", "continuation", "facts", "course", "openapi",
 }  # fmt: skip
 """Operations that take nothing, or any text."""
 HARMLESS: dict[str, dict[str, Any]] = {

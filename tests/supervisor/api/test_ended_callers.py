@@ -66,9 +66,13 @@ def _request(method: str, path: str, body: object = None) -> str:
     )
 
 
-def _body(verb: type[Verb]) -> dict[str, str]:
-    """The required fields of a verb, which are all texts."""
-    return {name: "api" for name, field in verb.model_fields.items() if field.is_required()}
+def _body(verb: type[Verb]) -> dict[str, Any]:
+    """The required fields of a verb, which are texts or lists of numbers."""
+    return {
+        name: [1] if field.annotation == list[int] else "api"
+        for name, field in verb.model_fields.items()
+        if field.is_required()
+    }
 
 
 def _asker(cockpit: Cockpit, when: str, requests: list[str], run: str) -> subprocess.Popen[str]:
