@@ -88,7 +88,7 @@ def test_tab_goes_to_who_needs_the_pilot(fleet: Flight) -> None:
     terminal.press("Tab")
     terminal.until("No agent needs you")
     fleet.hand_off()
-    terminal.until("◆ review")
+    terminal.until("review  document ready")
 
     terminal.press("Tab")
 
@@ -140,7 +140,7 @@ def test_an_editor_that_is_not_there(fleet: Flight) -> None:
 
     terminal.press("e")
 
-    terminal.until("Cannot start the editor no-such-editor", "Set EDITOR", "a approve")
+    terminal.until("Cannot start the editor no-such-editor", "EDITOR to your editor", "a approve")
 
 
 def test_put_off(fleet: Flight) -> None:

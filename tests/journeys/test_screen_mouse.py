@@ -82,7 +82,7 @@ def test_hand_off_read_and_refuse(terminal: Terminal, flight: Flight) -> None:
 
 
 def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
-    click(terminal, "context ")  # the title of a group names the columns
+    click(terminal, "idle 2 ")  # the title of a group sorts
     terminal.until("Sorted by")
     click(terminal, "? help")
     click(terminal, "Stop the agent; keep its worktree.")

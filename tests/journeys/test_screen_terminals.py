@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.journeys.conftest import unadorned
+
 if TYPE_CHECKING:
-    from tests.journeys.conftest import Flight, unadorned
+    from tests.journeys.conftest import Flight
 
 pytestmark = pytest.mark.tmux
 

@@ -138,11 +138,11 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "mark", "mark", "Mark agents; approve, send, stop and forget then act on all marked.",
-        ("space",), why_not=reasons.needs_agent,
+        ("space",), why_not=reasons.needs_agent, is_destructive=True,
     ),
     Action(
         "forget", "forget", "Remove an ended agent from the list; keep its history. Asks first.",
-        ("delete",), why_not=reasons.cannot_put_away,
+        ("delete",), why_not=reasons.cannot_put_away, is_destructive=True,
     ),
     Action(
         "rename", "rename", "Rename an ended agent; its history follows.",

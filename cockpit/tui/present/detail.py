@@ -56,7 +56,7 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
     numbers = [
         reading if row.tokens else [],
         [Span(row.trend, "trend")] if row.trend else [],
-        [Span(row.turns.replace("left", "turns left"))] if row.turns and not row.stale else [],
+        [Span(_turns_left(row.turns))] if row.turns and not row.stale else [],
         [Span(f"session {row.chain.replace('/', ' of ').removesuffix(' of …')}", "muted")]
         if row.chain
         else [],
@@ -64,6 +64,11 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
     return [part for part in numbers if part] + [
         [Span(safe_line(part, 120), "muted")] for part in said if part
     ]
+
+
+def _turns_left(turns: str) -> str:
+    """Return the turns of a row, such as `6 left`, as words for a title."""
+    return turns.replace("left", "turn left" if turns.startswith("1 ") else "turns left")
 
 
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
