@@ -7,6 +7,7 @@ some environments cannot be read: macOS hides those of its own programs, such as
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,10 @@ CONSOLES = 4
 DELETED_SUFFIX = " (deleted)"
 """The kernel's suffix for the name of a deleted file."""
 SYSCTL = "/usr/sbin/sysctl"
+MEMORY, ENVIRONMENT_END = 20, 48
+"""Places of `vsize` and `env_end` in /proc/PID/stat, counted after the program's name."""
+EXEC_TRIES, EXEC_PAUSE = 50, 0.001
+"""How often, and after how many seconds, to read a process again that replaces its program."""
 
 _Found = TypeVar("_Found")
 
@@ -78,8 +83,7 @@ def carries(pid: int, variable: bytes) -> bool | None:
     None for a process of this user whose environment macOS hides.
     """
     if USES_LINUX:
-        raw = _read(f"/proc/{pid}/environ")
-        return raw is not None and variable in raw.split(b"\0")
+        return variable in _environ(pid).split(b"\0")
     environment = _of_psutil(pid, lambda process: process.environ())
     if environment == {}:
         return None  # a hidden environment is empty; another user's is refused
@@ -90,7 +94,7 @@ def carries(pid: int, variable: bytes) -> bool | None:
 def mentions(pid: int, text: bytes) -> bool:
     """Return whether the process's initial environment contains this text."""
     if USES_LINUX:
-        return text in (_read(f"/proc/{pid}/environ") or b"")
+        return text in _environ(pid)
     held = _of_psutil(pid, lambda process: process.environ()) or {}
     return any(text in os.fsencode(f"{name}={value}") for name, value in held.items())
 
@@ -106,11 +110,33 @@ def variables(pid: int, names: Collection[str]) -> dict[str, str]:
     """Return these variables of the process's initial environment; empty if it cannot be read."""
     if USES_LINUX:
         wanted = {os.fsencode(name): name for name in names}
-        held = (_read(f"/proc/{pid}/environ") or b"").split(b"\0")
+        held = _environ(pid).split(b"\0")
         pairs = (one.partition(b"=") for one in held)
         return {wanted[name]: os.fsdecode(value) for name, _, value in pairs if name in wanted}
     environment = _of_psutil(pid, lambda process: process.environ()) or {}
     return {name: environment[name] for name in names if name in environment}
+
+
+def _environ(pid: int) -> bytes:
+    """Return a process's initial environment from /proc; empty if it cannot be read.
+
+    While a process replaces its program (execve), the kernel shows its environment as empty for
+    some microseconds. Such a process is read again, or it would be missed by who ends it.
+    """
+    for _ in range(EXEC_TRIES):
+        raw = _read(f"/proc/{pid}/environ")
+        if raw or raw is None or not _replaces_its_program(pid):
+            break
+        time.sleep(EXEC_PAUSE)
+    # A process that was between two programs at the first reading may have its environment now.
+    return raw or _read(f"/proc/{pid}/environ") or b""
+
+
+def _replaces_its_program(pid: int) -> bool:
+    """Return whether the process has memory, but its environment has no place in it yet."""
+    raw = _read(f"/proc/{pid}/stat") or b""
+    fields = raw[raw.rfind(b")") + 2 :].split()
+    return len(fields) > ENVIRONMENT_END and fields[MEMORY] != b"0" == fields[ENVIRONMENT_END]
 
 
 def terminal(pid: int) -> str:

@@ -73,12 +73,18 @@ class LocalProcesses:
         variable = os.fsencode(f"{MARKER_VARIABLE}={marker}")
         me = os.getpid()
         found, hidden = dict[int, ProcessId](), dict[int, ProcessId]()
-        for pid in process_table.pids():
-            # The identity is read first, so that a pid that is reused after this is not signalled.
-            identity = self.identify(pid) if pid != me else None
-            carries = process_table.carries(pid, variable) if identity is not None else False
-            if identity is not None and carries is not False:
-                (found if carries else hidden)[pid] = identity
+        seen = set[int]()
+        # Read again, or a process is missed whose parent started it after the list of processes was
+        # made, and ended before its own environment was read.
+        for _ in range(ROUNDS):
+            new = set(process_table.pids()) - seen - {me}
+            seen |= new
+            for pid in new:
+                # The identity is read first: a pid that is reused after this is not signalled.
+                identity = self.identify(pid)
+                carries = process_table.carries(pid, variable) if identity is not None else False
+                if identity is not None and carries is not False:
+                    (found if carries else hidden)[pid] = identity
         below = (pid for pid in hidden if not found.keys().isdisjoint(self.lineage(pid)))
         return [*found.values(), *(hidden[pid] for pid in below)]
 
