@@ -69,6 +69,14 @@ def test_every_command_that_is_named_exists(document: Path) -> None:
     assert unknown == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_no_list_is_indented_by_less_than_four_spaces(document: Path) -> None:
+    """A forge shows such a line as a list in a list, the documentation site as part of its text."""
+    text = CODE.sub("", document.read_text())
+
+    assert re.findall(r"^ {1,3}[-*] .*", text, re.MULTILINE) == []
+
+
 def test_every_picture_in_the_readme_says_what_it_is() -> None:
     assert PICTURE.findall(README.read_text())
     assert "" not in PICTURE.findall(README.read_text())
