@@ -167,14 +167,6 @@ CASES = (
 )  # fmt: skip
 
 
-def cases() -> list[Any]:
-    return [
-        pytest.param(case, size, id=f"{case.name}-{size[0]}x{size[1]}")
-        for case in CASES
-        for size in case.sizes
-    ]
-
-
 async def read(flight: Any, case: Case, size: tuple[int, int]) -> None:
     """Find the words, no cell too much or too few, and no control character."""
     more = {SMALL: case.small, LARGE: case.large}.get(size, ())
@@ -185,9 +177,11 @@ async def read(flight: Any, case: Case, size: tuple[int, int]) -> None:
     assert not CONTROL.search(drawn(flight.app))
 
 
-@pytest.mark.parametrize(("case", "size"), cases())
-async def test_what_must_be_read_is_there(fly: Fly, case: Case, size: tuple[int, int]) -> None:
-    async with fly(case.make(), size=size, selected=case.selected, files=files) as flight:
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+async def test_what_must_be_read_is_there(fly: Fly, case: Case) -> None:
+    """At the first size as it opens, and at the others as the terminal is resized to them."""
+    first, *others = case.sizes
+    async with fly(case.make(), size=first, selected=case.selected, files=files) as flight:
         await settled(flight.pilot)  # type: ignore[arg-type]
         if case.screen is not None:
             await opening(case.screen)(flight.pilot)  # type: ignore[arg-type]
@@ -196,7 +190,10 @@ async def test_what_must_be_read_is_there(fly: Fly, case: Case, size: tuple[int,
             await at_rest(flight.pilot)  # type: ignore[arg-type]
             flight.client.disconnect()
             await flight.until(lambda: not flight.app.model.connection.live, "an outage")
-        await read(flight, case, size)
+        await read(flight, case, first)
+        for size in others:
+            await flight.pilot.resize_terminal(*size)  # type: ignore[union-attr]
+            await read(flight, case, size)
 
 
 @pytest.mark.parametrize(
