@@ -6,7 +6,7 @@ boot that the record names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cockpit.core.events import Event, from_data
@@ -86,6 +86,10 @@ class SessionRecord:
     """The CLI of the session. Empty in records of earlier versions: the agent's configured CLI."""
     model: str = ""
     """The model that a handoff chose for the session; empty for the default."""
+    chosen_modes: dict[str, str] = field(default_factory=dict)
+    """The narrower permission modes that the user chose in earlier sessions of CLIs other than the
+    configured one, by the CLI's name, newest last. `permission_mode` is a mode of the configured
+    CLI."""
 
 
 @dataclass(frozen=True, slots=True)

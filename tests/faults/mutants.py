@@ -302,8 +302,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "successor-bypasses",
         "the successor asks for no permission any more",
         ACTS,
-        "            permission_mode=self._frozen_mode(agent, old),",
-        '            permission_mode="bypassPermissions",',
+        "        return self._frozen_modes(agent, old).save_in(new)",
+        '        return JobModes("bypassPermissions").save_in(new)',
         PLAIN,
     ),
     one(

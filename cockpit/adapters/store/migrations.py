@@ -208,6 +208,11 @@ def m016_dialog_bodies(database: sqlite3.Connection) -> None:
     database.execute("alter table dialogs add column body text not null default ''")
 
 
+def m017_chosen_modes(database: sqlite3.Connection) -> None:
+    """Add the column with the permission modes that the user chose in other CLIs, by CLI."""
+    database.execute("alter table sessions add column chosen_modes text not null default '{}'")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -225,4 +230,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m014_cli_ids,
     m015_session_runtimes,
     m016_dialog_bodies,
+    m017_chosen_modes,
 )

@@ -35,7 +35,7 @@ KEPT_EVENTS = 20_000
 
 Record = TypeVar("Record", AgentRecord, JobRecord, SessionRecord, HandoffRecord)
 
-_AS_JSON = {"settings", "record", "details", "data"}
+_AS_JSON = {"settings", "record", "details", "data", "chosen_modes"}
 
 
 class Store:

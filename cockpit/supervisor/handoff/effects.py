@@ -53,6 +53,7 @@ from cockpit.supervisor.handoff.integrity import ensure_approved
 from cockpit.supervisor.handoff.snapshot import draft_path
 from cockpit.supervisor.handoff.target import Targets
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.permission_modes import JobModes
 from cockpit.supervisor.sessions.reattach import reattach
 
 BACK_OFF = (1.0, 4.0)
@@ -288,7 +289,7 @@ class Effects:
         plan = agent.handoff.plan
         runtime = plan.runtime or self._sessions.runtime_of(agent, old).name
         same = runtime == old.runtime
-        return SessionRecord(
+        new = SessionRecord(
             id=successor.session,
             runtime=runtime,
             model=plan.model or (old.model if same else ""),
@@ -299,17 +300,17 @@ class Effects:
             run=successor.run,
             created=self._now(),
             document=agent.handoff.document.path,
-            permission_mode=self._frozen_mode(agent, old),
         )
+        return self._frozen_modes(agent, old).save_in(new)
 
-    def _frozen_mode(self, agent: Agent, old: SessionRecord) -> str:
-        """Return the mode that the user last chose in the old session, unless it allows too much.
+    def _frozen_modes(self, agent: Agent, old: SessionRecord) -> JobModes:
+        """Return the modes with what the user last chose in the old session, unless it allows more.
 
-        See `Targets.mode`.
+        See `Targets.modes`.
         """
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
-        return self._targets.mode(agent, old, observed)
+        return self._targets.modes(agent, old, observed)
 
     def _continuation(self, agent: Agent) -> str:
         assert agent.handoff is not None
@@ -332,8 +333,8 @@ class Effects:
             return StartFailed(f"cannot end processes of the new session: {ending.survivors}")
         await self._document_builder.leave_notice(agent, agent.handoff.state.document)
         _, run = self._sessions.mint(agent)
-        mode = self._frozen_mode(agent, old)
-        again = replace(old, run=run, state="live", ended=None, permission_mode=mode)
+        modes = self._frozen_modes(agent, old)
+        again = modes.save_in(replace(old, run=run, state="live", ended=None))
         try:
             await self._sessions.open(agent, again, None, resume=True)
         except FOR_NOW:

@@ -13,7 +13,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.permission_modes import is_same, mode_in, narrowed
+from cockpit.supervisor.sessions.permission_modes import JobModes, is_same, mode_in, narrowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +88,21 @@ class Targets:
             return None
         found = self._dependencies.runtimes(target.runtime)
         runtimes = self._dependencies.runtimes
-        mode = self.mode(agent, agent.session, agent.session_state.permission_mode)
-        if is_same(runtimes, agent, mode, found):
+        modes = self.modes(agent, agent.session, agent.session_state.permission_mode)
+        if is_same(runtimes, agent, modes, found):
             return None
+        mode = mode_in(runtimes, agent, modes, found) or DEFAULT
         return (
-            f"{found.tools.cli} has no permission mode like {mode or DEFAULT!a}; "
-            f"the new session would start in {mode_in(runtimes, agent, mode, found) or DEFAULT!a}"
+            f"{found.tools.cli} has no permission mode like {modes.newest or DEFAULT!a}; "
+            f"the new session would start in {mode!a}"
         )
 
-    def mode(self, agent: Agent, old: SessionRecord, observed: str | None) -> str:
-        """Return the permission mode for the session that follows `old`.
+    def modes(self, agent: Agent, old: SessionRecord, observed: str | None) -> JobModes:
+        """Return the permission modes for the session that follows `old`.
 
-        The mode is named as in the configured CLI. It allows no more than `observed`, the mode that
-        the user last chose in the old session.
+        They allow no more than `observed`, the mode that the user last chose in the old session.
         """
         runtimes = self._dependencies.runtimes
         is_usual = runtime_of(runtimes, agent, old).name == agent.settings.runtime
         intended = old.permission_mode or (agent.settings.permission_mode if is_usual else "")
-        return narrowed(runtimes, agent, intended, old, observed)
+        return narrowed(runtimes, agent, JobModes.of(old, intended), old, observed)

@@ -34,7 +34,7 @@ from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.end_keys import press_end_keys
 from cockpit.supervisor.sessions.interruptions import forget_interruption
-from cockpit.supervisor.sessions.permission_modes import mode_in
+from cockpit.supervisor.sessions.permission_modes import JobModes, mode_in
 
 Ended = Callable[[Agent, ProcessId | None], None]
 Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
@@ -216,7 +216,9 @@ class Sessions:
             prompt=prompt or None,
             resume=resume,
             model=session.model or (settings.model if is_usual else ""),
-            permission_mode=mode_in(self._dependencies.runtimes, agent, mode, runtime),
+            permission_mode=mode_in(
+                self._dependencies.runtimes, agent, JobModes.of(session, mode), runtime
+            ),
             arguments=settings.arguments if is_usual else (),
             command=settings.command if is_usual else (),
             environment=self.environment(agent),
@@ -248,7 +250,8 @@ class Sessions:
             return
         session_state = agent.session_state
         is_usual = self.runtime_of(agent, agent.session).name == agent.settings.runtime
-        began_with = (session_state.began_with or "") if is_usual else ""
+        is_own = is_usual and not agent.session.chosen_modes
+        began_with = (session_state.began_with or "") if is_own else ""
         saved = replace(
             agent.session,
             tokens=session_state.gauge.tokens or agent.session.tokens,

@@ -1,12 +1,16 @@
 """Permission modes of a job whose sessions run in several CLIs.
 
-A session's record names the mode as the agent's configured CLI does, even while the job runs in
-another CLI.
+A session's record names the job's mode as the agent's configured CLI does, and each narrower mode
+that the user chose in another CLI as that CLI does. So a choice is translated once, for the CLI of
+the next session, and a CLI in which the user chose gets exactly that mode again.
 """
 
 from __future__ import annotations
 
-from cockpit.core.permission import ASKS_FIRST, DEFAULT, successors_mode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from cockpit.core.permission import ASKS_FIRST, DEFAULT, Rights, successors_mode
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
@@ -14,37 +18,86 @@ from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Runtimes
 
 
-def mode_in(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> str:
-    """Return a recorded mode, named as the CLI `runtime` does.
+@dataclass(frozen=True, slots=True)
+class JobModes:
+    """The modes that limit a job's next session: it may do only what all of them allow."""
+
+    usual: str
+    """The mode in the configured CLI."""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """The narrower modes that the user chose in other CLIs, by the CLI's name, newest last."""
+
+    @classmethod
+    def of(cls, session: SessionRecord, usual: str | None = None) -> JobModes:
+        """Return the modes of a session's record, with another mode in the configured CLI."""
+        return cls(session.permission_mode if usual is None else usual, session.chosen_modes)
+
+    def save_in(self, session: SessionRecord) -> SessionRecord:
+        """Return the session's record with these modes."""
+        return replace(session, permission_mode=self.usual, chosen_modes=dict(self.chosen))
+
+    @property
+    def newest(self) -> str:
+        """The mode that the user chose last, under its CLI's name."""
+        return [self.usual, *self.chosen.values()][-1]
+
+
+def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> str:
+    """Return the mode in which the CLI `runtime` runs the job's next session.
 
     Empty only for the configured CLI, because the default of another CLI could allow more.
     """
-    if runtime.name == agent.settings.runtime:
-        return mode
-    rights = runtimes(agent.settings.runtime).modes.get(mode, ASKS_FIRST)
-    return runtime.nearest_mode(mode or DEFAULT, rights)
+    mode = modes.usual
+    if runtime.name != agent.settings.runtime:
+        rights = runtimes(agent.settings.runtime).modes.get(mode, ASKS_FIRST)
+        mode = runtime.nearest_mode(mode or DEFAULT, rights)
+    if modes.chosen and not runtime.modes:  # the rights of its modes are unknown
+        return runtime.nearest_mode(modes.newest, ASKS_FIRST) or mode
+    for cli, chosen in modes.chosen.items():
+        limit = runtime.nearest_mode(chosen, runtimes(cli).modes.get(chosen, ASKS_FIRST))
+        mode = successors_mode(mode, limit, runtime.modes)
+    return mode
 
 
-def is_same(runtimes: Runtimes, agent: Agent, mode: str, runtime: Runtime) -> bool:
-    """Return whether the CLI `runtime` has a mode that allows exactly what a recorded mode does."""
-    if runtime.name == agent.settings.runtime:
+def is_same(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> bool:
+    """Return whether the CLI `runtime` runs the next session in a mode that needs no question.
+
+    That is a mode that was chosen for this CLI, or one that allows exactly what all modes do.
+    """
+    is_usual = runtime.name == agent.settings.runtime
+    mode = mode_in(runtimes, agent, modes, runtime)
+    if mode == (modes.usual if is_usual else modes.chosen.get(runtime.name)):
         return True
-    modes = runtimes(agent.settings.runtime).modes
-    rights = modes.get(mode) if mode else ASKS_FIRST
-    return rights == runtime.modes.get(mode_in(runtimes, agent, mode, runtime))
+    usual = runtimes(agent.settings.runtime).modes
+    limits = [usual.get(modes.usual) if modes.usual else ASKS_FIRST]
+    limits += [runtimes(cli).modes.get(chosen) for cli, chosen in modes.chosen.items()]
+    known = [rights for rights in limits if rights is not None]
+    if len(known) < len(limits):
+        return False
+    unasked = frozenset.intersection(*(rights.unasked for rights in known))
+    both = Rights(unasked, min(rights.asks for rights in known))
+    return runtime.modes.get(mode) == both
 
 
 def narrowed(
-    runtimes: Runtimes, agent: Agent, mode: str, old: SessionRecord, observed: str | None
-) -> str:
-    """Return a recorded mode, or a narrower one that the user last chose in the session `old`."""
-    usual = runtimes(agent.settings.runtime)
+    runtimes: Runtimes, agent: Agent, modes: JobModes, old: SessionRecord, observed: str | None
+) -> JobModes:
+    """Return the modes, with a narrower one if the user last chose one in the session `old`."""
     runtime = runtime_of(runtimes, agent, old)
-    if runtime.name == usual.name:
-        return successors_mode(mode, observed, usual.modes)
-    started = mode_in(runtimes, agent, mode, runtime)
+    started = mode_in(runtimes, agent, modes, runtime)
     chosen = successors_mode(started, observed, runtime.modes)
     if chosen == started:
-        return mode
-    here = usual.nearest_mode(chosen, runtime.modes[chosen])
-    return successors_mode(mode, here, usual.modes)
+        return modes
+    if runtime.name == agent.settings.runtime:
+        return replace(modes, usual=chosen)
+    others = {cli: mode for cli, mode in modes.chosen.items() if cli != runtime.name}
+    return replace(modes, chosen={**others, runtime.name: chosen})
+
+
+def merged(runtimes: Runtimes, modes: JobModes, chosen: Mapping[str, str]) -> JobModes:
+    """Return the modes, limited by what the user chose in another session of the job as well."""
+    both = dict(modes.chosen)
+    for cli, mode in chosen.items():
+        limited = successors_mode(both.pop(cli, mode), mode, runtimes(cli).modes)
+        both[cli] = limited
+    return replace(modes, chosen=both)

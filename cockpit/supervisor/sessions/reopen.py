@@ -18,7 +18,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.location import record_worktree_ready
-from cockpit.supervisor.sessions.permission_modes import narrowed
+from cockpit.supervisor.sessions.permission_modes import JobModes, merged, narrowed
 
 LAST = "last"
 """Placeholder for the id of the agent's last session."""
@@ -78,13 +78,14 @@ class Reopening:
         """
         _, run = self._sessions.mint(agent)
         runtimes = self._dependencies.runtimes
-        mode = before.permission_mode or agent.settings.permission_mode
+        modes = JobModes.of(before, before.permission_mode or agent.settings.permission_mode)
         for handoff in self._dependencies.store.handoffs(before.job):
             if handoff.old_session == before.id:
-                mode = narrowed(runtimes, agent, mode, before, handoff.details.permission_mode)
-        observed = agent.session_state.permission_mode
-        mode = narrowed(runtimes, agent, mode, agent.session or before, observed)
-        return replace(before, run=run, state="live", permission_mode=mode, ended=None)
+                modes = narrowed(runtimes, agent, modes, before, handoff.details.permission_mode)
+        now = agent.session or before
+        modes = merged(runtimes, modes, now.chosen_modes)
+        modes = narrowed(runtimes, agent, modes, now, agent.session_state.permission_mode)
+        return modes.save_in(replace(before, run=run, state="live", ended=None))
 
     def count_handoffs(self, job: JobId) -> int:
         """Return the number of confirmed handoffs of this job."""

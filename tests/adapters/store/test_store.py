@@ -48,12 +48,14 @@ def test_what_was_written_is_there_for_the_next_one(opened: Callable[[], Store])
     store = opened()
     store.save_agent(SEAT)
     store.add_job(JOB)
-    store.save_session(SESSION)
+    chosen = replace(SESSION, chosen_modes={"gemini": "plan", "codex": "acceptEdits"})
+    store.save_session(chosen)
     store.close()
     again = opened()
+    assert list(again.chain(JOB.id)[0].chosen_modes) == ["gemini", "codex"]
     assert again.agents() == [SEAT]
     assert again.job(JOB.id) == JOB
-    assert again.chain(JOB.id) == [SESSION]
+    assert again.chain(JOB.id) == [chosen]
     assert again.put_aside is None
 
 

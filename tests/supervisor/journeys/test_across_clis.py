@@ -174,6 +174,54 @@ async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
         await cockpit.ask(Stop(name="api"))
 
 
+async def test_a_mode_chosen_in_a_cli_is_the_one_that_it_gets_again(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    """Codex has no mode like Claude Code's `default`: it may do no more, and Claude no less."""
+    standin = {"STANDIN_STEPS": "9", "STANDIN_PAUSE": "2", "STANDIN_STEP_TOKENS": "100"}
+    env = {"CODEX_HOME": str(pilot.folder), "LAB_KEY": "made up", "STANDIN_PACE": "0.05", **standin}
+    job = (
+        "[[agents]]\nname = 'api'\nruntime = 'codex'\nmode = 'prompt'\n"
+        "permission_mode = 'acceptEdits'\n"
+        f"directory = {json.dumps(str(cockpit.repository))}\nprompt = 'Count the steps.'\n"
+        f"env = {table(env)}\n[agents.handoff]\nwriters = ['facts']\n"
+    )
+
+    async def hand_over(to: str, number: int) -> AgentStatus:
+        await cockpit.ask(Handoff(name="api", to=to))
+        await cockpit.until(lambda row: row.needs, within=SLOW)
+        await cockpit.ask(Approve(name="api", straight=True))
+        return await cockpit.until(swapped(number), within=SLOW)
+
+    def modes(row: AgentStatus) -> list[str]:
+        lines = [line for line in cockpit.said(row) if line["type"] == "permission-mode"]
+        return [line["permissionMode"] for line in lines]
+
+    async with cockpit.flying(job) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.context.tokens, within=SLOW)
+        second = await hand_over("claude", 1)
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        for presses in (2, 3):
+            cockpit.tmux("send-keys", "-t", str(second.pane), "BTab")
+            await cockpit.until(lambda row, told=presses: len(modes(row)) >= told)  # type: ignore[misc]
+        assert modes(second) == ["acceptEdits", "plan", "default"]
+        seen = supervisor.fleet.agent("api").session_state
+        await cockpit.until(lambda _: seen.permission_mode == "default")
+
+        third = await hand_over("codex", 2)
+        assert third.runtime == "codex"
+        told = Path(f"/proc/{third.pid}/cmdline").read_bytes().split(b"\0")
+        assert told[told.index(b"--sandbox") + 1] == b"read-only"
+        await cockpit.until(lambda row: row.context.tokens, within=SLOW)
+
+        fourth = await hand_over("claude", 3)
+        assert fourth.runtime == "claude"
+        await cockpit.until(lambda row: row.transcript and modes(row))
+        assert modes(await cockpit.row())[0] == "default"
+        await cockpit.ask(Stop(name="api"))
+
+
 async def test_a_cli_chosen_in_the_question_is_asked_about_too(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:
