@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cockpit.core.command_lines import work
+from cockpit.core.command_lines import LONGEST, work
 from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
@@ -51,6 +51,27 @@ def described(tool: ToolUse, cwd: str | None = None) -> str:
     if isinstance(description, str) and description.strip():
         return f"{one_line(description)}: {line}" if line else one_line(description)
     return f"Bash {line}".rstrip()
+
+
+class CallLine:
+    """One call of a tool, described when somebody asks: most calls of a session are never shown.
+
+    Keeps no more of the call than the description needs.
+    """
+
+    __slots__ = ("_call", "_cwd")
+
+    def __init__(self, tool: ToolUse, cwd: str | None) -> None:
+        command, note = tool.input.get("command"), tool.input.get("description")
+        short = isinstance(command, str) and len(command) <= LONGEST and tool.name == "Bash"
+        lazy = short and (note is None or (isinstance(note, str) and len(note) <= LONGEST))
+        self._call: ToolUse | str = tool if lazy else described(tool, cwd)
+        self._cwd = cwd
+
+    def __str__(self) -> str:
+        if not isinstance(self._call, str):
+            self._call = described(self._call, self._cwd)
+        return self._call
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from cockpit.core.command_lines import Part, bare_command, parts
@@ -106,16 +107,20 @@ class Found:
     """If the command line failed, this check did."""
 
 
-def checks_in(command: str) -> list[Found]:
-    """Return each kind of check that a command line runs, once, in order."""
+@lru_cache(maxsize=64)
+def checks_in(command: str) -> tuple[Found, ...]:
+    """Return each kind of check that a command line runs, once, in order.
+
+    Several readers ask for the same call, and a session repeats its checks.
+    """
     if not _MAY_BE.search(command):
-        return []
+        return ()
     found = parts(command)
     kinds: dict[CheckKind, list[int]] = {}
     for at, part in enumerate(found):
         for kind in _kinds_of(part):
             kinds.setdefault(kind, []).append(at)
-    return [Found(kind, *_exactness(found, places)) for kind, places in kinds.items()]
+    return tuple(Found(kind, *_exactness(found, places)) for kind, places in kinds.items())
 
 
 def result_line(kind: CheckKind, output: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection
 
-from cockpit.core.activity import described
+from cockpit.core.activity import CallLine
 from cockpit.core.collectors.background import BackgroundCollector, SubagentCollector
 from cockpit.core.collectors.checks import CheckCollector
 from cockpit.core.collectors.commits import CommitCollector
@@ -31,6 +31,7 @@ from cockpit.core.session import (
     Identified,
     InstructionsGiven,
     Interrupted,
+    LastSaid,
     PlanRecorded,
     PromptFileTaken,
     PromptQueued,
@@ -91,7 +92,7 @@ class Collector:
         self._links = LinkCollector()
         self._subagents = SubagentCollector()
         self._background = BackgroundCollector()
-        self._recent: deque[str] = deque(maxlen=5)
+        self._recent: deque[CallLine] = deque(maxlen=5)
         self._title: str | None = None
         self._reply: str | None = None
         self._away_summary: str | None = None
@@ -125,6 +126,8 @@ class Collector:
 
     def _feed_rare(self, event: SessionEvent | Skipped) -> None:
         match event:
+            case LastSaid(text=text):
+                self._reply = cut_at_word(text, REPLY_KEPT)
             case PromptFileTaken():
                 self._prompts.file_taken(event)
             case DocumentShown():
@@ -167,7 +170,7 @@ class Collector:
             quiet_commits=self._commits.quiet,
             subagents=self._subagents.subagents,
             background=self._background.tasks,
-            recent_activity=tuple(self._recent),
+            recent_activity=tuple(map(str, self._recent)),
             last_reply=self._reply,
             compactions=self._compactions,
             away_summary=self._away_summary,
@@ -215,9 +218,9 @@ class Collector:
         self._links.called(tool)
         if not main:
             return
-        line = described(tool, self._cwd)
+        line = CallLine(tool, self._cwd)
         self._recent.append(line)
-        self._questions.called(tool.id, line)
+        self._questions.called(tool, line)
         self._failures.called(tool, line)
         self._plans.called(tool, self._prompts.turn)
         self._tasks.called(tool)

@@ -43,6 +43,7 @@ class Meter:
         "_input",
         "_just_compacted",
         "_last_bare",
+        "_last_billed",
         "_last_id",
         "_model",
         "_output",
@@ -83,6 +84,7 @@ class Meter:
         self._last_bare: AssistantReplied | None = None
         """The reply that was counted last, if it has no text and no tools. Counting the same object
         again would change nothing."""
+        self._last_billed: Usage | None = None
         self._last_id: str | None = None
         self._counted_id: str | None = None
         self._base: int | None = None
@@ -95,8 +97,19 @@ class Meter:
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Process the next event of the transcript; events without tokens change nothing."""
         if isinstance(event, AssistantReplied):
-            if event is not self._last_bare:
-                self._last_bare = None if event.tools or event.text else event
+            if event is self._last_bare:
+                return
+            self._last_bare = None if event.tools or event.text else event
+            if (
+                event.billed is self._last_billed
+                and event.context is event.billed
+                and event.message_id == self._counted_id
+                and event.model == self._model
+                and event.at is None
+                and not event.sidechain
+            ):
+                self.tool_calls += len(event.tools)  # another block of the same message
+            else:
                 self._count(event)
         elif isinstance(event, Compacted):
             self._compact(event)
@@ -191,6 +204,7 @@ class Meter:
             self._add(before, -1)
         self._add(now, 1)
         self._billed[message_id] = now
+        self._last_billed = now
 
     def _add(self, usage: Usage, sign: int) -> None:
         self._input += sign * usage.input

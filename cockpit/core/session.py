@@ -55,6 +55,13 @@ class AssistantReplied:
 
 
 @dataclass(frozen=True, slots=True)
+class LastSaid:
+    """The text of the main agent's last reply, from a reader that leaves texts out of replies."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class UserSaid:
     """A prompt of the user or of the program that started the session; never a tool's result."""
 
@@ -249,6 +256,7 @@ class Identified:
 
 SessionEvent = (
     AssistantReplied
+    | LastSaid
     | UserSaid
     | PromptQueued
     | Titled

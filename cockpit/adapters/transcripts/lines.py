@@ -9,10 +9,20 @@ values are limited; a line above a limit becomes `Skipped`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from cockpit.core.session import SessionEvent, Skipped
 
 Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
+
+
+@runtime_checkable
+class KeepsRest(Protocol):
+    """A `Parse` that keeps something back until the last line was read."""
+
+    def rest(self) -> Sequence[SessionEvent]:
+        """Return the events that were kept back."""
+
 
 LONGEST_LINE = 8 * 1024 * 1024
 """Maximum bytes of a parsed line.

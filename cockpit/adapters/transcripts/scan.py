@@ -13,6 +13,7 @@ from cockpit.adapters.files.foreign_files import opened
 from cockpit.adapters.transcripts.lines import (
     LONGEST_LINE,
     LOOK_BACK,
+    KeepsRest,
     Parse,
     may_hold_reading,
     parse_bounded,
@@ -47,6 +48,8 @@ def read_all(
                 continue
             for event in found:
                 feed(event)
+    for event in parse.rest() if isinstance(parse, KeepsRest) else ():
+        feed(event)
 
 
 def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skipped]:

@@ -35,7 +35,7 @@ class CheckCollector:
 
     def __init__(self) -> None:
         self._last: dict[CheckKind, _Run] = {}
-        self._running: dict[str, tuple[str, list[Found], int]] = {}
+        self._running: dict[str, tuple[str, tuple[Found, ...], int]] = {}
         self._edits = 0
 
     @property
@@ -49,7 +49,7 @@ class CheckCollector:
             self._edits += 1
         elif tool.name == "Bash":
             command = tool.input.get("command")
-            found = checks_in(command) if isinstance(command, str) else []
+            found = checks_in(command) if isinstance(command, str) else ()
             if found:
                 remember(self._running, tool.id, (str(command), found, self._edits), 100)
 

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from dataclasses import replace
 
+from cockpit.core.activity import CallLine
 from cockpit.core.collectors.bounded import remember
 from cockpit.core.command_lines import LONGEST, program_of
 from cockpit.core.facts import Failure
@@ -36,7 +37,7 @@ class FailureCollector:
 
     def __init__(self) -> None:
         self._failures: deque[tuple[str, Failure]] = deque(maxlen=FAILURES_KEPT)
-        self._pending: dict[str, tuple[str, str, str]] = {}
+        self._pending: dict[str, tuple[str, str, CallLine]] = {}
         """Tool, main argument and line of each call without a result."""
         self._message = ""
 
@@ -52,11 +53,11 @@ class FailureCollector:
         self._message = message
         if any(not failure.worked for _, failure in self._failures):
             for name, argument, call in self._pending.values():
-                self._succeeded(_key(name, argument), call)
+                self._succeeded(_key(name, argument), str(call))
         self._pending.clear()
 
-    def called(self, tool: ToolUse, line: str) -> None:
-        """Note a call of the main conversation, told in one line."""
+    def called(self, tool: ToolUse, line: CallLine) -> None:
+        """Note a call of the main conversation."""
         argument = _argument(tool)
         if argument:
             remember(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)
@@ -69,7 +70,7 @@ class FailureCollector:
         error = first_error(f"{event.text}\n{event.tail}")
         if event.refused or event.interrupted or not error:
             return
-        name, argument, call = known
+        name, argument, call = known[0], known[1], str(known[2])
         for kept in [one for one in self._failures if one[1].call == call and not one[1].worked]:
             self._failures.remove(kept)
         key = _key(name, argument)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 
+from cockpit.core.activity import CallLine
 from cockpit.core.collectors.bounded import remember
 from cockpit.core.facts import Answer, ToolRefusal
 from cockpit.core.safetext import cut_at_word
-from cockpit.core.session import ToolFinished
+from cockpit.core.session import ToolFinished, ToolUse
 
 KEPT = 20
 """Maximum answers, and maximum refusals, of one session; the newest are kept."""
+ASKING_TOOL = "AskUserQuestion"
 TEXT_KEPT = 2_000
 """Maximum characters of a question, an answer or a reason."""
 
@@ -18,10 +20,11 @@ TEXT_KEPT = 2_000
 class QuestionCollector:
     """Keeps the newest answers and refusals."""
 
-    __slots__ = ("_answers", "_calls", "_refusals")
+    __slots__ = ("_answers", "_asked", "_calls", "_refusals")
 
     def __init__(self) -> None:
-        self._calls: dict[str, str] = {}
+        self._calls: dict[str, CallLine] = {}
+        self._asked: dict[str, None] = {}
         self._answers: deque[Answer] = deque(maxlen=KEPT)
         self._refusals: deque[ToolRefusal] = deque(maxlen=KEPT)
 
@@ -33,15 +36,19 @@ class QuestionCollector:
     def refusals(self) -> tuple[ToolRefusal, ...]:
         return tuple(self._refusals)
 
-    def called(self, ident: str, line: str) -> None:
-        """Note a call of the main conversation, told in one line."""
-        remember(self._calls, ident, line, 50)
+    def called(self, tool: ToolUse, line: CallLine) -> None:
+        """Note a call of the main conversation."""
+        remember(self._calls, tool.id, line, 50)
+        if tool.name == ASKING_TOOL:
+            remember(self._asked, tool.id, None, 50)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         call = self._calls.pop(event.tool_use_id, "")
-        for question, answer in event.answers:
+        asked = event.tool_use_id in self._asked
+        self._asked.pop(event.tool_use_id, None)
+        for question, answer in event.answers if asked else ():  # any output can look like one
             kept = cut_at_word(question, TEXT_KEPT), cut_at_word(answer, TEXT_KEPT)
             self._answers.append(Answer(turn, *kept))
         if event.refused:
             reason = cut_at_word(event.refusal, TEXT_KEPT)
-            self._refusals.append(ToolRefusal(turn, call, reason))
+            self._refusals.append(ToolRefusal(turn, str(call), reason))

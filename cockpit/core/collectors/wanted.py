@@ -10,7 +10,7 @@ from cockpit.core.collectors.commits import makes_commit
 from cockpit.core.collectors.links import is_about_links
 from cockpit.core.session import ToolUse
 
-_ALWAYS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+_ALWAYS = frozenset({"Agent", "AskUserQuestion", "ExitPlanMode", "Task"})
 
 
 def result_matters(tool: ToolUse) -> bool:
@@ -22,3 +22,13 @@ def result_matters(tool: ToolUse) -> bool:
         return isinstance(path, str) and path.endswith(".md")
     command = tool.input.get("command") if tool.name == "Bash" else None
     return isinstance(command, str) and bool(checks_in(command))
+
+
+def only_checks(tool: ToolUse) -> tuple[str, ...]:
+    """Return the kinds of checks that a call runs, if its result matters for nothing else.
+
+    Of several such results that succeeded, only the last matters.
+    """
+    if tool.name != "Bash" or is_about_links(tool) or makes_commit(tool):
+        return ()
+    return tuple(found.kind for found in checks_in(str(tool.input.get("command", ""))))

@@ -10,6 +10,7 @@ import pytest
 from cockpit.adapters.agents.claude.models import window
 from cockpit.adapters.agents.claude.record import parse
 from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
+from cockpit.adapters.transcripts.lines import KeepsRest
 from cockpit.core.collect import Collector
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.meter import Meter
@@ -67,6 +68,8 @@ def facts_of(*lines: bytes) -> Facts:
             assert not isinstance(events, Skipped), one
             for event in events:
                 collector.feed(event)
+        for event in read.rest() if isinstance(read, KeepsRest) else ():
+            collector.feed(event)
     assert whole.facts() == quick.facts()
     return whole.facts()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cockpit.adapters.agents.claude.record import parse
 from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
+from cockpit.adapters.transcripts.lines import KeepsRest
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
 from cockpit.core.session import SessionEvent, Skipped
@@ -37,6 +38,8 @@ def gathered(lines: list[bytes], with_parse: Parse) -> object:
         found = with_parse(line)
         for event in [found] if isinstance(found, Skipped) else found:
             collector.feed(event)
+    for event in with_parse.rest() if isinstance(with_parse, KeepsRest) else ():
+        collector.feed(event)
     return collector.facts()
 
 

@@ -9,24 +9,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 
+from cockpit.adapters.agents.claude.plain_lines import (
+    CHAINED,
+    end_of_success,
+    is_text_only,
+    is_thinking_only,
+    only_call,
+    result_of,
+    success,
+)
 from cockpit.adapters.agents.claude.record import content_of, parse
 from cockpit.core.collectors.bounded import remember
-from cockpit.core.collectors.wanted import result_matters
+from cockpit.core.collectors.wanted import only_checks, result_matters
 from cockpit.core.foreign_json import loads
-from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolUse, Usage
-
-_CHAINED = (
-    rb'\{"parentUuid":(?:null|"[^"]*"),(?:"logicalParentUuid":(?:null|"[^"]*"),)?'
-    rb'"isSidechain":(true|false),(?:"(?:agentId|promptId)":"[^"]*",)*'
+from cockpit.core.session import (
+    AssistantReplied,
+    LastSaid,
+    SessionEvent,
+    Skipped,
+    ToolUse,
+    Usage,
 )
+
 _RESULT = re.compile(
-    _CHAINED + rb'"type":"user","message":\{"role":"user","content":\[\{'
+    CHAINED + rb'"type":"user","message":\{"role":"user","content":\[\{'
     rb'(?:"tool_use_id":"|"type":"tool_result")'
 )
 _REPLY = re.compile(
-    _CHAINED + rb'"message":\{"id":"([^"\\]+)","type":"message","role":"assistant",'
+    CHAINED + rb'"message":\{"id":"([^"\\]+)","type":"message","role":"assistant",'
     rb'"model":"([^"\\<]+)","content":\['
 )
 _USAGE = re.compile(
@@ -38,6 +51,8 @@ _LARGE_MODEL = b'[1m]"'
 _LARGE_SIGNATURE = b"(1M context)"
 _LISTED = re.compile(rb'"#[0-9]{1,6} \[[a-z_]{1,20}\] |"No tasks found"')
 _CALL_ID = re.compile(rb'"tool_use_id":"([^"\\]{1,200})"')
+_KEPT_BACK = 40
+"""Maximum results that are kept back at a time, so that collectors do not forget their calls."""
 _COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
 
 
@@ -55,45 +70,111 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
 class FactsParser:
     """Parses the lines of one transcript for facts, in order.
 
-    Like `parse`, but without the results that no fact is read from, and without the times of
-    replies. Remembers the calls whose results matter.
+    Like `parse`, but without the results that no fact is read from, without the times of replies,
+    and without texts and successful checks that a later one follows. Call `rest` at the end for the
+    last ones. Remembers the calls whose results matter.
     """
 
-    __slots__ = ("_awaited",)
+    __slots__ = ("_awaited", "_held", "_kept_back", "_text")
 
     def __init__(self) -> None:
-        self._awaited: dict[str, None] = {}
+        self._awaited: dict[str, tuple[str, ...]] = {}
+        """The calls whose results matter; with the kinds of checks, if only these matter."""
+        self._held: dict[tuple[str, ...], tuple[bytes, re.Match[bytes], int]] = {}
+        """The last check that succeeded, of each kind: the next one makes its output irrelevant."""
+        self._kept_back = 0
+        self._text: bytes | None = None
+        """The content of the last reply with text, if its event had no text."""
 
     def __call__(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         """Parse the next line."""
         if line[-1:] != b"}":
-            return parse(line)
+            return self._whole(line)
         reply = _REPLY.match(line)
         if reply is None:
-            return () if _RESULT.match(line) and not self._may_hold_fact(line) else parse(line)
+            return self._result(line)
         usage = _usage_of(line)
-        if usage is None:
-            return self._with_calls(parse(line))
+        if usage is None or line.find(_LARGE_SIGNATURE) >= 0:
+            return self._whole(line)
+        start, end = reply.end(), usage.start()
+        call = only_call(line, start, end)
+        if call is not None:
+            self._await(call)
+            return (_reply_event(reply, usage, "", (call,)),)
+        if is_text_only(line, start, end):
+            if reply[1] == b"false":
+                self._text = line[start - 1 : end + 1]
+            return (_bare_event(*reply.groups(), usage.groups()),)
+        if is_thinking_only(line, start, end):
+            return (_bare_event(*reply.groups(), usage.groups()),)
         try:
-            content = loads(line[reply.end() - 1 : usage.start() + 1])
+            content = loads(line[start - 1 : end + 1])
         except (ValueError, RecursionError):
-            return self._with_calls(parse(line))
+            return self._whole(line)
         text, tools = content_of(content)
-        self._await(tools)
-        return (_reply_event(reply, usage, text, tools),)
+        event = _reply_event(reply, usage, text, tools)
+        self._replied(event)
+        return (event,)
 
-    def _with_calls(
-        self, events: Sequence[SessionEvent] | Skipped
-    ) -> Sequence[SessionEvent] | Skipped:
-        for event in () if isinstance(events, Skipped) else events:
-            if isinstance(event, AssistantReplied):
-                self._await(event.tools)
+    def rest(self) -> Sequence[SessionEvent]:
+        """Return what was kept back. Call it after the last line."""
+        events = self._held_results()
+        if self._text is not None:
+            with suppress(ValueError, RecursionError):
+                events.append(LastSaid(content_of(loads(self._text))[0]))
         return events
 
-    def _await(self, tools: tuple[ToolUse, ...]) -> None:
-        for tool in tools:
-            if result_matters(tool):
-                remember(self._awaited, tool.id, None)
+    def _result(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        found = result_of(line)
+        if found is not None and self._awaited:
+            ident = found[2].decode(errors="replace")
+            kinds = self._awaited.get(ident)
+            end = end_of_success(line, found) if kinds is not None else None
+            if end is not None:
+                del self._awaited[ident]
+                return self._successful(kinds or (), line, found, end)
+        return () if _RESULT.match(line) and not self._may_hold_fact(line) else self._whole(line)
+
+    def _successful(
+        self, kinds: tuple[str, ...], line: bytes, found: re.Match[bytes], end: int
+    ) -> Sequence[SessionEvent] | Skipped:
+        if not kinds:
+            event = success(line, found, end)
+            return self._whole(line) if event is None else (*self._held_results(), event)
+        self._held.pop(kinds, None)
+        self._held[kinds] = line, found, end
+        self._kept_back += 1
+        return self._held_results() if self._kept_back > _KEPT_BACK else ()
+
+    def _held_results(self) -> list[SessionEvent]:
+        held, self._held, self._kept_back = [*self._held.values()], {}, 0
+        events: list[SessionEvent] = []
+        for line, found, end in held:
+            event = success(line, found, end)
+            if event is not None:
+                events.append(event)
+            elif not isinstance(parsed := parse(line), Skipped):
+                events.extend(parsed)
+        return events
+
+    def _whole(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+        events = parse(line)
+        if isinstance(events, Skipped):
+            return events
+        for event in events:
+            if isinstance(event, AssistantReplied):
+                self._replied(event)
+        return (*self._held_results(), *events) if events and self._held else events
+
+    def _replied(self, event: AssistantReplied) -> None:
+        if event.text.strip() and not event.sidechain:
+            self._text = None
+        for tool in event.tools:
+            self._await(tool)
+
+    def _await(self, tool: ToolUse) -> None:
+        if result_matters(tool):
+            remember(self._awaited, tool.id, only_checks(tool))
 
     def _may_hold_fact(self, line: bytes) -> bool:
         return bool(self._awaited and self._is_awaited(line)) or _may_hold_fact(line)

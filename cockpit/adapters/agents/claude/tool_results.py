@@ -86,12 +86,12 @@ def _finished(
 ) -> ToolFinished:
     failed = block.get("is_error") is True
     agent, status = _subagent(details, failed)
-    text, tail = _output(block.get("content"))
+    text, tail = output_of(block.get("content"))
     task = details.get("backgroundTaskId")
     log = _LOG.search(text) if isinstance(task, str) else None
     refused, refusal = _refusal(record, text, failed)
     kind = record.get("toolDenialKind")
-    answers = _answers(details, text)
+    answers = answers_of(details, text)
     return ToolFinished(
         tool_use_id=str(block.get("tool_use_id", "")),
         failed=failed,
@@ -146,7 +146,7 @@ def _refusal(record: Record, text: str, failed: bool) -> tuple[bool, str]:
     return True, text[said.end() :].partition(_NOTE)[0].strip() if said else ""
 
 
-def _answers(details: Record, text: str) -> tuple[tuple[str, str], ...]:
+def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
     """Return the questions and answers of a result; older CLIs have them only in the text."""
     given = details.get("answers")
     if isinstance(given, Mapping) and "questions" in details:
@@ -167,7 +167,7 @@ def _answer(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _output(content: object) -> tuple[str, str]:
+def output_of(content: object) -> tuple[str, str]:
     """Return the beginning and, of a longer output, the end. A result can have megabytes."""
     texts = list(_texts(content))
     text = "\n".join(part[:RESULT_KEPT] for part in texts)[:RESULT_KEPT]
