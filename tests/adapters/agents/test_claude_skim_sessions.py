@@ -173,8 +173,7 @@ class Session:
             "iterations": self.pick([], [], [{"type": "message", "input_tokens": 3}]),
         }
         self.count += 1
-        for at in range(self.pick(1, len(blocks))):
-            content = blocks[at : at + 1] if at + 1 < len(blocks) else blocks[at:]
+        for content in self.pick([blocks], [[block] for block in blocks]):
             message = {
                 "id": f"msg_{self.count}",
                 "type": "message",
@@ -224,7 +223,7 @@ class Session:
                 "file": {"filePath": "/w/notes.md", "content": "# Goal\n\nShip."},
             }
         content = [block]
-        if self.open and self.random.random() < 0.05:
+        if self.open and self.random.random() < 0.2:
             other, _ = self.open.pop()
             content.append(
                 {
@@ -302,3 +301,46 @@ def test_facts_of_any_session_are_those_of_a_plain_reading(tmp_path: Path, seed:
     path.write_bytes(Session(seed).whole(20 + seed * 5))
     quick, plain = read(path, FactsParser()), read(path, parse)
     assert quick == plain
+
+
+def test_a_line_with_two_results_is_read_though_a_later_check_follows(tmp_path: Path) -> None:
+    """The first result alone would be a check that the next one replaces."""
+    usage = {
+        "input_tokens": 1,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "output_tokens": 1,
+    }
+    calls = [
+        ("t1", "Bash", {"command": "pytest -q"}),
+        ("t2", "Agent", {"description": "Look"}),
+        ("t3", "Bash", {"command": "pytest -q"}),
+    ]
+    lines = []
+    for ident, name, arguments in calls:
+        block = {"type": "tool_use", "id": ident, "name": name, "input": arguments}
+        message = {
+            "id": f"m{ident}",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-opus-5",
+            "content": [block],
+            "stop_reason": None,
+            "usage": usage,
+        }
+        lines.append({"parentUuid": None, "isSidechain": False, "message": message})
+    for idents in (("t1", "t2"), ("t3",)):
+        content = [
+            {"tool_use_id": one, "type": "tool_result", "content": "1 passed", "is_error": False}
+            for one in idents
+        ]
+        record = {"parentUuid": "u", "isSidechain": False, "type": "user"}
+        details = {"stdout": "1 passed", "stderr": "", "interrupted": False}
+        message = {"role": "user", "content": content}
+        lines.append({**record, "message": message, "uuid": "v", "toolUseResult": details})
+    lines = [line if "type" in line else {**line, "type": "assistant"} for line in lines]
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"\n".join(json.dumps(one, separators=(",", ":")).encode() for one in lines))
+    facts = read(path, FactsParser())[0]
+    assert facts.subagents[0].status == "completed"
+    assert facts == read(path, parse)[0]

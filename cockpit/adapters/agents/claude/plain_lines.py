@@ -108,7 +108,7 @@ def end_of_success(line: bytes, found: re.Match[bytes]) -> int | None:
     end = close - len(ending)
     if not ending or end - start > LONGEST_OUTPUT or line[end - 1 : end] == b"\\":
         return None
-    if line.find(b'"},{"', start, end) >= 0:
+    if line.find(b'"tool_use_id":', start, end) >= 0:
         return None  # several results
     details = line.find(b',"toolUseResult":{"stdout":"', close)
     after = line.find(b'","stderr":"', details) if details >= 0 else -1
