@@ -316,7 +316,7 @@ def test_a_line_with_two_results_is_read_though_a_later_check_follows(tmp_path: 
         ("t2", "Agent", {"description": "Look"}),
         ("t3", "Bash", {"command": "pytest -q"}),
     ]
-    lines = []
+    lines: list[dict[str, Any]] = []
     for ident, name, arguments in calls:
         block = {"type": "tool_use", "id": ident, "name": name, "input": arguments}
         message = {
@@ -334,10 +334,10 @@ def test_a_line_with_two_results_is_read_though_a_later_check_follows(tmp_path: 
             {"tool_use_id": one, "type": "tool_result", "content": "1 passed", "is_error": False}
             for one in idents
         ]
-        record = {"parentUuid": "u", "isSidechain": False, "type": "user"}
+        record: dict[str, Any] = {"parentUuid": "u", "isSidechain": False, "type": "user"}
         details = {"stdout": "1 passed", "stderr": "", "interrupted": False}
-        message = {"role": "user", "content": content}
-        lines.append({**record, "message": message, "uuid": "v", "toolUseResult": details})
+        said = {"role": "user", "content": content}
+        lines.append({**record, "message": said, "uuid": "v", "toolUseResult": details})
     lines = [line if "type" in line else {**line, "type": "assistant"} for line in lines]
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"\n".join(json.dumps(one, separators=(",", ":")).encode() for one in lines))
