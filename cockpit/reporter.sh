@@ -58,7 +58,7 @@ status_line() {
         [ ! -r "$spool/status" ] || exec <"$spool/status"
     fi
     [ -z "$user_command" ] || exec /bin/sh -c "$user_command"
-    printf '⬢ cockpit · F12\n' || :
+    printf '⬢ cockpit\n' || :
     exit 0
 }
 

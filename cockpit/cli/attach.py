@@ -44,7 +44,7 @@ All variable parts are passed as arguments; the shell does not evaluate them."""
 def attach(name: str, *, aside: bool = False) -> NoReturn:
     """Show the agent's pane in this terminal; never returns. Raises the supervisor's errors.
 
-    With `aside`, F12 detaches even while cockpit's screen is open in the home window.
+    With `aside`, the return key detaches even while cockpit's screen is open in the home window.
     """
     places = our_places()
     body = {"name": agent_name(name)}
@@ -92,5 +92,5 @@ def check_terminal() -> None:
         raise NotNow(
             "This terminal is already inside cockpit",
             f"It shows the pane of agent {agent!a}.",
-            "Press F12 to go back to cockpit's screen.",
+            "The key to go back to cockpit's screen is named at the bottom right.",
         )

@@ -23,7 +23,8 @@ Example:
 def attach(name: str, aside: bool) -> NoReturn:
     """Open an agent's pane.
 
-    The pane runs the agent's real CLI. Press F12 to go back to cockpit.
+    The pane runs the agent's real CLI. Press F12 to go back to cockpit, or
+    your own key (pane.back in [keys]).
     """
     from cockpit.cli.attach import attach as go
     from cockpit.cli.attach import attach_remote

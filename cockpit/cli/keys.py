@@ -17,6 +17,7 @@ _TITLES: Mapping[Context, str] = {
     "comparing": "Comparing two documents",
     "worktrees": "Worktrees",
     "elsewhere": "Sessions elsewhere",
+    "pane": "In an agent's pane",
 }
 README_ACTIONS = (
     "attach",
@@ -33,9 +34,9 @@ README_ACTIONS = (
     "settings",
     "help",
     "quit",
+    "pane.back",
 )
 """The actions that a new user needs, in the order of the README's table."""
-_FROM_A_PANE = "Go back to cockpit."
 
 
 def keys(keymap: Mapping[str, str] | None = None) -> int:
@@ -57,7 +58,6 @@ def text(keymap: Mapping[str, str] | None = None) -> str:
             if where == context
         ]
     lines += ["", f"Anywhere, Ctrl-P: {PALETTE}"]
-    lines += ["", "In an agent's pane: F12 or Ctrl-F12 goes back to cockpit."]
     return "\n".join(lines) + "\n"
 
 
@@ -73,8 +73,7 @@ def markdown() -> str:
             if where == context
         ]
         parts.append("")
-    parts += ["## Anywhere", "", f"`Ctrl-P`: {PALETTE}", ""]
-    parts += ["## In an agent's pane", "", f"`F12` `Ctrl-F12`: {_FROM_A_PANE}"]
+    parts += ["## Anywhere", "", f"`Ctrl-P`: {PALETTE}"]
     return "\n".join(parts) + "\n"
 
 
@@ -82,9 +81,7 @@ def readme_table() -> str:
     """Format the keys that a new user needs as a Markdown table, for the README."""
     actions = [BY_ID[name] for name in README_ACTIONS]
     rows = [f"| {_code(spoken(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
-    return (
-        "\n".join(["| key | does |", "| --- | --- |", *rows, f"| `F12` | {_FROM_A_PANE} |"]) + "\n"
-    )
+    return "\n".join(["| key | does |", "| --- | --- |", *rows]) + "\n"
 
 
 def _code(pressed: str) -> str:

@@ -43,7 +43,7 @@ class ReloadTargets(NamedTuple):
 DEMO_ENDS = "This ends the demo and its agents, and removes its folder."
 UNEXPECTED_END = (
     "cockpit: the screen ended unexpectedly; please report this. "
-    "Your agents keep running: press F12, or run cockpit again."
+    "Your agents keep running. To open the screen again: cockpit"
 )
 
 

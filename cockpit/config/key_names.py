@@ -12,6 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from cockpit.config.return_keys import (
+    DEFAULT_RETURN_KEYS,
+    RETURN_ACTION,
+    impossible_return_key,
+    return_keys,
+)
 from cockpit.config.terminal_keys import as_sent
 
 DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -178,6 +184,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "elsewhere.document": ("d",),
     "elsewhere.help": ("question_mark", "f1"),
     "elsewhere.back": ("q", "escape", "E", "left", "h"),
+    RETURN_ACTION: DEFAULT_RETURN_KEYS,
 }
 """The default keys of each action, with names as in `key_name`. The part of an action's id before
 the dot is the action's screen."""
@@ -197,7 +204,6 @@ _SHORT = {
 _PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _MODIFIED = re.compile(r"((?:(?:ctrl|alt|shift)[+-])+)(.+)", re.IGNORECASE | re.DOTALL)
 _RESERVED_KEYS = {
-    "f12": "it goes back from an agent's pane",
     "ctrl+q": "it quits the screen",
     "ctrl+p": "it opens the command palette",
 }
@@ -298,7 +304,17 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
 
 def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the user's action with a reserved key, and the reason; None if there is none."""
+    back = return_keys(own)
+    if RETURN_ACTION in own:
+        if (why := impossible_return_key(own[RETURN_ACTION])) is not None:
+            return RETURN_ACTION, why
+        for other, keys in DEFAULT_KEYS.items():
+            taken = {*keys} if other not in own else ()
+            if other != RETURN_ACTION and (shared := [key for key in back if key in taken]):
+                return RETURN_ACTION, f'{shared[0]} is already taken: "{other}" uses it too'
     for action, key in _pairs(own):
+        if key in back and action != RETURN_ACTION:
+            return action, f"{key} is reserved: it goes back from an agent's pane"
         if key in _RESERVED_KEYS:
             return action, f"{key} is reserved: {_RESERVED_KEYS[key]}"
         if key == "y" and action in _CONFIRMED:

@@ -104,6 +104,13 @@ class Panes(Protocol):
     async def start_server(self) -> int:
         """Start the server if it is not running; return its pid. Idempotent."""
 
+    async def bind_return_keys(self, keys: Sequence[str]) -> None:
+        """Bind the keys that go back from a pane to the screen, also on a server that starts later.
+
+        `keys` are canonical names of the configuration. Idempotent. Raises `OSError` if they cannot
+        be stored.
+        """
+
     async def prepare(self) -> None:
         """Load code and data that `open` and `reopen` need, so that they are fast. Idempotent.
 

@@ -13,7 +13,6 @@ import libtmux
 import pytest
 
 from cockpit.adapters.tmux.command import check_version, literal, new_enough
-from cockpit.adapters.tmux.config import TEXT
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.ports.panes import Launch, PanesSilent
@@ -108,7 +107,50 @@ def test_the_configuration_is_all_understood(tmux: Tmux) -> None:
     asyncio.run(tmux.start_server())
     answer = witness(tmux).cmd("source-file", "-v", str(tmux.command.config))
     assert answer.stderr == []
-    assert "F12" in TEXT
+    assert "bind -n F12" in tmux.command.config.read_text()
+
+
+def bound(tmux: Tmux) -> set[str]:
+    """The keys that go back to the screen, as another program sees them."""
+    lines = [line.split() for line in witness(tmux).cmd("list-keys", "-T", "root").stdout]
+    return {line[3] for line in lines if "@cockpit_return" in " ".join(line)} - CLICKS
+
+
+CLICKS = {"MouseDown1StatusRight", "SecondClick1StatusRight", "TripleClick1StatusRight"}
+
+
+def shown_key(tmux: Tmux) -> list[str]:
+    return list(witness(tmux).cmd("display-message", "-p", "#{@cockpit_return_key}").stdout)
+
+
+def test_other_keys_go_back_at_once_and_after_the_servers_end(tmux: Tmux) -> None:
+    asyncio.run(tmux.start_server())
+    assert bound(tmux) == {"F12", "C-F12"}
+    asyncio.run(tmux.bind_return_keys(("alt+ctrl+f9", "alt+shift+x")))
+    assert bound(tmux) == {"C-M-F9", "M-X"}
+    assert shown_key(tmux) == ["Ctrl-Alt-F9"]
+    asyncio.run(tmux.bind_return_keys(("ctrl+g",)))
+    assert bound(tmux) == {"C-g"}
+    asyncio.run(tmux.stop_server())
+    asyncio.run(another(tmux).start_server())
+    assert bound(tmux) == {"C-g"}
+    assert shown_key(tmux) == ["Ctrl-G"]
+
+
+def test_keys_can_be_chosen_before_there_is_a_server(tmux: Tmux) -> None:
+    asyncio.run(tmux.bind_return_keys(("f9",)))
+    asyncio.run(tmux.start_server())
+    assert bound(tmux) == {"F9"}
+
+
+def test_what_was_written_into_the_stored_keys_is_never_run(tmux: Tmux, own_home: Path) -> None:
+    asyncio.run(tmux.bind_return_keys(("f9",)))
+    stored = tmux.command.config.with_name("return-keys")
+    assert stored.stat().st_mode & 0o777 == 0o600
+    stored.write_text(f"f8\nrun-shell 'touch {own_home}/run' q ctrl+c")
+    asyncio.run(tmux.start_server())
+    assert bound(tmux) == {"F8"}
+    assert not (own_home / "run").exists()
 
 
 def test_agents_outlive_whoever_opened_them(tmux: Tmux, own_home: Path) -> None:

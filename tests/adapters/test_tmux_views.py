@@ -176,6 +176,26 @@ def test_the_return_key_opens_a_screen_that_died(
     asyncio.run(waiting.shows(views.tmux, pane, "the screen of"))
 
 
+def test_an_own_key_goes_back_and_is_named_below_the_pane(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+    clients: Clients,
+) -> None:
+    async def fly() -> list[str]:
+        await views.tmux.bind_return_keys(("f9", "ctrl+f9"))
+        await views.open_home(launch(own_home))
+        pane, _ = await opened(views.tmux, own_home)
+        return await views.attach_command(pane.id)
+
+    pilot = terminal(asyncio.run(fly()))
+    waiting(lambda: b"F9 back to the cockpit" in pilot.seen)
+    assert b"F12" not in pilot.seen
+    pilot.type(b"\x1b[20~")
+    waiting(lambda: [one["window"] for one in clients().values()] == [0])
+
+
 def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
     views: TmuxViews,
     own_home: Path,

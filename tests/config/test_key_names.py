@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from cockpit.config.key_names import DEFAULT_KEYS, clash, key_name
+from cockpit.config.key_names import DEFAULT_KEYS, clash, key_name, reserved_key
+from cockpit.config.return_keys import return_keys
 from cockpit.core.errors import BadConfig
 from cockpit.tui.keys.actions import ACTIONS, spoken
 
@@ -136,3 +137,19 @@ def test_a_project_is_held_against_the_pilots_own_keys(project: Any) -> None:
     with pytest.raises(BadConfig) as refused:
         project.load(config=project.file)
     assert refused.value.title.startswith(f"{project.file}:3: keys.undo: v is already taken")
+
+
+def test_the_key_that_goes_back_from_a_pane_leaves_its_own_to_others(project: Any) -> None:
+    text = '[keys]\npane.back = "f9, Alt-X"\nredraw = "F12"\nhelp = "?"\n'
+    keys = project.load_named(text).settings.keys
+    assert keys["pane.back"] == "f9,alt+shift+x"
+    assert return_keys(keys) == ("f9", "alt+shift+x")
+    assert return_keys({}) == ("f12", "ctrl+f12") == DEFAULT_KEYS["pane.back"]
+
+
+def test_a_key_that_was_taken_away_from_its_action_can_go_back() -> None:
+    assert reserved_key({"pane.back": "f2"}) == (
+        "pane.back",
+        'f2 is already taken: "rename" uses it too',
+    )
+    assert reserved_key({"pane.back": "f2", "rename": ""}) is None

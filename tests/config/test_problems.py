@@ -267,6 +267,30 @@ CASES = {
         '[keys]\nredraw = ["f5", "F12"]\n',
         "2: keys.redraw: f12 is reserved: it goes back from an agent's pane|Choose another key.",
     ),
+    "the own key that leads back": (
+        '[keys]\npane.back = "f9"\nredraw = "F9"\n',
+        "3: keys.redraw: f9 is reserved: it goes back from an agent's pane|Choose another key.",
+    ),
+    "no way back": (
+        '[keys]\npane.back = ""\n',
+        "2: keys.pane.back: needs a key: it is the way back from an agent's pane|Choose another",
+    ),
+    "a way back that is typed": (
+        '[keys]\npane.back = ["f9", "Q"]\n',
+        "2: keys.pane.back: Q cannot go back from an agent's pane: you type it there|Choose",
+    ),
+    "a way back that interrupts": (
+        '[keys]\npane.back = "Ctrl-C"\n',
+        "2: keys.pane.back: ctrl+c cannot go back from an agent's pane: it interrupts the agent's",
+    ),
+    "a way back that the screen needs": (
+        '[keys]\npane.back = "f1"\n',
+        '2: keys.pane.back: f1 is already taken: "help" uses it too|Choose another key.',
+    ),
+    "the palette's key as a way back": (
+        '[keys]\npane.back = "ctrl+p"\n',
+        "2: keys.pane.back: ctrl+p is reserved: it opens the command palette|Choose another key.",
+    ),
     "the key of the palette": (
         '[keys]\nup = "Ctrl-P"\n',
         "2: keys.up: ctrl+p is reserved: it opens the command palette|Choose another key.",

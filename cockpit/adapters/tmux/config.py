@@ -9,46 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from cockpit.adapters.files.private_file import write_private
+from cockpit.adapters.tmux.return_keys import SPOKEN_OPTION, bindings, stored
+from cockpit.adapters.tmux.window_options import HOME_WINDOW, RETURN_OPTION
 from cockpit.core.errors import Failed
 
 SESSION = "cockpit"
 """The tmux session with all windows. Each attached terminal has its own session in the same
 group."""
-HOME_WINDOW = 0
-RETURN_KEY = "F12"
-OTHER_RETURN_KEY, OTHER_SPOKEN = "C-F12", "Ctrl-F12"
-"""The key that returns to cockpit's screen, for a terminal inside the user's own tmux, if that tmux
-uses `RETURN_KEY`."""
 KEY_OPTION = "@cockpit_key"
-"""Option of a terminal's session: the key that returns to cockpit's screen, if it is not
-`RETURN_KEY`."""
-FAR_OPTION = "@cockpit_far"
-"""Option of a window that shows an agent of another machine: the agent's label. The window is
-closed when no terminal shows it any more."""
-RETURN_OPTION = "@cockpit_return"
-"""Option of a terminal's session: the return key ends the session instead of showing the home
-window."""
+"""Option of a terminal's session: the key that returns to cockpit's screen, if it is not the first
+one, because the user's own tmux around the terminal uses that."""
 ASIDE, LEAVES = "aside", "leaves"
 """The values of `RETURN_OPTION`: after the session, the terminal shows a cockpit screen (`ASIDE`)
 or the user's shell (`LEAVES`)."""
 OLDEST = (3, 3)
 """The oldest supported version of tmux. The oldest that was tested is 3.3a."""
-
-_BACK = f"""\
-if -F "#{{{RETURN_OPTION}}}" kill-session {{
-  if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
-  if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
-  select-window -t :{HOME_WINDOW}
-}}
-"""
-
-_CLICKED = [f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick")]
-"""tmux's names for a click on the right end of the status line.
-
-Three names, because tmux reports a click soon after another one as a double or triple click, even
-if the other click was elsewhere.
-"""
-_BINDINGS = "".join(f"bind -n {key} {_BACK}" for key in (RETURN_KEY, OTHER_RETURN_KEY, *_CLICKED))
 
 TEXT = f"""\
 # Written by cockpit at each start of its tmux server; changes here are lost.
@@ -83,7 +58,7 @@ set -g display-time 2000
 set -g remain-on-exit on
 set -g remain-on-exit-format "This process has ended\
 #{{?pane_dead_status, with status #{{pane_dead_status}},}}\
-#{{?pane_dead_signal, by signal #{{pane_dead_signal}},}}. {RETURN_KEY} goes back."
+#{{?pane_dead_signal, by signal #{{pane_dead_signal}},}}. #{{{SPOKEN_OPTION}}} goes back."
 set -g window-size latest
 set -g aggressive-resize on
 set -g allow-passthrough off
@@ -97,7 +72,7 @@ set -g status-style "bg=default,fg=default,dim"
 set -g status-left ""
 set -g status-right "\
 #{{?#{{==:#{{window_index}},{HOME_WINDOW}}},, \
-#{{?#{{{KEY_OPTION}}},#{{{KEY_OPTION}}},{RETURN_KEY}}} \
+#{{?#{{{KEY_OPTION}}},#{{{KEY_OPTION}}},#{{{SPOKEN_OPTION}}}}} \
 #{{?#{{==:#{{{RETURN_OPTION}}},{LEAVES}}},leaves,back to the cockpit}} }}"
 set -g window-status-format ""
 set -g window-status-current-format "\
@@ -118,8 +93,8 @@ bind -n DoubleClick1Pane if -F "#{{&&:#{{mouse_any_flag}},#{{==:#{{pane_in_mode}
     send-keys -X copy-pipe-and-cancel
   }}
 }}
-{_BINDINGS}"""
-"""The content of the configuration file.
+"""
+"""The content of the configuration file, without the keys that go back from a pane.
 
 `focus-events off`: tmux <= 3.4 crashes, and ends every agent, if a program that uses focus events
 is killed while a terminal shows it. `status-interval 0`: an idle status line sends nothing. The
@@ -134,7 +109,7 @@ def write_configuration(path: Path) -> None:
     """Write the file with mode 0600, replacing an existing file. Raises `Failed`."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(path, TEXT.encode())
+        write_private(path, (TEXT + bindings(stored(path))).encode())
     except OSError as error:
         raise Failed(
             "Cannot write the configuration of the tmux server",

@@ -11,7 +11,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +79,9 @@ class Tmux:
             self.orders.sweep(older_than=60.0)
         self._server = pid
         return pid
+
+    async def bind_return_keys(self, keys: Sequence[str]) -> None:
+        await self.server.bind_return_keys(keys)
 
     async def prepare(self) -> None:
         await self.server.lifecycle()
@@ -200,7 +203,7 @@ class Tmux:
         """Ignore the user's keys in a pane for this number of seconds, even if the supervisor ends
         meanwhile.
 
-        cockpit's own keys (`F12`) keep working.
+        cockpit's own keys, such as `F12`, keep working.
         """
         check_pane(pane)
         again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, TypeVar
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.adapters.tmux.command import NoSession, ServerGone, TmuxCommand, check_version
-from cockpit.adapters.tmux.config import HOME_WINDOW, SESSION, write_configuration
+from cockpit.adapters.tmux.config import SESSION, write_configuration
+from cockpit.adapters.tmux.return_keys import KEYS_OPTION, bindings, store
+from cockpit.adapters.tmux.window_options import HOME_WINDOW
 from cockpit.core.errors import CockpitError, Failed, Hindered
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PanesSilent
@@ -116,6 +118,19 @@ class TmuxServer:
             if not await self._revived():
                 raise
         return await call()
+
+    async def bind_return_keys(self, keys: Sequence[str]) -> None:
+        """Bind the keys that go back from a pane, now and for servers that start later.
+
+        `keys` are canonical names. Raises `PanesSilent`, and `OSError` if they cannot be stored.
+        """
+        await asyncio.to_thread(store, self.command.config, keys)
+        try:
+            bound = await self.ask(["show-options", "-gqv", KEYS_OPTION])
+            text = bindings(keys, " ".join(bound).split() or ["F12", "C-F12"])
+            await self.ask(["source-file", "-"], stdin=text.encode())
+        except ServerGone:
+            return  # the next one has them from its start
 
     async def collect(self, server: int | None = None) -> None:
         """Make the server reap ended children: tmux up to 3.5 misses up to 65% of them."""

@@ -1,8 +1,8 @@
 """Show the private tmux server's windows in the user's terminals.
 
 Each attached terminal has its own session in the main session's group, with the same windows but
-its own current window. The first window, the home window, has cockpit's screen; `F12` shows it
-again. Works without a supervisor, and opens no agent's pane.
+its own current window. The first window, the home window, has cockpit's screen; a key such as `F12`
+shows it again. Works without a supervisor, and opens no agent's pane.
 
 A session without a terminal is removed at the next attach. tmux's `destroy-unattached` is not used,
 because with it a detach usually crashes tmux 3.3a and ends every agent. For the same reason, a
@@ -22,18 +22,15 @@ from contextlib import suppress
 from cockpit.adapters.tmux.command import NoSession, ServerGone
 from cockpit.adapters.tmux.config import (
     ASIDE,
-    FAR_OPTION,
-    HOME_WINDOW,
     KEY_OPTION,
     LEAVES,
-    OTHER_SPOKEN,
-    RETURN_KEY,
-    RETURN_OPTION,
     SESSION,
 )
 from cockpit.adapters.tmux.outer_terminal import is_kept
 from cockpit.adapters.tmux.panes import LABEL_PATTERN, SETTLE, Tmux, check_pane, prepared
+from cockpit.adapters.tmux.return_keys import KEYS_OPTION, spoken
 from cockpit.adapters.tmux.server import HOME_OPTION, OPEN
+from cockpit.adapters.tmux.window_options import FAR_OPTION, HOME_WINDOW, RETURN_OPTION
 from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
@@ -75,7 +72,7 @@ class TmuxViews:
     async def open_home(self, launch: Launch) -> PaneId:
         """Start the screen in the home window, unless it is already running.
 
-        The launch file is kept, so that the return key (`F12`) can start an ended screen again.
+        The launch file is kept, so that the return key can start an ended screen again.
         """
         await self.tmux.start_server()
         argv = self.tmux.orders.command(prepared(launch), kept_as=HOME_ORDER)
@@ -157,15 +154,17 @@ class TmuxViews:
         the client, because one of cockpit's screens waits for the terminal. The return key also
         ends the client if no screen was ever opened in the home window. Raises `PaneGone`.
         """
-        await self._sweep()
+        first, *others = await self._sweep() or ["F12"]
         window = f":{HOME_WINDOW}" if pane is None else f":{await self._window(pane)}"
         colors = (environment or {}).get("COLORTERM", "") in TRUE_COLOR
-        kept_from_us = await asyncio.to_thread(is_kept, RETURN_KEY, environment or {})
+        around = environment or {}
+        kept = bool(others) and await asyncio.to_thread(is_kept, first, around)
+        usable: str = others[0] if kept else first
         back = ASIDE if aside else "" if pane is None or await self._has_screen() else LEAVES
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
             *([["set-option", RETURN_OPTION, back]] if back else []),
-            *([["set-option", KEY_OPTION, OTHER_SPOKEN]] if kept_from_us else []),
+            *([["set-option", KEY_OPTION, spoken(usable)]] if usable != first else []),
             ["select-window", "-t", window],
             flags=[
                 *(["-u"] if speaks_unicode(environment or {}) else []),
@@ -227,18 +226,24 @@ class TmuxViews:
         )
         return any(lines)
 
-    async def _sweep(self) -> None:
+    async def _sweep(self) -> list[str]:
+        """End sessions without a terminal; return tmux's names of the keys that go back."""
         lost = (
             f"#{{&&:#{{==:#{{session_group}},{SESSION}}},"
             f"#{{&&:#{{==:#{{session_attached}},0}},#{{!=:#{{session_name}},{SESSION}}}}}}}"
         )
         try:
-            lines = await self.tmux.server.ask(["list-sessions", "-f", lost, "-F", "#{session_id}"])
+            lines = await self.tmux.server.ask(
+                ["show-options", "-gqv", KEYS_OPTION],
+                ["list-sessions", "-f", lost, "-F", "#{session_id}"],
+            )
         except (ServerGone, NoSession):
-            return
-        for session in filter(None, lines):
+            return []
+        # A session's id begins with $. A server of an earlier version has no such option.
+        for session in (line for line in lines if line.startswith("$")):
             with suppress(Failed):
                 await self.tmux.server.ask(["kill-session", "-t", session])
+        return [name for line in lines if not line.startswith("$") for name in line.split()]
 
     async def _terminal_at_home(self) -> tuple[str, str]:
         """Return session and name of the last active terminal that shows the home window."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +20,7 @@ from typing import Any
 from cockpit.adapters.process.environments import Environments
 from cockpit.config.loaded import Loaded
 from cockpit.config.read import load
+from cockpit.config.return_keys import return_keys
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import trust
 from cockpit.core.errors import CockpitError, Hindered, NoSuchAgent, NotNow
@@ -31,6 +33,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 
+_log = logging.getLogger(__name__)
 USER = AgentName("pilot")
 """Name of the database record with the notification URLs. Earlier versions chose "pilot"."""
 MOST_ADDRESSES = 50
@@ -56,6 +59,8 @@ class Fleet:
         self.read_last: tuple[Path | None, bool] = (None, False)
         """The file from which `loaded` was read, and whether the user named the file."""
         self._reading: dict[Path | None, asyncio.Lock] = {}
+        self._return_keys: tuple[str, ...] = ()
+        """The keys that tmux has from here; empty before the first reading."""
         self.is_busy: Callable[[str], bool] = lambda _: False
         """Returns whether a task is changing the agent with this name."""
 
@@ -108,7 +113,21 @@ class Fleet:
             loaded = await self._dependencies.slow.ask(
                 ("configuration", config), read, READ_PATIENCE
             )
-            return self._take_up_all(loaded, config, named=named, again=again)
+            taken = self._take_up_all(loaded, config, named=named, again=again)
+        await self._bind_return_keys(taken)
+        return taken
+
+    async def _bind_return_keys(self, loaded: Loaded) -> None:
+        """Give tmux the keys that go back from a pane. A failure keeps the ones it has."""
+        keys = return_keys(loaded.settings.keys)
+        if keys == self._return_keys:
+            return
+        try:
+            await self._dependencies.panes.bind_return_keys(keys)
+        except (CockpitError, OSError) as error:
+            _log.warning("cannot bind the keys that go back from a pane: %s", error)
+        else:
+            self._return_keys = keys
 
     def _read(self, config: Path | None, *, named: bool, again: bool = False) -> Loaded:
         where = config.parent if config is not None else Path("/")

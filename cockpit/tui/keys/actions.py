@@ -27,6 +27,7 @@ Context = Literal[
     "worktrees",
     "elsewhere",
     "agent",
+    "pane",
 ]
 Handlers = Mapping[str, Callable[[], None]]
 """The functions of a screen's actions, by the action's id."""
@@ -109,7 +110,7 @@ ACTIONS: tuple[Action, ...] = (
         ("d",), why_not=reasons.cannot_read, shown=True,
     ),
     Action(
-        "attach", "attach", "Go to the agent's pane; F12 comes back.",
+        "attach", "attach", "Go to the agent's pane.",
         ("enter",), why_not=reasons.needs_running, shown=True, is_destructive=True,
     ),
     Action(
@@ -336,7 +337,7 @@ ACTIONS: tuple[Action, ...] = (
         ("p",), "permission", reasons.no_other_dialog,
     ),
     Action(
-        "permission.attach", "pane", "Go to the agent's pane; F12 comes back.",
+        "permission.attach", "pane", "Go to the agent's pane.",
         ("o",), "permission", shown=True, is_destructive=True,
     ),
     Action("permission.down", "down", "Select the next choice.", ("j", "down"), "permission"),
@@ -489,6 +490,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "elsewhere.back", "back", "Back to the agents.",
         ("q", "escape", "E", "left", "h"), "elsewhere", shown=True,
+    ),
+    Action(
+        "pane.back", "back from a pane", "Go back from an agent's pane to cockpit.",
+        ("f12", "ctrl+f12"), "pane",
     ),
 )  # fmt: skip
 

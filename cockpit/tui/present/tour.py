@@ -51,7 +51,8 @@ def step_spans(shown: Step | None, width: int, key: str) -> list[Span]:
 def _begin(keys: Mapping[str, str]) -> str:
     return (
         "These agents work for a simulated model. Each bar shows how full a context is; "
-        f"{_key('attach', keys)} opens a pane, F12 comes back."
+        f"{_key('attach', keys)} opens a pane, "
+        f"{_key('pane.back', keys)} comes back."
     )
 
 

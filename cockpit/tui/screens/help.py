@@ -13,7 +13,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cockpit.tui.keys.actions import PALETTE, Context, table
+from cockpit.tui.keys.actions import BY_ID, PALETTE, Context, table
+from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.line import wrapped
@@ -100,9 +101,13 @@ class Explanation(ModalScreen[None]):
     ]
 
     def __init__(
-        self, rows: Sequence[tuple[str, str]], below: Sequence[Sequence[Span]] = ()
+        self,
+        rows: Sequence[tuple[str, str]],
+        below: Sequence[Sequence[Span]] = (),
+        foot: str = "q back",
     ) -> None:
         super().__init__()
+        self._foot = foot
         widest = max(len(what) for what, _ in rows)
         sentences = [
             [Span(f"  {fit(what, widest)}  ", "key"), Span(sentence)] for what, sentence in rows
@@ -113,7 +118,7 @@ class Explanation(ModalScreen[None]):
         with Vertical(classes="dialog -keys"):
             yield Static("Keys", classes="dialog--title", markup=False)
             yield self.lines
-            yield DialogKeys("F12 returns from a pane    q back")
+            yield DialogKeys(self._foot)
 
     def action_scroll(self, direction: int) -> None:
         step = direction * max(1, self.lines.size.height - 2)
@@ -139,7 +144,8 @@ class HelpScreen(Explanation):
                 self._actions.append(action if pressed != "Ctrl-P" else "")
         if context == "fleet":
             sentences += [[], [Span(" On the bar", "title-here")], *map(list, LEGEND)]
-        super().__init__([("", "")])
+        back = shown_key(BY_ID["pane.back"], keys)
+        super().__init__([("", "")], foot=f"{back} returns from a pane    q back")
         self.lines = Sentences(sentences[1:] if not sentences[0] else sentences)
         self._actions = self._actions[1:] if not sentences[0] else self._actions
 

@@ -1,0 +1,92 @@
+"""The keys that go back from a pane, as tmux names and binds them.
+
+The names are stored beside the configuration, so that a tmux server that starts later has them,
+whichever process starts it. What is stored is checked when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cockpit.adapters.files.private_file import write_private
+from cockpit.adapters.tmux.window_options import FAR_OPTION, HOME_WINDOW, RETURN_OPTION
+from cockpit.config.return_keys import DEFAULT_RETURN_KEYS, is_return_key
+
+KEYS_OPTION = "@cockpit_return_keys"
+"""Global option: tmux's names of the keys that are bound now, separated by spaces."""
+SPOKEN_OPTION = "@cockpit_return_key"
+"""Global option: the first of these keys as printed on a keyboard, for the status line."""
+MOST_BYTES = 1000
+
+_BACK = f"""\
+if -F "#{{{RETURN_OPTION}}}" kill-session {{
+  if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
+  if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
+  select-window -t :{HOME_WINDOW}
+}}
+"""
+_CLICKED = tuple(f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick"))
+"""tmux's names for a click on the right end of the status line.
+
+Three names, because tmux reports a click soon after another one as a double or triple click, even
+if the other click was elsewhere.
+"""
+_MODIFIERS = {"ctrl": ("C-", "Ctrl-"), "alt": ("M-", "Alt-"), "shift": ("S-", "Shift-")}
+
+
+def tmux_name(key: str) -> str:
+    """Return tmux's name of a key that is possible here: `ctrl+f12` is `C-F12`, `alt+x` is `M-x`.
+
+    A letter with Alt and Shift is its capital: `alt+shift+x` is `M-X`.
+    """
+    *held, last = key.split("+")
+    is_letter = len(last) == 1
+    is_capital = is_letter and "shift" in held
+    # In the order in which tmux lists them.
+    before = [_MODIFIERS[each][0] for each in ("ctrl", "alt", "shift") if each in held]
+    name = last.upper() if is_capital or not is_letter else last
+    return "".join(before[:-1] if is_capital else before) + name
+
+
+def spoken(name: str) -> str:
+    """Return one of tmux's names as printed on a keyboard: `C-F12` is `Ctrl-F12`."""
+    *held, last = name.split("-")
+    words = dict(_MODIFIERS.values())
+    is_letter_with_ctrl = len(last) == 1 and held == ["C"]
+    return "".join(words[f"{each}-"] for each in held) + (
+        last.upper() if is_letter_with_ctrl else last
+    )
+
+
+def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
+    """Return tmux's commands that bind these keys, after taking `bound` (tmux's names) away."""
+    names = [tmux_name(key) for key in keys if is_return_key(key)]
+    lines = [f"unbind -n {name}\n" for name in bound if name not in names]
+    lines += [f"bind -n {name} {_BACK}" for name in (*names, *_CLICKED)]
+    lines += [
+        f'set -g {KEYS_OPTION} "{" ".join(names)}"\n',
+        f'set -g {SPOKEN_OPTION} "{spoken(names[0])}"\n',
+    ]
+    return "".join(lines)
+
+
+def stored(config: Path) -> tuple[str, ...]:
+    """Return the keys stored beside the configuration; the default ones if there are none."""
+    try:
+        with _file(config).open("rb") as file:
+            said = file.read(MOST_BYTES).decode("ascii", "replace").split()
+    except OSError:
+        return DEFAULT_RETURN_KEYS
+    return tuple(filter(is_return_key, said)) or DEFAULT_RETURN_KEYS
+
+
+def store(config: Path, keys: Sequence[str]) -> None:
+    """Store the keys for servers that start later. Raises `OSError`."""
+    if stored(config) != tuple(keys):
+        config.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(_file(config), " ".join(keys).encode())
+
+
+def _file(config: Path) -> Path:
+    return config.with_name("return-keys")

@@ -1,0 +1,45 @@
+"""The keys that go back from an agent's pane to cockpit's screen: `pane.back` in `[keys]`.
+
+tmux takes these keys in every window, so that neither the agent's CLI nor the screen gets them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+RETURN_ACTION = "pane.back"
+DEFAULT_RETURN_KEYS = ("f12", "ctrl+f12")
+"""Two, because the user's own tmux around the terminal can use the first one."""
+
+_POSSIBLE = re.compile(
+    r"(?:(?:alt\+)?(?:ctrl\+)?(?:shift\+)?f\d{1,2}|ctrl\+[a-z]|alt\+(?:shift\+)?[a-z])"
+)
+_OF_THE_CLI = {
+    "ctrl+c": "it interrupts the agent's CLI",
+    "ctrl+d": "it ends the agent's CLI",
+    "ctrl+j": "it begins a new line in the agent's CLI",
+}
+
+
+def return_keys(own: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys' canonical names. `own` is a valid `[keys]` table."""
+    keys = own.get(RETURN_ACTION)
+    return DEFAULT_RETURN_KEYS if keys is None else tuple(keys.split(","))
+
+
+def impossible_return_key(keys: str) -> str | None:
+    """Return why these keys, comma-separated, cannot all go back from a pane; None if they can."""
+    if not keys:
+        return "needs a key: it is the way back from an agent's pane"
+    for key in keys.split(","):
+        if key in _OF_THE_CLI:
+            return f"{key} cannot go back from an agent's pane: {_OF_THE_CLI[key]}"
+        if not is_return_key(key):
+            return f"{key} cannot go back from an agent's pane: you type it there"
+    return None
+
+
+def is_return_key(key: str) -> bool:
+    """Return whether a canonical key name can go back from a pane."""
+    return key not in _OF_THE_CLI and _POSSIBLE.fullmatch(key) is not None
