@@ -147,10 +147,10 @@ def test_what_was_written_into_the_stored_keys_is_never_run(tmux: Tmux, own_home
     asyncio.run(tmux.bind_return_keys(("f9",)))
     stored = tmux.command.config.with_name("return-keys")
     assert stored.stat().st_mode & 0o777 == 0o600
-    stored.write_text(f"f8\nrun-shell 'touch {own_home}/run' q ctrl+c")
+    stored.write_text(f"f8\nrun-shell 'touch {own_home}/was-run' q ctrl+c")
     asyncio.run(tmux.start_server())
     assert bound(tmux) == {"F8"}
-    assert not (own_home / "run").exists()
+    assert not (own_home / "was-run").exists()
 
 
 def test_agents_outlive_whoever_opened_them(tmux: Tmux, own_home: Path) -> None:

@@ -85,6 +85,16 @@ def test_a_key_that_cannot_work_says_why() -> None:
     assert BY_ID["approve"].why_not(model("api")) is None
 
 
+def test_a_review_that_has_begun_cannot_be_skipped_and_is_never_called_ready() -> None:
+    """The document may still be loading; the reason names the screen's own key."""
+    there = model("api")
+    keys = {"approve": "F5", "review.approve": "v"}
+    there.key_of = lambda action: keys[action]
+    said = "The review has already begun. Press {} to approve the document."
+    assert BY_ID["approve-straight"].why_not(there) == said.format("F5")
+    assert BY_ID["review.approve-straight"].why_not(there) == said.format("v")
+
+
 def test_without_a_supervisor_only_looking_and_attaching_are_left() -> None:
     alone = model("api", live=False)
     able = {action.id for action in ACTIONS if action.why_not(alone) is None}

@@ -104,7 +104,7 @@ CASES = (
     Case("filter", scene, SCREENS["filter"], ("working 1", "checkout", "/ pytest", "Esc all")),
     Case("toast", scene, SCREENS["toast"], ("a approve", "◆ review")),
     Case("worktrees", treed, SCREENS["worktrees"],
-         ("3 commits not pushed or merged, 4 behind", "cockpit never removes it"), sizes=(LARGE,)),
+         ("3 commits not pushed or merged, 4 behind", "not cockpit's"), sizes=(LARGE,)),
     Case("removal", treed, SCREENS["removal"],
          ("Remove /srv/shop/.worktrees/api?", "y remove it  n no")),
     # Places whose supervisor went away: what was read stays.

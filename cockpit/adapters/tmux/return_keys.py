@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.tmux.window_options import FAR_OPTION, HOME_WINDOW, RETURN_OPTION
 from cockpit.config.return_keys import DEFAULT_RETURN_KEYS, is_return_key
+from cockpit.core.errors import CockpitError
 
 KEYS_OPTION = "@cockpit_return_keys"
 """Global option: tmux's names of the keys that are bound now, separated by spaces."""
@@ -74,9 +76,8 @@ def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
 def stored(config: Path) -> tuple[str, ...]:
     """Return the keys stored beside the configuration; the default ones if there are none."""
     try:
-        with _file(config).open("rb") as file:
-            said = file.read(MOST_BYTES).decode("ascii", "replace").split()
-    except OSError:
+        said = read_text(_file(config), MOST_BYTES, cut=True).split()
+    except (OSError, CockpitError):
         return DEFAULT_RETURN_KEYS
     return tuple(filter(is_return_key, said)) or DEFAULT_RETURN_KEYS
 

@@ -19,9 +19,21 @@ def press(model: Model, action: str) -> str:
 
     Names the user's own key, or the command palette for an action without a key.
     """
-    key = model.key_of(action)
-    name = action.replace("-", " ")
-    return f"Press {key}" if key else f"Choose \u201c{name}\u201d with Ctrl-P"
+    return press_key(model.key_of, action)
+
+
+def press_key(key_of: Callable[[str], str], action: str) -> str:
+    """Return how to run an action, as `press` does; `key_of` returns an action's key or nothing."""
+    from cockpit.tui.keys.actions import BY_ID  # that module has these reasons
+
+    title = BY_ID[action].title.capitalize()
+    return f"Press {key}" if (key := key_of(action)) else f"Choose \u201c{title}\u201d with Ctrl-P"
+
+
+def or_press(key_of: Callable[[str], str], action: str) -> str:
+    """Return the same as another way in the middle of a sentence: `or Enter`."""
+    key, way = key_of(action), press_key(key_of, action)
+    return f"or {key}" if key else f"or {way[0].lower()}{way[1:]}"
 
 
 def always_available(_model: Model) -> str | None:
@@ -139,16 +151,20 @@ def waiting_dialogs(model: Model) -> list[str]:
     ]
 
 
-def cannot_approve_straight(model: Model) -> str | None:
+def cannot_approve_straight(model: Model, approve: str = "approve") -> str | None:
+    """Return why the review cannot be skipped; `approve` is the screen's action that approves."""
     agent = model.agent
     if (reason := cannot_answer(model)) or agent is None:
         return reason
     is_asked = agent.handoff is not None and agent.handoff.phase == "asked"
-    if agent.needs and agent.needs.kind != "handoff" and not is_asked:
-        return f"The document is ready. {press(model, 'approve')} to approve it."
-    if agent.is_snoozed and not is_asked:
-        return f"The document is ready. {press(model, 'approve')} to approve it."
+    is_in_review = agent.is_snoozed or (agent.needs and agent.needs.kind != "handoff")
+    if is_in_review and not is_asked:
+        return f"The review has already begun. {press(model, approve)} to approve the document."
     return None
+
+
+def cannot_skip_review(model: Model) -> str | None:
+    return cannot_approve_straight(model, "review.approve")
 
 
 def cannot_read(model: Model) -> str | None:

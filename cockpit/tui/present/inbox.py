@@ -6,7 +6,7 @@ before older ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -17,11 +17,12 @@ from rich.cells import cell_len
 from cockpit.core.far_names import LOCAL, LONGEST_NAME, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.tui.keys.reasons import or_press, press_key
 from cockpit.tui.present import states, words
 from cockpit.tui.present.hosts import LOST, lost_step, lost_why
 from cockpit.tui.present.span import Span, broken, fit, fit_words, merged
 from cockpit.tui.present.states import look_of
-from cockpit.tui.state.model import Part
+from cockpit.tui.state.model import Part, default_key
 from cockpit.wire.status import AgentStatus, HeldSetting, Needs
 
 _URGENCY = {
@@ -32,17 +33,20 @@ _URGENCY = {
     "held": 4,
 }  # fmt: skip
 
+KeyOf = Callable[[str], str]
+"""Returns an action's key as printed on a keyboard; empty without a key."""
 _STEPS = {
-    "permission": "Press a to answer here, or Enter to answer in its pane.",
-    "question": "Press a to answer here, or Enter to answer in its pane.",
-    "trust": "Press Enter to go to its pane and say whether you trust the folder.",
-    "review": "Press Enter to read the document, then approve, edit, refuse or snooze.",
-    "handoff": "Press Enter to read the draft, then approve, refuse or snooze.",
-    "breaker": "Press Enter to read the draft, then approve, refuse or snooze.",
+    "permission": "{answer} to answer here, {or_open} to answer in its pane.",
+    "question": "{answer} to answer here, {or_open} to answer in its pane.",
+    "trust": "{open} to go to its pane and say whether you trust the folder.",
+    "review": "{open} to read the document, then approve, edit, refuse or snooze.",
+    "handoff": "{open} to read the draft, then approve, refuse or snooze.",
+    "breaker": "{open} to read the draft, then approve, refuse or snooze.",
     "usage_limit": "Send it a new prompt once the limit resets.",
-    "resume": "Press R in the list of agents to reopen all interrupted agents.",
-    "failed": "Press Enter to see its last output.",
+    "resume": "{resume} in the list of agents to reopen all interrupted agents.",
+    "failed": "{open} to see its last output.",
 }
+"""The next step for each kind of need, with the ways to run the actions in it."""
 
 KIND = 14
 """Cells of an item's glyph and kind."""
@@ -74,15 +78,16 @@ def items(
     agents: Collection[AgentStatus],
     held: Sequence[HeldSetting] = (),
     lost: Sequence[Part] = (),
+    key_of: KeyOf = default_key,
 ) -> list[Item]:
     """Return the items, most urgent first, then newest first; `lost`: hosts that do not answer."""
     away = {part.host for part in lost}
     found = [
-        _item(agent, agent.needs, last_known=_host_of(agent) in away)
+        _item(agent, agent.needs, key_of, last_known=_host_of(agent) in away)
         for agent in agents
         if agent.needs
     ]
-    found += [_snoozed(agent) for agent in agents if agent.is_snoozed and not agent.needs]
+    found += [_snoozed(agent, key_of) for agent in agents if agent.is_snoozed and not agent.needs]
     by_file = groupby(sorted(held, key=_file_of), key=_file_of)
     found += [_held(host, file, list(group)) for (host, file), group in by_file]
     found += [_lost(part) for part in lost]
@@ -98,7 +103,7 @@ def _file_of(one: HeldSetting) -> tuple[str, str]:
     return one.host or "", one.file
 
 
-def _item(agent: AgentStatus, needs: Needs, *, last_known: bool) -> Item:
+def _item(agent: AgentStatus, needs: Needs, key_of: KeyOf, *, last_known: bool) -> Item:
     look = look_of(agent.model_copy(update={"state": "needs_you"}))
     if last_known:
         look = states.last_known(look)
@@ -114,11 +119,11 @@ def _item(agent: AgentStatus, needs: Needs, *, last_known: bool) -> Item:
         since=needs.since or agent.last_activity_at,
         agent=agent.name,
         says=_says(needs),
-        step=_step(agent, needs),
+        step=_step(agent, needs, key_of),
     )
 
 
-def _snoozed(agent: AgentStatus) -> Item:
+def _snoozed(agent: AgentStatus, key_of: KeyOf) -> Item:
     assert agent.handoff is not None
     kind = "handoff" if agent.handoff.phase == "asked" else "review"
     asks = "Hand off?" if kind == "handoff" else "The document is ready for review"
@@ -134,7 +139,7 @@ def _snoozed(agent: AgentStatus) -> Item:
         since=agent.handoff.since,
         agent=agent.name,
         says=(f"{asks.rstrip('?')}: {until}.",),
-        step=_STEPS[kind],
+        step=_usual_step(kind, key_of),
     )
 
 
@@ -152,12 +157,21 @@ def _says(needs: Needs) -> tuple[str, ...]:
     return (f"{safe_line(needs.tool, 60)} needs permission for:", *(f"  {line}" for line in lines))
 
 
-def _step(agent: AgentStatus, needs: Needs) -> str:
+def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
         return f"The limit resets at {_anew(needs.resets_at, needs.since)}; then send it a prompt."
     if needs.kind == "failed" and agent.pane is None:
-        return "Press n in the list of agents to start it again."
-    return _STEPS[needs.kind]
+        return f"{press_key(key_of, 'start')} in the list of agents to start it again."
+    return _usual_step(needs.kind, key_of)
+
+
+def _usual_step(kind: str, key_of: KeyOf) -> str:
+    return _STEPS[kind].format(
+        answer=press_key(key_of, "inbox.answer"),
+        open=press_key(key_of, "inbox.open"),
+        or_open=or_press(key_of, "inbox.open"),
+        resume=press_key(key_of, "resume"),
+    )
 
 
 def _anew(resets: str, since: str | None) -> str:

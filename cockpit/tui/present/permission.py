@@ -69,14 +69,24 @@ def _role(line: str, *, is_file: bool) -> str:
 
 
 def choice_lines(
-    shown: DialogStatus, selected: int, checked: Collection[int], width: int, *, ready: bool
+    shown: DialogStatus,
+    selected: int,
+    checked: Collection[int],
+    width: int,
+    *,
+    ready: bool,
+    text_key: str,
 ) -> list[list[Span]]:
-    """Return the CLI's choices in its own order. `ready`: whether a key may answer now."""
+    """Return the CLI's choices in its own order. `ready`: whether a key may answer now.
+
+    `text_key` is the key that adds a text to an answer; empty if it has none.
+    """
+    adds = f"  · {text_key} adds a text" if text_key else "  · takes a text"
     lines: list[list[Span]] = []
     for place, one in enumerate(shown.choices):
         mark = "❯" if place == selected else " "
         box = "" if one.checked is None else "[✓] " if place in checked else "[ ] "
-        takes = {"may": "  · t adds a text", "must": "  · needs a text"}.get(one.text, "")
+        takes = {"may": adds, "must": "  · needs a text"}.get(one.text, "")
         begin = f" {mark} {place + 1}. {box}"
         role = ("key" if place == selected else "") if ready else "muted"
         parts = worded(one.label, max(1, width - cell_len(begin) - 1))

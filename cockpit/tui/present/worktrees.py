@@ -9,8 +9,6 @@ from datetime import datetime
 from cockpit.core.far_names import far_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
-from cockpit.tui.present.paths import short_path
-from cockpit.tui.present.span import Span, broken
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 
@@ -60,7 +58,7 @@ def question(tree: WorktreeStatus) -> str:
 def _what_is_lost(tree: WorktreeStatus) -> str:
     if tree.missing:
         return "Its folder is missing; git forgets the worktree. "
-    words = _content(tree)
+    words = content(tree)
     return "" if words[0] == "clean" and not any(words[1:]) else f"It contains: {_joined(words)}. "
 
 
@@ -80,41 +78,18 @@ def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
     return [safe_line(one, 600) for one in found]
 
 
-def drawn(
-    tree: WorktreeStatus,
-    now: datetime,
-    width: int,
-    said: Sequence[Span] = (),
-    key: str = "x",
-    home: str = "",
-) -> list[list[Span]]:
-    """Return a worktree as wrapped lines: its description, and how to remove it.
-
-    `said` is the progress or the error of a removal, and replaces the second part.
-    """
-    there = f"{safe_line(tree.host, 32)}:" if tree.host else ""
-    parts = [
-        (f"{there}{short_path(tree.directory, '' if tree.host else home)}", "name"),
-        (safe_line(_what(tree, now), 400), ""),
-    ]
-    if said:
-        parts += [(text, role) for text, role in said]
-    elif tree.unlisted is not None:
-        parts += [(_next(tree, one, home), "muted") for one in tree.obstacles]
-    elif not tree.made:
-        parts += [("not created by cockpit, so cockpit never removes it", "muted")]
-    elif tree.obstacles:
-        parts += [("to remove it, first:", "muted")]
-        for one in tree.obstacles:
-            parts += [(text, "muted") for text in _obstacle(tree, one, width, home)]
-    else:
-        parts += [(f"{key} removes it", "muted")]
-    indents = (" ", *("   " for _ in parts[1:]))
-    return [
-        [Span(f"{indent}{piece}", role)]
-        for indent, (text, role) in zip(indents, parts, strict=True)
-        for piece in broken(text, max(1, width - len(indent))) or [""]
-    ]
+def way_to_remove(tree: WorktreeStatus, width: int, key: str, home: str) -> list[tuple[str, str]]:
+    """Return how to remove a worktree, or what to do first, as texts with their roles."""
+    if tree.unlisted is not None:
+        return [(_next(tree, one, home), "muted") for one in tree.obstacles]
+    if not tree.made:
+        return [("not created by cockpit, so cockpit never removes it", "muted")]
+    if not tree.obstacles:
+        return [(f"{key} removes it", "muted")]
+    parts = [("to remove it, first:", "muted")]
+    for one in tree.obstacles:
+        parts += [(text, "muted") for text in _obstacle(tree, one, width, home)]
+    return parts
 
 
 def _obstacle(tree: WorktreeStatus, one: Obstacle, width: int, home: str) -> list[str]:
@@ -137,11 +112,12 @@ def _what(tree: WorktreeStatus, now: datetime) -> str:
         return f"its worktrees cannot be listed: {tree.unlisted}"
     whose = tree.agent or ("cockpit" if tree.made else "not cockpit's")
     state = f" ({tree.state.replace('_', ' ')})" if tree.state else ""
-    words = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *_content(tree)]
+    words = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *content(tree)]
     return ", ".join(filter(None, words))
 
 
-def _content(tree: WorktreeStatus) -> list[str]:
+def content(tree: WorktreeStatus) -> list[str]:
+    """Return what a worktree contains that a removal would lose, in short texts."""
     if tree.missing:
         return ["folder missing"]
     if tree.changed is None or tree.untracked is None:

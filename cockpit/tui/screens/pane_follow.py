@@ -19,17 +19,24 @@ from cockpit.wire.stream import ScreenShot
 
 
 async def look(
-    client: Client, agent: AgentStatus | None, view: PaneView, pace: Pace, *, history: int = 0
+    client: Client,
+    agent: AgentStatus | None,
+    view: PaneView,
+    pace: Pace,
+    *,
+    start: str,
+    history: int = 0,
 ) -> None:
     """Show an agent's pane until cancelled; the last capture is always shown.
 
-    `history` is the number of scrollback lines to include.
+    `start` is a sentence: how to start an agent that is not running. `history` is the number of
+    scrollback lines to include.
     """
     if agent is None:
         view.show_message("")
         return
     if agent.pane is None:
-        view.show_message(_why_no_pane(agent))
+        view.show_message(_why_no_pane(agent, start))
         return
     try:
         shots = client.screen(agent.name, history)
@@ -42,7 +49,7 @@ async def look(
         # The header shows the outage. Keep the last capture, greyed, unless it is another agent's.
         if view.whose != agent.name:
             host = host_and_name(agent.name)[0]
-            view.show_message(f"{host} does not answer." if host else _why_no_pane(agent))
+            view.show_message(f"{host} does not answer." if host else _why_no_pane(agent, start))
     except CockpitError as error:
         view.show_message(safe_line(f"{error.title}. {error.detail}"))
 
@@ -79,9 +86,9 @@ async def _show_each(
         view.show(latest, whose=name)
 
 
-def _why_no_pane(agent: AgentStatus) -> str:
+def _why_no_pane(agent: AgentStatus, start: str) -> str:
     if agent.state in {"stopped", "exited", "done"}:
-        return "Not running. Press n to start it."
+        return f"Not running. {start}"
     return (
         "No pane yet."
         if agent.pane is None

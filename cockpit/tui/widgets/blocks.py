@@ -19,6 +19,9 @@ Say = Callable[[int, int], Sequence[Spans]]
 class Blocks(Lines, can_focus=True, inherit_bindings=False):
     """`say` renders an item; `after` renders the lines below all items."""
 
+    is_table = False
+    """Whether the items follow each other without an empty line between them."""
+
     class Moved(Message):
         """Another item was selected."""
 
@@ -77,6 +80,9 @@ class Blocks(Lines, can_focus=True, inherit_bindings=False):
             mark = Span("▌", "cursor") if place == self.selected else Span(" ")
             lines += [[mark, *line] for line in self._say(place, width - 2)]
             self._ends.append(len(lines))
+            if not self.is_table:
+                lines.append([])
+        if self.is_table and self._keys:
             lines.append([])
         lines += self._after(width - 1)
         self._strips.clear()

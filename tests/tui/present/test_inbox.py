@@ -127,3 +127,22 @@ def test_counts_at_the_top_are_left_out_whole() -> None:
         said = plain(heading(found, "local", width)).removeprefix(" Inbox ").strip()
         counts = said.removesuffix("local").strip().removesuffix("…").strip(" ·").split(" · ")
         assert set(counts) <= {"1 permission", "1 failed", "1 trust?", "1 review", "1 usage limit"}
+
+
+def test_the_next_step_names_the_users_own_keys() -> None:
+    """A key that was mapped away is never named; without one, the palette is."""
+    own = {"inbox.answer": "Alt-X", "inbox.open": "", "resume": "F9", "start": "v"}
+
+    def step(kind: NeedKind) -> str:
+        return items([needing("api", kind)], key_of=lambda action: own[action])[0].step
+
+    assert step("permission") == (
+        "Press Alt-X to answer here, "
+        "or choose \u201cGo there\u201d with Ctrl-P to answer in its pane."
+    )
+    assert step("resume").startswith("Press F9 in the list of agents")
+    assert step("review").startswith("Choose \u201cGo there\u201d with Ctrl-P to read the document")
+    gone = needing("api", "failed").model_copy(update={"pane": None})
+    assert items([gone], key_of=lambda action: own[action])[0].step.startswith(
+        "Press v in the list"
+    )

@@ -11,6 +11,7 @@ from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import look_of
 from cockpit.tui.present.summary import summary, title
+from cockpit.tui.present.trend import trend
 from cockpit.tui.state.model import Connection, Model
 from cockpit.wire.status import ContextStatus, Status
 from cockpit.wire.stream import Snapshot
@@ -184,3 +185,11 @@ def test_a_supervisor_that_is_away_or_strange_comes_with_its_remedy() -> None:
 def test_what_waits_for_trust_is_told_at_the_top() -> None:
     assert "2 untrusted, see the inbox" in plain(summary(fleet(), "local", LIVE, 140, 0, held=2))
     assert "untrusted" not in plain(summary(fleet(), "local", LIVE, 140, 0))
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_the_trend_is_in_the_title_at_eighty_columns_too(framed: bool) -> None:
+    one = agent("durations-and-mo", tokens=142_000, branch="agent/x")
+    shown = trend(one.context.trend, one.context.window)
+    assert len(shown) > 1
+    assert shown in plain(rule(one, 80, framed=framed))

@@ -36,10 +36,11 @@ async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> N
     async with fly(client) as flight:
         await flight.press("W")
         await flight.reads(
-            "Worktrees", "2 worktrees", "/r/.worktrees/api", "api, agent/api, clean",
-            "x removes it",
-            "2 files changed", "to remove it, first:", "· web works in it → cockpit stop web",
+            "Worktrees", "2 worktrees", "worktree  branch", "/r/.worktrees/api", "clean",
+            "x removes it", "2 files changed",
         )  # fmt: skip
+        await flight.press("j")
+        await flight.reads("to remove it, first:", "· web works in it → cockpit stop web")
         client.trees = [tree("api")]
         await flight.press("r")
         await flight.reads("1 worktree", "reload", "back")
@@ -90,7 +91,9 @@ async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: F
     ]  # fmt: skip
     async with fly(client) as flight:
         await flight.press("W")
+        await flight.press("G")
         await flight.reads("3 worktrees", "never removes it")
+        await flight.press("g")
         await flight.press("x")
         await flight.until(lambda: "X saves all of that in git" in str(flight.toasts()))
         await flight.press("X")

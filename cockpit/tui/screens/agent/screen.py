@@ -20,7 +20,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.tui.keys.actions import Action, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
-from cockpit.tui.keys.reasons import needs_supervisor
+from cockpit.tui.keys.reasons import needs_supervisor, press
 from cockpit.tui.present import agent as head
 from cockpit.tui.present.cached_lines import CachedLines
 from cockpit.tui.present.detail import reason
@@ -368,7 +368,8 @@ class AgentScreen(BaseScreen):
         """Show the pane from a new stream; end the earlier stream."""
         self._pane_looked_at = self._pane_now()
         every, lines = self.ui.pace, self._history_lines
-        task = partial(look, self.client, self.agent, self.pane, every, history=lines)
+        start = f"{press(self.model, 'start')} in the list of agents to start it."
+        task = partial(look, self.client, self.agent, self.pane, every, start=start, history=lines)
         in_background(self, task, group="pane", exclusive=True)
 
     def on_mouse_scroll_up(self) -> None:

@@ -19,6 +19,7 @@ from cockpit import __version__
 from cockpit.client.client import Client
 from cockpit.tui.keys.actions import BY_ID, Context, keys_of, spoken
 from cockpit.tui.keys.bindings import bindings
+from cockpit.tui.keys.reasons import press
 from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.elsewhere import about_elsewhere
 from cockpit.tui.present.hosts import lost_reason
@@ -299,7 +300,8 @@ class FleetScreen(Screen[None]):
         """Stream the selected agent's pane only."""
         self._looking_at = self._pane_of()
         agent = self.model.agents.get(self._looking_at[0] or "")
-        task = partial(look, self.client, agent, self.pane, self.ui.pace)
+        start = f"{press(self.model, 'start')} to start it."
+        task = partial(look, self.client, agent, self.pane, self.ui.pace, start=start)
         in_background(self, task, group="pane", exclusive=True)
 
     def dismiss_step(self) -> None:

@@ -18,7 +18,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.tui.keys.actions import BY_ID, Action, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
-from cockpit.tui.keys.reasons import DIALOGS
+from cockpit.tui.keys.reasons import DIALOGS, press
 from cockpit.tui.present import inbox
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
@@ -147,7 +147,8 @@ class InboxScreen(BaseScreen):
     def _answer(self) -> None:
         item = self.item
         if item is None or item.agent is None or item.kind not in DIALOGS:
-            show_reason(self, "This is no permission dialog or question. Press Enter to go there.")
+            way = press(self.model, "inbox.open")
+            show_reason(self, f"This is no permission dialog or question. {way} to go there.")
             return
         self.model.select(item.agent)
         self.app.push_screen(PermissionScreen(self.model, self.client, self.ui, self._go_in))
@@ -197,7 +198,9 @@ class InboxScreen(BaseScreen):
         self.set_class(not self.model.any_live, "-lost")
         self._items = {
             item.key: item
-            for item in inbox.items(self.model.agents.values(), self.model.held, self.model.lost)
+            for item in inbox.items(
+                self.model.agents.values(), self.model.held, self.model.lost, self.model.key_of
+            )
         }
         self.list.show(list(self._items))
         self._heading.show()
@@ -232,7 +235,8 @@ class InboxScreen(BaseScreen):
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:
             self._looking_at = seen
-            task = partial(look, self.client, agent, self.pane, self.ui.pace)
+            start = f"{press(self.model, 'start')} in the list of agents to start it."
+            task = partial(look, self.client, agent, self.pane, self.ui.pace, start=start)
             in_background(self, task, group="pane", exclusive=True)
 
     def _agent(self) -> Any:

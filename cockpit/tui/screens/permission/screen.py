@@ -18,7 +18,7 @@ from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import BY_ID, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
-from cockpit.tui.keys.reasons import waiting_dialogs
+from cockpit.tui.keys.reasons import press, waiting_dialogs
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.permission import (
     choice_lines,
@@ -214,7 +214,14 @@ class PermissionScreen(TextScreen):
         if self.dialog is None or self.dialog.identity is None:
             return []
         return list(
-            choice_lines(self.dialog, self.selected, self.checked, width, ready=self.is_ready)
+            choice_lines(
+                self.dialog,
+                self.selected,
+                self.checked,
+                width,
+                ready=self.is_ready,
+                text_key=self.model.key_of("permission.text"),
+            )
         )
 
     # Keys
@@ -312,7 +319,8 @@ class PermissionScreen(TextScreen):
     def _check(self) -> None:
         chosen = self._chosen
         if chosen is None or chosen.checked is None:
-            show_reason(self, "This choice has no box. Press Enter to choose it.")
+            way = press(self.model, "permission.answer")
+            show_reason(self, f"This choice has no box. {way} to choose it.")
             return
         self.checked ^= {self.selected}
         self._draw_choices()

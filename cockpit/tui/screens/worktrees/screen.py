@@ -17,7 +17,8 @@ from cockpit.tui.keys.actions import BY_ID, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span, broken, fit
-from cockpit.tui.present.worktrees import back_again, drawn, name_of, question, refusal
+from cockpit.tui.present.worktree_table import detail, heading, row, table
+from cockpit.tui.present.worktrees import back_again, name_of, question, refusal
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.removals import Removals
@@ -31,6 +32,8 @@ from cockpit.wire.worktrees import WorktreeStatus
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
+EDGE = 2
+"""Cells of a row before and after its columns."""
 BEAT = 1.0
 """Seconds between two updates of the elapsed time of a removal."""
 LONG = 30.0
@@ -50,7 +53,9 @@ class WorktreesScreen(BaseScreen):
         self._removals = removals
         self._trees: list[WorktreeStatus] | None = None
         self._title = OneLine(self._count, id="worktrees-title")
+        self._columns = OneLine(self._say_columns, id="worktrees-columns")
         self.listing = Blocks(self._say, self._say_after, id="worktrees")
+        self.listing.is_table = True
 
     @property
     def chosen(self) -> WorktreeStatus | None:
@@ -59,6 +64,7 @@ class WorktreesScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield self._title
+        yield self._columns
         yield self.listing
         yield from self.footer()
 
@@ -194,14 +200,21 @@ class WorktreesScreen(BaseScreen):
     def _say(self, place: int, width: int) -> list[list[Span]]:
         assert self._trees is not None
         tree = self._trees[place]
-        return drawn(
-            tree,
-            datetime.now(UTC),
-            width,
-            self._said_of(tree),
-            self._key("remove"),
-            self.ui.home,
-        )
+        now, home = datetime.now(UTC), self.ui.home
+        shown = table(self._trees, now, width, home)
+        said = self._said_of(tree)
+        lines = [row(tree, shown, now, home)]
+        if place == self.listing.selected or said:
+            lines += detail(tree, shown, now, width, said, self._key("remove"), home)
+        return lines
+
+    def _say_columns(self, width: int) -> list[Span]:
+        """Return the titles of the columns, above the rows behind their selection mark."""
+        if not self._trees:
+            return []
+        now = datetime.now(UTC)
+        shown = table(self._trees, now, width - EDGE, self.ui.home)
+        return [Span(" "), *heading(shown, width - EDGE)]
 
     def _said_of(self, tree: WorktreeStatus) -> list[Span]:
         name = name_of(tree)
@@ -242,4 +255,5 @@ class WorktreesScreen(BaseScreen):
         if self.is_attached:
             self._trees = trees
             self._title.show()
+            self._columns.show()
             self.listing.show([name_of(tree) for tree in trees])
