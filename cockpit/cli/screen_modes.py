@@ -162,6 +162,7 @@ def _run_screen(
         asyncio.run(views_of(places).allow_passthrough())
     options = ScreenOptions(
         attach=attach,
+        copy=views_of(places).copy if in_home_window else None,
         direct=not in_home_window,
         host=remote or LOCAL,
         theme=settings.cockpit.theme,

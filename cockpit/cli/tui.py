@@ -9,7 +9,7 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -53,6 +53,8 @@ class ScreenOptions:
 
     attach: Attach
     """Shows an agent's pane, by name."""
+    copy: Callable[[str], Awaitable[None]] | None = None
+    """Copies text to the terminal's clipboard; see `UIContext.copy`."""
     direct: bool = False
     """True if the screen suspends while a pane is shown in its terminal. Otherwise `attach` selects
     another window of the tmux server in which the screen runs."""
@@ -87,6 +89,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
     ui = UIContext(
         attach=options.attach,
         edit=edit,
+        copy=options.copy,
         direct=options.direct,
         pace=pace(options.refresh, over_ssh=over_ssh),
         keys=dict(options.keys),

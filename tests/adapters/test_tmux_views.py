@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import signal
 from collections.abc import Callable
@@ -194,6 +195,23 @@ def test_an_own_key_goes_back_and_is_named_below_the_pane(
     assert b"F12" not in pilot.seen
     pilot.type(b"\x1b[20~")
     waiting(lambda: [one["window"] for one in clients().values()] == [0])
+
+
+def test_what_is_copied_reaches_the_terminal_and_stays_nowhere(
+    views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
+) -> None:
+    async def fly() -> list[str]:
+        await views.open_home(launch(own_home))
+        return await views.attach_command()
+
+    with pytest.raises(PaneGone):
+        asyncio.run(views.copy("nobody is there"))
+    pilot = terminal(asyncio.run(fly()))
+    waiting(lambda: b"the screen of" in pilot.seen)
+    asyncio.run(views.copy("agent/api; #(date)"))
+    waiting(lambda: base64.b64encode(b"agent/api; #(date)") in pilot.seen)
+    server = libtmux.Server(socket_path=str(views.tmux.command.socket))
+    assert server.cmd("list-buffers").stdout == []
 
 
 def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(

@@ -45,6 +45,8 @@ opened."""
 WISHES_OPTION = "@cockpit_wishes"
 """Option of the home window's pane: cockpit's display settings in the environment of the terminal
 for which the screen was opened."""
+COPIED = "cockpit-copied"
+"""Name of the tmux buffer for text on its way to a clipboard."""
 FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 
@@ -211,6 +213,19 @@ class TmuxViews:
         """Detach the terminal that `show` would use. Raises `NotNow` if there is none."""
         session, _ = await self._terminal_at_home()
         await self.tmux.server.ask(["kill-session", "-t", session])
+
+    async def copy(self, text: str) -> None:
+        """Copy text to the clipboard of the terminal that `show` would use; tmux keeps no copy.
+
+        Not by the screen's own OSC 52, because tmux accepts none from programs in panes. Raises
+        `NotNow` if no terminal shows the home window.
+        """
+        _, client = await self._terminal_at_home()
+        await self.tmux.server.ask(
+            ["load-buffer", "-w", "-b", COPIED, "-t", client, "-"],
+            ["delete-buffer", "-b", COPIED],
+            stdin=text.encode(),
+        )
 
     async def attached(self) -> int:
         """Return the number of attached terminals."""

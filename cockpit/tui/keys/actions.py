@@ -165,6 +165,9 @@ ACTIONS: tuple[Action, ...] = (
         "open", "open", "Show one agent: pane, context over time, chain, facts, diff, events.",
         ("o", "l", "right"), why_not=reasons.needs_agent, shown=True,
     ),
+    Action("copy-path", "copy path", "Copy the path of the agent's worktree.", ("P",)),
+    Action("copy-branch", "copy branch", "Copy the agent's branch.", ("B",)),
+    Action("copy-id", "copy id", "Copy the id of the agent's session.", ("I",)),
     Action("down", "down", "Select the next agent.", ("j", "down")),
     Action("up", "up", "Select the previous agent.", ("k", "up")),
     Action("first", "first", "Select the first agent.", ("g", "home")),
@@ -225,6 +228,21 @@ ACTIONS: tuple[Action, ...] = (
         "agent.since", "since", "Switch the diff between uncommitted changes and the whole job.",
         ("b",), "agent", reasons.needs_supervisor,
     ),
+    Action("agent.next-file", "next file", "Go to the next file of the diff.", ("n",), "agent"),
+    Action(
+        "agent.previous-file", "previous file", "Go to the previous file of the diff.",
+        ("p",), "agent",
+    ),
+    Action(
+        "agent.edit", "edit", "Edit this file of the diff in $EDITOR.",
+        ("e",), "agent", reasons.cannot_edit_files, is_destructive=True,
+    ),
+    Action(
+        "agent.copy-path", "copy path",
+        "Copy the path of the worktree, or of this file of the diff.", ("P",), "agent",
+    ),
+    Action("agent.copy-branch", "copy branch", "Copy the agent's branch.", ("B",), "agent"),
+    Action("agent.copy-id", "copy id", "Copy the id of the agent's session.", ("I",), "agent"),
     Action(
         "agent.document", "document", "Read the document of the current handoff.",
         ("d",), "agent", reasons.cannot_read, shown=True,

@@ -189,6 +189,12 @@ def cannot_edit(model: Model) -> str | None:
     return None
 
 
+def cannot_edit_files(model: Model) -> str | None:
+    if model.part.is_remote:
+        return f"The files are on {model.part.host}: edit them there."
+    return needs_agent(model)
+
+
 def cannot_be_done(model: Model) -> str | None:
     agent = model.agent
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:

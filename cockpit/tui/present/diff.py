@@ -17,6 +17,8 @@ from cockpit.tui.present.fold import folded
 from cockpit.tui.present.span import Span, fit
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 
+FILE_ROLE = "diff-file"
+"""The role of the heading of a file's changes."""
 STAT_CELLS = 24
 """Maximum cells of the bar of plus and minus signs."""
 _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -107,7 +109,8 @@ def _text(text: str, width: int) -> Iterator[list[Span]]:
             yield from _folded(line, "hunk", width)
         elif line.startswith("diff --git "):
             yield []
-            yield [Span(fit(f"── {_name(line)} {'─' * width}", width - 1).rstrip("…"), "name")]
+            heading = fit(f"── {_name(line)} {'─' * width}", width - 1).rstrip("…")
+            yield [Span(heading, FILE_ROLE)]
         elif line and not line.startswith(_LEFT_OUT):
             yield from _folded(line, "muted", width)
 

@@ -14,8 +14,8 @@ from cockpit.tui.present.span import Span, merged
 from cockpit.tui.state.model import Model
 
 KEPT_LONGEST = (
-    "approve", "document", "refuse", "attach", "enter", "edit", "next", "snooze", "handoff", "send",
-    "open", "start",
+    "approve", "document", "refuse", "attach", "enter", "edit", "next-file", "next", "snooze",
+    "handoff", "send", "open", "start",
 )  # fmt: skip
 """Ends of the ids of actions that are kept when there is no room for all, in this order."""
 
@@ -54,6 +54,9 @@ def _is_out_of_reach(model: Model) -> bool:
 def possible_with(model: Model, section: str) -> list[Action]:
     """Return the actions for the agent screen's key line, where Enter depends on the section."""
     actions = possible(model, "agent")
+    if section == "diff":
+        of_files = [BY_ID["agent.next-file"], BY_ID["agent.edit"], BY_ID["agent.since"]]
+        actions = [*(each for each in of_files if each.why_not(model) is None), *actions]
     if section == "course":
         return [
             replace(each, title="document") if each.id == "agent.enter" else each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ class UIContext:
 
     attach: Attach
     edit: Edit
+    copy: Callable[[str], Awaitable[None]] | None = None
+    """Copies text to the terminal's clipboard; None: the screen writes to its terminal itself."""
     direct: bool = False
     """Whether the screen owns its terminal, so that attaching suspends the application."""
     pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))

@@ -51,6 +51,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "warning": ("warning", "", "bold"),
     "error": ("error", "", "bold"),
     "hunk": ("accent", "", ""),
+    "diff-file": (_PLAIN, "", "bold"),
     "tab-here": (_PLAIN, "", "bold"),
     "added": ("success", "", ""),
     "removed": ("error", "", ""),

@@ -20,5 +20,9 @@ class TextView(Lines):
             # Leave a cell for the scroll bar.
             self.set_lines(self._lines_for(self.size.width - 1, self.size.height))
 
+    def lines_with(self, role: str) -> list[int]:
+        """Return the numbers of the lines that begin with a span of this role."""
+        return [y for y, line in enumerate(self._lines) if line and line[0].role == role]
+
     def resized(self) -> None:
         self.show()

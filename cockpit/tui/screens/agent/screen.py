@@ -33,8 +33,10 @@ from cockpit.tui.present.lineage import Link, link_spans
 from cockpit.tui.present.outage import outage
 from cockpit.tui.present.plot import plot
 from cockpit.tui.present.span import Span
+from cockpit.tui.screens.agent.diff_files import DiffFiles
 from cockpit.tui.screens.agent.lookups import READ, Lookups
 from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.copying import Copying
 from cockpit.tui.screens.pane_follow import look
 from cockpit.tui.screens.requests import show_error, show_reason
 from cockpit.tui.screens.review.reading import ReadingScreen
@@ -109,6 +111,8 @@ class AgentScreen(BaseScreen):
         self.facts = TextView(lambda *room: facts(lookups.facts, *room), id="agent-facts")
         self.diff = TextView(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed(of_one=True)
+        self.files = DiffFiles(self, self.ui, self.diff, lambda: lookups.diff)
+        self._copying = Copying(self, self.ui, lambda: self.agent, self._file)
 
     @property
     def agent(self) -> AgentStatus | None:
@@ -193,6 +197,10 @@ class AgentScreen(BaseScreen):
             "agent.previous": self._previous,
             "agent.again": self._again,
             "agent.since": self._since,
+            "agent.next-file": partial(self._go_to_file, 1),
+            "agent.previous-file": partial(self._go_to_file, -1),
+            "agent.edit": self._edit,
+            **self._copying.handlers("agent."),
             "agent.document": self._document,
             "agent.handoff": self._handoff,
             "agent.handoff-to": self._handoff_to,
@@ -265,6 +273,21 @@ class AgentScreen(BaseScreen):
     def _since(self) -> None:
         self.lookups.turn()
         self.open("diff")
+
+    def _file(self) -> str | None:
+        return self.files.current if self.section == "diff" else None
+
+    def _go_to_file(self, step: int) -> None:
+        if self.section != "diff":
+            self.open("diff")
+        else:
+            self.files.move(step)
+
+    def _edit(self) -> None:
+        if self.section != "diff":
+            self.open("diff")
+        else:
+            self.files.edit()
 
     def _down(self) -> None:
         self._move(1)

@@ -14,6 +14,7 @@ from cockpit.tui.keys.actions import BY_ID, Handlers
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
 from cockpit.tui.present.sorting import ORDERS, next_order
+from cockpit.tui.screens.copying import Copying
 from cockpit.tui.screens.fleet.putting_away import MANY, PuttingAway
 from cockpit.tui.screens.leaving import leave
 from cockpit.tui.screens.removals import Removals
@@ -58,6 +59,7 @@ class Commands:
         self._requests = Requests(screen, screen.client)
         self._removals = Removals(screen.client)
         self._putting_away = PuttingAway(screen, self._requests)
+        self._copying = Copying(screen, screen.ui, lambda: self._model.agent)
 
     def do(self, action: str) -> None:
         """Run an action by its id, or show why it is unavailable."""
@@ -106,6 +108,7 @@ class Commands:
             "done": self._done,
             "undo": self._undo,
             "open": self._open,
+            **self._copying.handlers(),
             "down": self._down,
             "up": self._up,
             "first": self._first,

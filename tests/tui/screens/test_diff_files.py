@@ -1,0 +1,119 @@
+"""The diff file by file, the editor on one, and the clipboard on the user's own key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cockpit.wire.diff import DiffFile, WorktreeDiff
+from tests.tui.conftest import Fly
+from tests.tui.scene import scene
+
+
+def part(path: str, lines: int) -> str:
+    body = "".join(f"+line {number} of {path}\n" for number in range(lines))
+    return (
+        f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,{lines} @@\n{body}"
+    )
+
+
+def changed(folder: Path, names: tuple[str, ...] = ("a.py", "b.py", "c.py")) -> WorktreeDiff:
+    return WorktreeDiff(
+        directory=str(folder),
+        since="9f1c2d3e",
+        files=[DiffFile(path=name, added=40, removed=0) for name in names],
+        text="".join(part(name, 40) for name in names),
+    )
+
+
+def top(flight: Any) -> str:
+    """The first line of the diff that is seen."""
+    screen = flight.app.screen
+    return "".join(span.text for span in screen.diff._lines[screen.diff.scroll_offset.y])
+
+
+async def test_keys_go_from_file_to_file_and_back(fly: Fly, tmp_path: Path) -> None:
+    client = scene()
+    client.differ("api", changed(tmp_path))
+    async with fly(client, selected="api") as flight:
+        await flight.press("o", "4")
+        await flight.reads("3 files changed", "n next file", "e edit")
+        for key, name in (
+            ("n", "a.py"),
+            ("n", "b.py"),
+            ("n", "c.py"),
+            ("p", "b.py"),
+            ("p", "a.py"),
+        ):
+            await flight.press(key)
+            await flight.until(lambda name=name: flight.app.screen.files.current.endswith(name))  # type: ignore[misc]
+            assert name in top(flight) or name == "c.py"
+        await flight.press("p", "n", "n", "n", "n")
+        await flight.until(lambda: flight.app.screen.files.current.endswith("c.py"))
+
+
+async def test_the_editor_opens_the_file_that_is_looked_at(
+    fly: Fly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "b.py").write_text("x")
+    client = scene()
+    client.differ("api", changed(tmp_path))
+    async with fly(client, selected="api") as flight:
+        await flight.press("o", "4")
+        await flight.reads("3 files changed")
+        await flight.press("n", "n")
+        await flight.until(lambda: flight.app.screen.files.current.endswith("b.py"))
+        # Textual's driver for tests has no terminal to lend.
+        lends = property(lambda _: True)
+        monkeypatch.setattr(type(flight.app._driver), "can_suspend", lends)
+        await flight.press("e")
+        await flight.until(lambda: flight.edited, "the editor")
+        assert flight.edited == [tmp_path / "b.py"]
+
+
+async def test_a_file_outside_the_worktree_is_never_opened(fly: Fly, tmp_path: Path) -> None:
+    """A diff is untrusted: a link or a name with dots could lead anywhere."""
+    inside = tmp_path / "tree"
+    inside.mkdir()
+    (tmp_path / "secret").write_text("x")
+    (inside / "link").symlink_to(tmp_path / "secret")
+    client = scene()
+    client.differ("api", changed(inside, ("link", "../secret", "gone")))
+    async with fly(client, selected="api") as flight:
+        await flight.press("o", "4")
+        await flight.reads("3 files changed")
+        for _ in range(3):
+            flight.app.clear_notifications()
+            await flight.press("n", "e")
+            await flight.until(lambda: "cannot be edited" in str(flight.toasts()))
+        assert flight.edited == []
+
+
+async def test_path_branch_and_id_are_copied_on_their_keys_only(fly: Fly, tmp_path: Path) -> None:
+    client = scene()
+    client.differ("api", changed(tmp_path))
+    async with fly(client, selected="api") as flight:
+        api = flight.app.model.agents["api"]
+        assert flight.app.clipboard == ""
+        for key, text in (("P", api.worktree), ("B", api.branch), ("I", api.session_id)):
+            await flight.press(key)
+            await flight.until(lambda text=text: flight.app.clipboard == text, text)  # type: ignore[misc]
+        await flight.press("o", "4")
+        await flight.reads("3 files changed")
+        await flight.press("n", "P")
+        await flight.until(lambda: flight.app.clipboard == f"{tmp_path}/a.py")
+
+
+async def test_what_could_run_in_a_shell_is_not_copied(fly: Fly) -> None:
+    client = scene()
+    async with fly(client, selected="api") as flight:
+        api = flight.app.model.agents["api"]
+        flight.app.model.agents["api"] = api.model_copy(update={"branch": "x\nrm -rf ~\n"})
+        await flight.press("B")
+        await flight.until(lambda: "control characters" in str(flight.toasts()))
+        flight.app.model.agents["api"] = api.model_copy(update={"branch": None})
+        await flight.press("B")
+        await flight.until(lambda: "no branch to copy" in str(flight.toasts()))
+        assert flight.app.clipboard == ""
