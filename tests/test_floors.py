@@ -42,7 +42,7 @@ ROOMS = {
     ),
     "adapters": (
         "files", "process", "clock", "hooks", "transcripts", "documents", "git", "tmux", "agents",
-        "outgoing", "service", "browser", "store", "remote_host", "tool_server",
+        "outgoing", "service", "browser", "store", "remote_host", "host_setup", "tool_server",
     ),
     "tui": (
         "terminal", "state", "keys", "present", "widgets", "screens", "reload", "app", "pictures",

@@ -25,6 +25,7 @@ from cockpit.cli.events import events
 from cockpit.cli.handoffs import continue_, handoff, undo
 from cockpit.cli.history import history, show
 from cockpit.cli.hooks import hooks
+from cockpit.cli.hosts_commands import hosts
 from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.mcp import mcp
 from cockpit.cli.offline import demo, facts, keys, redact, usage
@@ -45,7 +46,7 @@ COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, restart, down, start, adopt, stop, forget, rename, attach, send, answer, status,
     wait, run_file, handoff, approve, refuse, snooze, done, undo, continue_, history, show, usage,
     facts,
-    redact, events, worktrees, doctor, config, hooks, keys,
+    redact, events, worktrees, hosts, doctor, config, hooks, keys,
     completion, dial_stdio, mcp, serve, api, service, setup,
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ LOCAL = "local"
 
 HERE_ONLY = frozenset({
     "demo", "init", "usage", "facts", "config", "hooks", "keys", "completion", "dial-stdio",
-    "mcp", "serve", "api",
+    "mcp", "serve", "api", "hosts",
 })  # fmt: skip
 """Commands that work on local files only."""
 WITHOUT_HOST = HERE_ONLY | {"completion", "redact", "run", "worktrees restore"}

@@ -1,0 +1,58 @@
+"""`cockpit hosts check`: print what each host has and lacks."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cockpit.cli.doctor_finding import Finding
+from cockpit.cli.host_checks import HostReport
+from cockpit.cli.host_reports import reports
+from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.config.hooks import Host
+
+_MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
+
+
+def check_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> int:
+    """Check the hosts side by side; return 1 if one has a serious problem."""
+    found = {report.name: report.findings() for report in _shown(hosts, seconds, as_json=as_json)}
+    if as_json:
+        checked = [
+            {
+                "host": host.name,
+                "fit": is_fit(found[host.name]),
+                "findings": [dataclasses.asdict(one) for one in found[host.name]],
+            }
+            for host in hosts
+        ]
+        print(json.dumps(checked, indent=2, ensure_ascii=False))
+    return 0 if all(is_fit(findings) for findings in found.values()) else 1
+
+
+def is_fit(findings: Sequence[Finding]) -> bool:
+    """Return whether nothing is missing that cockpit needs."""
+    return all(finding.level != "unfit" for finding in findings)
+
+
+def finding_lines(finding: Finding) -> list[str]:
+    """Return a finding as `cockpit doctor` shows one."""
+    lines = [f"{_MARKS[finding.level]}  {finding.topic:<12} {safe_line(finding.said, 1000)}"]
+    if finding.remedy:
+        lines.append(f"{'':<19}-> {safe_line(finding.remedy, 8000)}")
+    return lines
+
+
+def _shown(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> Iterator[HostReport]:
+    """Yield each report after printing it as text."""
+    for report in reports(hosts, seconds):
+        if not as_json:
+            print(f"{report.name}:")
+            for finding in report.findings():
+                print("\n".join(f"  {line}" for line in finding_lines(finding)))
+            print(flush=True)
+        yield report

@@ -1,0 +1,272 @@
+"""Check another machine: what is missing there, and the next step for each thing.
+
+Works on the answer of `host_setup/probe.sh`; asks nothing itself. The findings are in the order in
+which a user would meet the problems.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cockpit import __version__
+from cockpit.adapters.tmux.command import new_enough
+from cockpit.cli.doctor_finding import Finding, fit, note, unfit
+from cockpit.config.paths import Places
+from cockpit.core.host_connect import (
+    forwards_input,
+    is_container,
+    is_ssh,
+    typed,
+    with_path,
+)
+from cockpit.core.host_facts import HostFacts, Program, host_facts, new_enough_python
+from cockpit.core.safetext import quoted, safe_line
+
+if TYPE_CHECKING:
+    from cockpit.adapters.host_setup.remote_script import ScriptAnswer
+
+NO_SUPERVISOR = 4
+LINUX_SOCKET_BYTES, OTHER_SOCKET_BYTES = 107, 103
+_SUBCOMMANDS = {"pacman": ("-S",), "apk": ("add",)}
+_PYTHON = {"apt-get": ("python3", "python3-venv"), "brew": ("python",), "pacman": ("python",)}
+
+
+@dataclass(frozen=True, slots=True)
+class HostReport:
+    """What one look at a host has shown."""
+
+    name: str
+    connect: tuple[str, ...]
+    answer: ScriptAnswer
+    seconds: float
+    """The time limit of the look."""
+    configured: bool = True
+    """Whether the host is in the configuration, so that commands can name it."""
+
+    @property
+    def facts(self) -> HostFacts:
+        return host_facts(self.answer.lines)
+
+    @property
+    def reachable(self) -> bool:
+        return self.answer.started
+
+    def findings(self) -> list[Finding]:
+        """Check everything, in order; only the connection if the host is not reachable."""
+        if not self.answer.started:
+            return [connection_problem(self)]
+        return [*_connected(self), *_tools(self), *_cockpit(self), *_session(self)]
+
+
+def connection_problem(report: HostReport) -> Finding:
+    """Say why the host is not reachable, and what to do."""
+    connect, answer = report.connect, report.answer
+    errors = " ".join(answer.errors)
+    by_hand = typed(connect, "true")
+    if answer.timed_out:
+        said = f"No answer within {report.seconds:g} s"
+        return unfit("reachable", f"{said}. {errors}".rstrip(". "), f"Try it: {by_hand}")
+    if answer.cut_off:
+        said = "It sent more than 2 MB before an answer, and was cut off"
+        return unfit("reachable", said, f"Check what prints that: {by_hand}")
+    if is_ssh(connect) and (found := _ssh_problem(connect, errors)):
+        return found
+    if answer.code == 0 and is_container(connect) and not forwards_input(connect):
+        said = f"{quoted(connect[0])} passes no standard input on without -i"
+        words = shlex.join([*connect[:2], "-i", *connect[2:]])
+        return unfit("reachable", said, f"Add -i: {words}")
+    said = errors or (f"It printed {quoted(answer.noise)}, and no answer" if answer.noise else "")
+    ended = "was ended" if answer.code is None else f"exited with code {answer.code}"
+    return unfit(
+        "reachable",
+        said or f"{safe_line(connect[0])} {ended} without an answer",
+        f"Try it: {by_hand}",
+    )
+
+
+def _ssh_problem(connect: Sequence[str], errors: str) -> Finding | None:
+    once = typed(connect, "true")
+    if "has changed" in errors and "host key" in errors.lower():
+        remedy = (
+            "If the machine was reinstalled, remove its old key (ssh-keygen -R HOST), then "
+            f"compare and accept the new one: {once}"
+        )
+        return unfit("key", f"The host's key has changed. {errors}", remedy)
+    if "Host key verification failed" in errors or "host key is known" in errors:
+        said = "This machine does not know the host's key yet"
+        return unfit("key", said, f"Compare its fingerprint and accept it once: {once}")
+    if "Permission denied" in errors or "Too many authentication failures" in errors:
+        copy = f"ssh-copy-id {shlex.quote(connect[1])}" if len(connect) == 2 else "ssh-copy-id"
+        remedy = f"Copy your key there: {copy}; if the key has a passphrase, load it first: ssh-add"
+        return unfit("key", f"The host refused to log in without a password. {errors}", remedy)
+    return None
+
+
+def _connected(report: HostReport) -> Iterator[Finding]:
+    trip = report.answer.round_trip
+    yield fit("reachable", "connected" if trip is None else f"round trip {milliseconds(trip)}")
+    if is_ssh(report.connect):
+        yield fit("key", "accepted, without a question")
+    if not report.answer.complete:
+        by_hand = typed(report.connect, "cockpit", "doctor")
+        if report.answer.timed_out:
+            said = f"Not all checks ended within {report.seconds:g} s"
+        else:
+            said = "The connection ended before all checks had"
+        yield unfit("checks", said, f"Try it: {by_hand}")
+
+
+def _tools(report: HostReport) -> Iterator[Finding]:
+    facts = report.facts
+    yield from _python(report, facts)
+    tmux, git = facts.program("tmux"), facts.program("git")
+    if tmux is None:
+        yield unfit("tmux", "Not found", install_command(report, "tmux"))
+    elif not new_enough(tmux.version):
+        said = f"{tmux.version or 'Unknown version'}; cockpit needs 3.3a or later"
+        yield unfit("tmux", said, f"Upgrade it: {install_command(report, 'tmux')}")
+    else:
+        yield fit("tmux", _where(tmux))
+    if git is None:
+        yield unfit("git", "Not found", install_command(report, "git"))
+    else:
+        yield fit("git", _where(git))
+
+
+def _python(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
+    python, cockpit = facts.program("python"), facts.program("cockpit")
+    if python is not None and new_enough_python(python.version):
+        yield fit("python", _where(python))
+    elif cockpit is not None and cockpit.version:
+        yield fit("python", "cockpit has its own there")
+    elif facts.program("uv") is not None:
+        yield fit("python", "uv can install one")
+    else:
+        said = "Not found" if python is None else f"{python.version}; cockpit needs 3.11 or later"
+        words = _PYTHON.get(facts.package_manager, ("python3",))
+        yield unfit("python", said, install_command(report, *words))
+
+
+def _cockpit(report: HostReport) -> Iterator[Finding]:
+    facts = report.facts
+    found = facts.program("cockpit")
+    if found is None:
+        remedy = f"Install it there: {_install(report)}"
+        if facts.uid == 0:
+            remedy = "Connect as an ordinary user, or install it there yourself, with uv or pip."
+        yield unfit("cockpit", "Not found", remedy)
+        return
+    if not found.version:
+        by_hand = typed(report.connect, found.path, "--version")
+        yield unfit("cockpit", f"{found.path} prints no version", f"Try it: {by_hand}")
+    elif found.version == __version__:
+        yield fit("cockpit", _where(found))
+    elif numbers(found.version) > numbers(__version__):
+        said = f"{found.version} there; this machine has {__version__}"
+        yield note("cockpit", said, "Upgrade cockpit on this machine.")
+    else:
+        said = f"{found.version} there; this machine has {__version__}"
+        yield note("cockpit", said, f"Upgrade it; agents keep running: {_install(report)}")
+    yield _path(report, facts)
+
+
+def _path(report: HostReport, facts: HostFacts) -> Finding:
+    """Check that a command without a login finds all programs."""
+    hidden = [
+        program for name in ("cockpit", "tmux", "git")
+        if (program := facts.program(name)) and not program.on_path
+    ]  # fmt: skip
+    if not hidden:
+        return fit("path", "a command without a login finds every program")
+    places = ", ".join(program.path for program in hidden)
+    said = f"Not on the PATH of a command without a login: {places}"
+    changed = with_path(report.connect, facts)
+    if changed is None:
+        return unfit("path", said, "Set PATH there in a file that every shell reads, or link them.")
+    words = ", ".join(f'"{safe_line(word, 4096)}"' for word in changed)
+    return unfit("path", said, f"In cockpit.toml, set: connect = [{words}]")
+
+
+def _session(report: HostReport) -> Iterator[Finding]:
+    facts = report.facts
+    yield from _sockets(facts)
+    if facts.linger is False:
+        command = typed(report.connect, "loginctl", "enable-linger")
+        said = "Processes may end when you log out there"
+        yield note("linger", said, f"Keep them running: {command}")
+    elif facts.linger:
+        yield fit("linger", "processes outlive a logout")
+    if facts.uid == 0:
+        remedy = "Connect as an ordinary user if you can: agents run with its permissions."
+        yield note("user", "Commands run as root there", remedy)
+    yield from _supervisor(report, facts)
+
+
+def _sockets(facts: HostFacts) -> Iterator[Finding]:
+    if "HOME" not in facts.folders:
+        return
+    places = Places.of(facts.folders)
+    longest = max((places.socket, places.tmux_socket), key=lambda path: len(os.fsencode(path)))
+    length = len(os.fsencode(longest))
+    most = LINUX_SOCKET_BYTES if facts.system == "Linux" else OTHER_SOCKET_BYTES
+    if length > most:
+        said = f"Their paths are {length} bytes long; at most {most} are possible: {longest}"
+        yield unfit("sockets", said, f"Shorten {places.runtime_from} there.")
+    else:
+        yield fit("sockets", f"{longest.parent} ({length} of {most} bytes)")
+
+
+def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
+    name, cockpit = report.name, facts.program("cockpit")
+    if cockpit is None or facts.status_code is None or not report.configured:
+        return
+    if facts.status_code == NO_SUPERVISOR:
+        yield note("supervisor", "Not running", f"Start it: cockpit up --host {name}")
+    elif facts.supervisor is None:
+        said = f"`cockpit status` there exited with code {facts.status_code}"
+        yield unfit(
+            "supervisor", said, f"To check it: {typed(report.connect, 'cockpit', 'doctor')}"
+        )
+    elif facts.supervisor.version not in ("", cockpit.version):
+        said = f"Runs version {facts.supervisor.version}; installed is {cockpit.version}"
+        remedy = f"Restart it; agents keep running: cockpit restart --host {name}"
+        yield note("supervisor", said, remedy)
+    else:
+        yield fit("supervisor", f"running, {facts.supervisor.running} of "
+                  f"{facts.supervisor.total} agents")  # fmt: skip
+
+
+def install_command(report: HostReport, *packages: str) -> str:
+    """Return the command that installs packages on the host, or says so in words."""
+    facts = report.facts
+    if not facts.package_manager:
+        return f"Install {' and '.join(packages)} there."
+    verb = _SUBCOMMANDS.get(facts.package_manager, ("install",))
+    words = [facts.package_manager, *verb, *packages]
+    if facts.uid != 0 and facts.package_manager != "brew":
+        words = ["sudo", *words]
+    return typed(report.connect, *words, terminal=True)
+
+
+def _install(report: HostReport) -> str:
+    if report.configured:
+        return f"cockpit hosts install {report.name}"
+    return f"cockpit hosts add --install {report.name} {shlex.join(report.connect)}"
+
+
+def _where(program: Program) -> str:
+    return f"{program.version or 'version unknown'} ({program.path})"
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds >= 0.001 else "<1 ms"
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, to compare."""
+    parts = version.split("+")[0].split(".")
+    return tuple(int(part) for part in parts[:3] if part.isdecimal())

@@ -1,0 +1,111 @@
+"""Install or upgrade cockpit on another machine, after asking."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from cockpit import __version__
+from cockpit.cli.host_checks import HostReport
+from cockpit.core.errors import Failed, NotNow, ProgramMissing
+from cockpit.core.host_facts import HostFacts, new_enough_python
+
+if TYPE_CHECKING:
+    from cockpit.adapters.host_setup.installation import Installer
+
+
+def install_there(report: HostReport, *, yes: bool) -> None:
+    """Install this version of cockpit on a host, after showing the commands and asking.
+
+    Raises `NotNow` if the user does not agree or commands run as root there, `ProgramMissing` if
+    nothing there can install it, and `Failed` if the installation fails.
+    """
+    from cockpit.adapters.host_setup.installation import install_wheel
+    from cockpit.adapters.host_setup.wheel import own_wheel
+    from cockpit.cli.output import say
+
+    installer = installer_for(report)
+    wheel = own_wheel()
+    size = len(wheel.data) / 1e6
+    say(f"This sends {wheel.name} ({size:.1f} MB) to {report.name}, and runs there:")
+    for command in installer.shown_commands(wheel.name):
+        say(f"  {command}")
+    say("The libraries that cockpit needs are downloaded there. Nothing runs as root.")
+    _ask(f"Install cockpit {__version__} on {report.name}?", yes=yes)
+
+    def step(command: str) -> None:
+        say(f"{report.name}: {command[:200]}")
+
+    install_wheel(report.name, report.connect, installer, wheel, step)
+    say(f"Installed cockpit {__version__} on {report.name}")
+
+
+def installer_for(report: HostReport) -> Installer:
+    """Choose uv, else a Python that can create environments. Raises `NotNow` for root, and
+    `ProgramMissing`.
+    """
+    from cockpit.adapters.host_setup.installation import Installer
+    from cockpit.cli.host_checks import install_command
+
+    facts = report.facts
+    if facts.uid is None or facts.uid == 0:
+        raise NotNow(
+            f"cockpit is not installed as root on {report.name}",
+            f"Commands run there as {facts.user or 'an unknown user'}."
+            " This command only installs into the home folder of an ordinary user.",
+            "Connect as an ordinary user, or install cockpit there yourself.",
+        )
+    if uv := facts.program("uv"):
+        return Installer("uv", uv.path)
+    python = facts.program("python")
+    if python is None or not new_enough_python(python.version):
+        raise ProgramMissing(
+            f"{report.name} has neither uv nor Python 3.11 or later",
+            "One of them is needed to install cockpit there.",
+            install_command(report, "python3", "python3-venv")
+            if facts.package_manager == "apt-get"
+            else "Install Python 3.11 or later, or uv, there.",
+        )
+    if not facts.python_venv:
+        raise ProgramMissing(
+            f"{python.path} on {report.name} cannot create an environment",
+            "Its modules venv and ensurepip are missing.",
+            install_command(report, "python3-venv"),
+        )
+    return Installer("venv", python.path)
+
+
+def check_version(report: HostReport) -> None:
+    """Raise `Failed` if another cockpit is found there than the one that was just installed."""
+    found = report.facts.program("cockpit")
+    if found is None:
+        raise Failed(
+            f"cockpit was installed on {report.name}, but was not found there afterwards",
+            f"Looked on PATH and in ~/.local/bin: {report.facts.path[:300]}",
+            "If uv installs elsewhere there, add that folder to the host's connect: see "
+            "cockpit/docs/remote.md.",
+        )
+    if found.version != __version__:
+        raise Failed(
+            f"{found.path} on {report.name} is still version {found.version or 'unknown'}",
+            "It comes before the new one on the PATH of a command without a login.",
+            "Remove it, or upgrade it the way it was installed.",
+        )
+
+
+def is_older(facts: HostFacts) -> bool:
+    """Return whether cockpit is missing there, or is not this version."""
+    found = facts.program("cockpit")
+    return found is None or found.version != __version__
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    """Raise `NotNow` unless the user agrees, on the terminal or with `--yes`."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise NotNow("Nothing was installed", "There is no terminal to ask in.", "Add --yes.")
+    if not click.confirm(question, default=False, err=True):
+        raise NotNow("Nothing was installed", "You did not agree.", hint="To skip it: --yes")

@@ -1,0 +1,143 @@
+"""`cockpit hosts`: print the state of each host, as lines or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cockpit.cli.host_checks import NO_SUPERVISOR, HostReport, milliseconds
+from cockpit.cli.host_reports import reports
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import moment
+
+if TYPE_CHECKING:
+    from cockpit.config.hooks import Host
+
+WORDS = {
+    "up": "up",
+    "no_supervisor": "no supervisor",
+    "no_cockpit": "no cockpit",
+    "failing": "failing",
+    "unreachable": "unreachable",
+}
+
+
+def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None:
+    """Ask each host, and print one line or one object for each."""
+    if as_json:
+        order = {host.name: place for place, host in enumerate(hosts)}
+        found = sorted(reports(hosts, seconds), key=lambda report: order[report.name])
+        print(json.dumps([host_object(report) for report in found], indent=2, ensure_ascii=False))
+        return
+    width = max((len(host.name) for host in hosts), default=0)
+    for report in reports(hosts, seconds):
+        for line in host_lines(report, width, datetime.now(UTC)):
+            print(line, flush=True)
+
+
+def state(report: HostReport) -> str:
+    """Return the state of a host, a key of `WORDS`."""
+    facts = report.facts
+    if not report.reachable:
+        return "unreachable"
+    if facts.supervisor is not None:
+        return "up"
+    if facts.program("cockpit") is None and report.answer.complete:
+        return "no_cockpit"
+    return "no_supervisor" if facts.status_code == NO_SUPERVISOR else "failing"
+
+
+def host_object(report: HostReport) -> dict[str, Any]:
+    """Return a host as JSON; absent is null."""
+    facts, found = report.facts, state(report)
+    cockpit, supervisor = facts.program("cockpit"), facts.supervisor
+    problem = _problem(report)
+    return {
+        "name": report.name,
+        "state": found,
+        "reason": problem[0] if problem else None,
+        "next_step": problem[1] if problem else None,
+        "version": (cockpit.version or None) if cockpit else None,
+        "supervisor": None
+        if supervisor is None
+        else {
+            "version": supervisor.version or None,
+            "started_at": supervisor.started_at or None,
+        },
+        "round_trip_seconds": _rounded(report.answer.round_trip),
+        "agents": None
+        if supervisor is None
+        else {
+            "total": supervisor.total,
+            "running": supervisor.running,
+            "by_state": dict(supervisor.agents),
+        },
+        "load": facts.load,
+        "cores": facts.cores,
+    }
+
+
+def host_lines(report: HostReport, width: int, now: datetime) -> list[str]:
+    """Return a host as one line, and a second one with the next step where something is wrong."""
+    facts = report.facts
+    head = f"{report.name:<{width}}  {WORDS[state(report)]:<13}"
+    if not report.reachable:
+        reason, step = _problem(report) or ("", "")
+        return [f"{head}  {safe_line(reason, 300)}", f"{'':<{width}}  -> {step}"]
+    cockpit = facts.program("cockpit")
+    trip = report.answer.round_trip
+    cells = [
+        (cockpit.version if cockpit else "") or "-",
+        "-" if trip is None else milliseconds(trip),
+    ]
+    text = f"{head}  {cells[0]:<8} {cells[1]:>7}  {'  '.join(_rest(report, now))}".rstrip()
+    problem = _problem(report)
+    return [text, *([f"{'':<{width}}  -> {problem[1]}"] if problem else [])]
+
+
+def _rest(report: HostReport, now: datetime) -> list[str]:
+    facts = report.facts
+    found = []
+    if facts.supervisor is not None:
+        agents = facts.supervisor.agents
+        waiting = agents.get("needs_you", 0)
+        text = f"{facts.supervisor.running} of {counted(facts.supervisor.total, 'agent')} running"
+        found.append(text + (f", {waiting} waiting for you" if waiting else ""))
+    if facts.load is not None:
+        cores = f" on {counted(facts.cores, 'core')}" if facts.cores else ""
+        found.append(f"load {facts.load:.1f}{cores}")
+    if facts.supervisor is not None and (since := _since(facts.supervisor.started_at, now)):
+        found.append(f"since {since}")
+    return found
+
+
+def _problem(report: HostReport) -> tuple[str, str] | None:
+    """Return why a host is not up and the next step; None if it is up."""
+    if state(report) == "up":
+        return None
+    topics = ("reachable", "key", "checks", "cockpit", "path", "supervisor")
+    wrong = [one for one in report.findings() if one.topic in topics and one.level != "fit"]
+    serious = [one for one in wrong if one.level == "unfit"]
+    if wrong:
+        finding = serious[0] if serious else wrong[-1]
+        return finding.said, finding.remedy
+    return "Its state is unknown", f"To see why: cockpit hosts check {report.name}"
+
+
+def _since(started_at: str, now: datetime) -> str:
+    """Return how long ago that was, and the unit; empty if unknown."""
+    at = moment(started_at)
+    if at is None:
+        return ""
+    seconds = max(0, int((now - at).total_seconds()))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit} ago"
+    return f"{seconds}s ago"
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 4)

@@ -1,0 +1,74 @@
+"""The `connect` command of a host: what can be said of it, and how to add a PATH to it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from cockpit.core.host_facts import HostFacts
+
+CONTAINER_PROGRAMS = frozenset({"docker", "podman", "nerdctl", "kubectl", "oc"})
+"""Programs whose `exec` passes standard input on only with `-i`."""
+_SAFE_PATH = re.compile(r"/[A-Za-z0-9/._+@%-]*")
+"""A folder that every shell passes on unchanged, without quotes."""
+
+
+def is_ssh(connect: Sequence[str]) -> bool:
+    return _program(connect) == "ssh"
+
+
+def is_container(connect: Sequence[str]) -> bool:
+    return _program(connect) in CONTAINER_PROGRAMS
+
+
+def forwards_input(connect: Sequence[str]) -> bool:
+    """Return whether a container's `exec` has the option that passes standard input on."""
+    return any(
+        word in ("--interactive", "--stdin") or re.fullmatch(r"-[a-z]*i[a-z]*", word)
+        for word in connect[1:]
+    )
+
+
+def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
+    """Return the `attach` of a container, which needs a terminal; empty if `connect` is enough.
+
+    A vector that has a terminal already is not usable for requests, and is left to the user.
+    """
+    if not is_container(connect):
+        return ()
+    return tuple("-it" if word in ("-i", "--interactive", "--stdin") else word for word in connect)
+
+
+def typed(connect: Sequence[str], *words: str, terminal: bool = False) -> str:
+    """Return the command line that runs a program on the host, for the user to type here.
+
+    With `terminal`, ssh opens one there, so that a program such as sudo can ask.
+    """
+    own = [connect[0], "-t", *connect[1:]] if terminal and is_ssh(connect) else list(connect)
+    return shlex.join([*own, *words])
+
+
+def with_path(connect: Sequence[str], facts: HostFacts) -> tuple[str, ...] | None:
+    """Return `connect` with the folders of all programs that were found outside of PATH.
+
+    The result ends in `env PATH=…`; such an ending is replaced. None if nothing is missing, or if a
+    folder contains a character that a shell would change.
+    """
+    more = [
+        program.path.rpartition("/")[0] or "/"
+        for name, program in facts.programs.items()
+        if not program.on_path and name in ("cockpit", "tmux", "git")
+    ]
+    if not more or not all(_SAFE_PATH.fullmatch(folder) for folder in more):
+        return None
+    there = [folder for folder in facts.path.split(":") if _SAFE_PATH.fullmatch(folder)]
+    path = ":".join(dict.fromkeys([*more, *there]))
+    own = list(connect)
+    if len(own) > 2 and own[-2] == "env" and own[-1].startswith("PATH="):
+        own = own[:-2]
+    return (*own, "env", f"PATH={path}")
+
+
+def _program(connect: Sequence[str]) -> str:
+    return connect[0].rpartition("/")[2]

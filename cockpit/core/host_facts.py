@@ -1,0 +1,181 @@
+"""What is known of another machine, from the description that it prints (`host_setup/probe.sh`).
+
+Values come from a machine that may be broken or hostile: each is checked for its form, and one that
+does not have it is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cockpit.core import foreign_json
+from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import moment, rfc3339
+
+STATES = (
+    "needs_you", "handing_off", "starting", "working", "idle", "done", "stopped", "exited",
+    "unknown",
+)  # fmt: skip
+"""States of agents; any other word of a newer version counts as unknown."""
+NOT_RUNNING = frozenset({"stopped", "done", "exited"})
+OLDEST_PYTHON = (3, 11)
+MOST_CORES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program on the host."""
+
+    path: str
+    on_path: bool
+    """Whether a command that runs there without a login finds it."""
+    version: str
+    """Numbers with dots, and perhaps a letter; empty if it prints none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FarSupervisor:
+    """The supervisor that runs there."""
+
+    version: str
+    started_at: str
+    """RFC 3339; empty if unknown."""
+    agents: Mapping[str, int]
+    """How many agents there are, by state."""
+
+    @property
+    def running(self) -> int:
+        """Number of agents with a process."""
+        return sum(count for state, count in self.agents.items() if state not in NOT_RUNNING)
+
+    @property
+    def total(self) -> int:
+        return sum(self.agents.values())
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """One description of a machine. Absent is None or empty."""
+
+    system: str = ""
+    uid: int | None = None
+    user: str = ""
+    path: str = ""
+    """`PATH` of a command that runs without a login."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """The variables that decide where sockets are."""
+    cores: int | None = None
+    load: float | None = None
+    """Load average of the last minute."""
+    programs: Mapping[str, Program] = field(default_factory=dict)
+    package_manager: str = ""
+    """Name of a program that installs packages there, such as `apt-get`."""
+    python_venv: bool = False
+    """Whether the Python that was found can create an environment with pip."""
+    linger: bool | None = None
+    """Whether processes and sockets outlive the last login; None where there is no such setting."""
+    supervisor: FarSupervisor | None = None
+    status_code: int | None = None
+    """Exit code of `cockpit status` there: 4 if no supervisor is running."""
+
+    def program(self, name: str) -> Program | None:
+        return self.programs.get(name)
+
+
+def host_facts(lines: Iterable[tuple[str, str]]) -> HostFacts:
+    """Return the facts in a description. Never raises."""
+    told: dict[str, str] = {}
+    status: list[str] = []
+    for key, value in lines:
+        if key == "status":
+            status.append(value)
+        else:
+            told[key] = value
+    code = _integer(told.get("status_code", ""), 255)
+    return HostFacts(
+        system=_word(told.get("system", "")),
+        uid=_integer(told.get("uid", ""), 2**32),
+        user=_word(told.get("user", "")),
+        path=told.get("path", ""),
+        folders={
+            name: safe_line(told[key], 4096)
+            for name, key in (
+                ("HOME", "home"),
+                ("COCKPIT_HOME", "cockpit_home"),
+                ("XDG_RUNTIME_DIR", "runtime_folder"),
+                ("XDG_STATE_HOME", "state_folder"),
+            )
+            if told.get(key)
+        },
+        cores=_integer(told.get("cores", ""), MOST_CORES) or None,
+        load=_load(told.get("load", "")),
+        programs={
+            name: Program(
+                safe_line(told[f"{name}_path"], 4096),
+                told.get(f"{name}_where") == "path",
+                _version(told.get(f"{name}_version", "")),
+            )
+            for name in ("tmux", "git", "uv", "python", "cockpit")
+            if told.get(f"{name}_path")
+        },
+        package_manager=_word(told.get("package_manager", "")),
+        python_venv=told.get("python_venv") == "yes",
+        linger={"yes": True, "no": False}.get(told.get("linger", "")),
+        supervisor=_supervisor("\n".join(status)) if code == 0 else None,
+        status_code=code,
+    )
+
+
+def new_enough_python(version: str) -> bool:
+    """Return whether `3.12.1` is a Python that cockpit runs on."""
+    numbers = [int(part) for part in version.split(".")[:2] if part.isdecimal()]
+    return tuple(numbers) >= OLDEST_PYTHON
+
+
+def _supervisor(text: str) -> FarSupervisor | None:
+    try:
+        status = foreign_json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    agents = status.get("agents") if isinstance(status, dict) else None
+    if not isinstance(agents, list):
+        return None
+    own = status.get("supervisor")
+    own = own if isinstance(own, dict) else {}
+    return FarSupervisor(
+        _version(own.get("version")),
+        _time(own.get("started_at")),
+        dict(Counter(_state(agent) for agent in agents)),
+    )
+
+
+def _state(agent: Any) -> str:
+    state = agent.get("state") if isinstance(agent, dict) else None
+    return state if state in STATES else "unknown"
+
+
+def _time(value: object) -> str:
+    at = moment(value)
+    return rfc3339(at.timestamp()) if at is not None else ""
+
+
+def _version(value: object) -> str:
+    """Return the first version number in a text, such as `3.3a` of `tmux 3.3a`."""
+    found = re.search(r"\d+(?:\.\d+)+[a-z0-9.+-]{0,20}", value) if isinstance(value, str) else None
+    return found[0][:40] if found else ""
+
+
+def _word(text: str) -> str:
+    return text if re.fullmatch(r"[\w.-]{1,64}", text) else ""
+
+
+def _integer(text: str, most: int) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,12}", text) and int(text) <= most else None
+
+
+def _load(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,4})?", text) else None
