@@ -36,9 +36,12 @@ class Installer:
         program = shlex.quote(self.program)
         if self.way == "uv":
             return [f"{program} tool install --force {wheel}"]
+        pip = "~/.local/share/cockpit/venv/bin/python -m pip install"
         return [
+            "mkdir -p ~/.local/share/cockpit ~/.local/bin",
             f"{program} -m venv ~/.local/share/cockpit/venv",
-            f"~/.local/share/cockpit/venv/bin/python -m pip install --upgrade {wheel}",
+            f"{pip} --upgrade {wheel}",
+            f"{pip} --force-reinstall --no-deps {wheel}",
             "ln -sf ~/.local/share/cockpit/venv/bin/cockpit ~/.local/bin/cockpit",
         ]
 
