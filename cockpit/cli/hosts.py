@@ -27,7 +27,7 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
             return RemoteHost(host.name, host.connect, host.attach)
     held = [one for one in loaded.held if one.key.startswith("hosts[")]
     known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])
-    hint = ""
+    hint = "Add it: cockpit hosts add NAME ssh TARGET"
     if held:
         path = safe_line(str(held[0].file), 400)
         hint = f"Hosts in a file are ignored until you trust the file: cockpit config trust {path}"
