@@ -42,7 +42,8 @@ ROOMS = {
     ),
     "adapters": (
         "files", "process", "clock", "hooks", "transcripts", "documents", "git", "tmux", "agents",
-        "outgoing", "service", "browser", "store", "remote_host", "host_setup", "tool_server",
+        "outgoing", "service", "browser", "store", "multiplex_pump", "remote_host", "kept_host",
+        "host_setup", "tool_server",
     ),
     "tui": (
         "terminal", "state", "keys", "present", "widgets", "screens", "reload", "app", "pictures",

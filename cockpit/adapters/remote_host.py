@@ -30,6 +30,8 @@ from cockpit.core.ids import AgentName
 from cockpit.core.safetext import quoted, safe_line
 
 DIAL = ("cockpit", "dial-stdio")
+MULTIPLEX = "--multiplex"
+"""Option of `dial-stdio` that carries several connections. Older versions do not have it."""
 GRACE_SECONDS = 1.0
 """Seconds within which a process must exit by itself after its connection is closed."""
 TERM_SECONDS = 1.0
@@ -38,6 +40,8 @@ STDERR_BYTES = 4096
 
 NO_SUPERVISOR = 4
 """Exit code of `dial-stdio` if no supervisor is running."""
+WRONG_OPTION = 2
+"""Exit code of `dial-stdio` for an option that it does not have."""
 NOT_FOUND = (126, 127)
 """Exit codes of a shell and of `env` for a program that is missing or cannot be run."""
 
@@ -50,25 +54,37 @@ class RemoteHost:
         self.connect = tuple(connect)
         self._attach = tuple(attach)
 
-    def dial(self) -> RemoteConnection:
-        """Open a connection. Raises `ProgramMissing` or `Failed` if the command does not start."""
-        local_message, remote_lines = socket.socketpair()
+    def dial(self, *options: str) -> RemoteConnection:
+        """Open a connection. Raises `ProgramMissing` or `Failed` if the command does not start.
+
+        `options` are for `dial-stdio`.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                return self.dial_on(ours, theirs, *options)
+        except CockpitError:
+            ours.close()
+            raise
+
+    def dial_on(
+        self, ours: socket.socket, theirs: socket.socket, *options: str
+    ) -> RemoteConnection:
+        """Open a connection on a socket pair. The caller closes `theirs`, and both on an error."""
         words = _unnamed_file()
         try:
-            with remote_lines:
-                process = subprocess.Popen(
-                    [*self._without_questions(), *DIAL],
-                    env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
-                    stdin=remote_lines.fileno(),
-                    stdout=remote_lines.fileno(),
-                    stderr=words,
-                    start_new_session=True,
-                )
+            process = subprocess.Popen(
+                [*self._without_questions(), *DIAL, *options],
+                env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=words,
+                start_new_session=True,
+            )
         except OSError as error:
-            local_message.close()
             os.close(words)
             raise self._not_started(error) from error
-        return RemoteConnection(self, local_message, process, words)
+        return RemoteConnection(self, ours, process, words)
 
     def _without_questions(self) -> tuple[str, ...]:
         """Return `connect`, with options against interactive questions."""
@@ -96,6 +112,50 @@ class RemoteHost:
         """Return the command that runs `cockpit` on the host, for the user to type on this
         machine."""
         return shlex.join(self.command(*words))
+
+    def broken(self, code: int | None, words: list[str], received: bytes = b"") -> CockpitError:
+        """Return the error for a broken connection.
+
+        `code` is the exit code of the process, None if it has not ended; `words` are its last lines
+        on stderr; `received` is an answer that is not one of a supervisor.
+        """
+        if received:
+            return NoSupervisor(
+                f"Host {self.name} did not answer like a supervisor",
+                f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
+                "Something else prints text there, such as a shell's start-up file. "
+                f"Try: {self.by_hand('status')}",
+            )
+        if code == NO_SUPERVISOR:
+            if remote_message := _remote_unreachable(words):
+                return NoSupervisor(
+                    f"{self.name}: {remote_message}",
+                    "\n".join(words[1:2]),
+                    f"To check it: {self.by_hand('doctor')}",
+                )
+            return NoSupervisor(
+                f"No supervisor is running on {self.name}",
+                "\n".join(words[1:2]),
+                f"Start it with: {self.by_hand('up')}",
+            )
+        if code in NOT_FOUND:
+            return NoSupervisor(
+                f"cockpit was not found on {self.name}",
+                "\n".join(words),
+                "cockpit must be on the PATH of commands that run there without a login, or "
+                f"in `connect` with its full path. Try: {self.by_hand('--version')}",
+            )
+        if code in (0, None):
+            return NoSupervisor(
+                f"Lost connection to the supervisor on {self.name}",
+                "\n".join(words) or "The connection ended.",
+                f"To check it: {self.by_hand('doctor')}",
+            )
+        return NoSupervisor(
+            f"Cannot reach host {self.name}",
+            "\n".join(words) or f"{safe_line(self.connect[0])} {_end_of(code)}.",
+            f"Try it manually: {self.by_hand('status')}",
+        )
 
     def _not_started(self, error: OSError) -> CockpitError:
         if isinstance(error, FileNotFoundError | PermissionError):
@@ -127,45 +187,14 @@ class RemoteConnection:
     def broken(self, received: bytes = b"") -> CockpitError:
         """Return the error for a broken connection, from exit code and stderr. Waits briefly for
         both."""
-        host, words = self._host, self._last_error_lines
-        if received:
-            return NoSupervisor(
-                f"Host {host.name} did not answer like a supervisor",
-                f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
-                "Something else prints text there, such as a shell's start-up file. "
-                f"Try: {host.by_hand('status')}",
-            )
+        code = None if received else self._exit_code(GRACE_SECONDS)
+        return self._host.broken(code, self._last_error_lines(), received)
+
+    def lacks_option(self, option: str) -> bool:
+        """Return whether the process has ended because `dial-stdio` there does not have the
+        option."""
         code = self._exit_code(GRACE_SECONDS)
-        if code == NO_SUPERVISOR:
-            if remote_message := _remote_unreachable(words()):
-                return NoSupervisor(
-                    f"{host.name}: {remote_message}",
-                    "\n".join(words()[1:2]),
-                    f"To check it: {host.by_hand('doctor')}",
-                )
-            return NoSupervisor(
-                f"No supervisor is running on {host.name}",
-                "\n".join(words()[1:2]),
-                f"Start it with: {host.by_hand('up')}",
-            )
-        if code in NOT_FOUND:
-            return NoSupervisor(
-                f"cockpit was not found on {host.name}",
-                "\n".join(words()),
-                "cockpit must be on the PATH of commands that run there without a login, or "
-                f"in `connect` with its full path. Try: {host.by_hand('--version')}",
-            )
-        if code in (0, None):
-            return NoSupervisor(
-                f"Lost connection to the supervisor on {host.name}",
-                "\n".join(words()) or "The connection ended.",
-                f"To check it: {host.by_hand('doctor')}",
-            )
-        return NoSupervisor(
-            f"Cannot reach host {host.name}",
-            "\n".join(words()) or f"{safe_line(host.connect[0])} {_end_of(code)}.",
-            f"Try it manually: {host.by_hand('status')}",
-        )
+        return code == WRONG_OPTION and any(option in line for line in self._last_error_lines())
 
     def silent(self, seconds: float) -> CockpitError:
         host = self._host

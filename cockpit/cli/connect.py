@@ -67,14 +67,15 @@ Example:
   ssh gpu1 cockpit dial-stdio""",
 )
 @with_common_options
-def dial_stdio() -> int:
+@click.option("--multiplex", is_flag=True, help="Carry several connections, compressed.")
+def dial_stdio(multiplex: bool) -> int:
     """Connect stdin and stdout to the supervisor's socket.
 
-    `cockpit --host NAME` runs this command on the host, through ssh.
+    `cockpit --host NAME` and the screen run this command on the host, through ssh.
     """
-    from cockpit.cli.dial_stdio import dial
+    from cockpit.cli.dial_stdio import dial, dial_multiplexed
 
-    return dial()
+    return dial_multiplexed() if multiplex else dial()
 
 
 def prompt_text(text: str) -> str:

@@ -1,6 +1,7 @@
 """`cockpit dial-stdio`: connect standard input and output to the supervisor's socket.
 
-`ssh` runs this on a remote host. It copies bytes and does not interpret them.
+`ssh` runs this on a remote host. It copies bytes and does not interpret them. With `--multiplex`,
+it carries several connections to the supervisor over the same two files.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import sys
 
 from cockpit.cli.places import our_places
 from cockpit.client.raw_request import connect
+from cockpit.core.errors import CockpitError, Failed
 
 _BLOCK = 65536
+_CONNECT_SECONDS = 2.0
+"""Time limit for one connection to the supervisor, in seconds; the others wait for it."""
 
 
 def dial() -> int:
@@ -24,6 +28,45 @@ def dial() -> int:
     with connect(our_places().socket) as channel:
         channel.settimeout(None)
         copy_both_ways(channel, sys.stdin.fileno(), sys.stdout.fileno())
+    return 0
+
+
+def dial_multiplexed() -> int:
+    """Open a connection to the supervisor for each stream of the client, until the client closes
+    standard input; return the exit code.
+
+    Raises `Failed` if the client does not follow the protocol.
+    """
+    from cockpit.adapters.multiplex_pump import Pump
+    from cockpit.core.multiplex import Multiplexer, Violation
+
+    path = our_places().socket
+
+    def opened(stream: int) -> None:
+        try:
+            channel = connect(path, _CONNECT_SECONDS)
+        except CockpitError as error:
+            lines = "\n".join(filter(None, (error.title, *error.detail.splitlines()[:1])))
+            pump.cut(stream, error.exit_code, lines)
+        else:
+            pump.join(stream, channel)
+
+    source, sink = sys.stdin.fileno(), sys.stdout.fileno()
+    pump = Pump(Multiplexer(opens=False), source, sink, opened=opened)
+    try:
+        with pump.unblocked():
+            while pump.turn() is not None:
+                pass
+    except BrokenPipeError:
+        return 0  # the client is gone
+    except Violation as error:
+        raise Failed(
+            "The client broke the protocol of this connection",
+            str(error),
+            "`cockpit dial-stdio --multiplex` is for cockpit's screen; do not type into it.",
+        ) from error
+    finally:
+        pump.close()
     return 0
 
 

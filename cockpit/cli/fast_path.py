@@ -77,6 +77,10 @@ def run_fast(arguments: Sequence[str]) -> int | None:
             from cockpit.cli.dial_stdio import dial
 
             return run_guarded(dial)
+        case ["dial-stdio", "--multiplex"]:
+            from cockpit.cli.dial_stdio import dial_multiplexed
+
+            return run_guarded(dial_multiplexed)
         case _:
             return None
 

@@ -60,12 +60,18 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
             host.attach_command(agent_name(name)), f"Cannot open the pane on {host.name}"
         )
 
+    from cockpit.adapters.kept_host import KeptHost
+
     places = our_places()
-    client = HttpClient(host, host.name, beat=BEAT)
+    kept = KeptHost(host)
+    client = HttpClient(kept, host.name, beat=BEAT)
     # No files: the screen's settings are saved locally, but remote agents are configured remotely.
-    return _run_screen(
-        client, show_remote_pane, places, _settings(places, config), remote=host.name
-    )
+    try:
+        return _run_screen(
+            client, show_remote_pane, places, _settings(places, config), remote=host.name
+        )
+    finally:
+        kept.close()
 
 
 def show_in_home_window(config: Path | None) -> int:
@@ -113,10 +119,13 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
         partial(watch_files, _settings_files(places, config)),
         _notification_passer(views),
     )
-    return _run_screen(
-        hosts.client, attach, places, settings,
-        files=files, in_home_window=in_home_window, outside=outside,
-    )  # fmt: skip
+    try:
+        return _run_screen(
+            hosts.client, attach, places, settings,
+            files=files, in_home_window=in_home_window, outside=outside,
+        )  # fmt: skip
+    finally:
+        hosts.close()
 
 
 def _settings_files(places: Places, config: Path | None) -> list[Path]:

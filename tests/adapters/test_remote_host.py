@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from cockpit.adapters.kept_host import KeptHost
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client.http import HttpClient
 from cockpit.client.raw_request import fetch, lines
@@ -47,10 +48,20 @@ def by_client(host: RemoteHost) -> CockpitError:
     return caught.value
 
 
-BOTH = pytest.mark.parametrize("why", [by_fetch, by_client])
+def by_stream(host: RemoteHost) -> CockpitError:
+    kept = KeptHost(host)
+    try:
+        with pytest.raises(CockpitError) as caught:
+            fetch(kept, "/v1/status", patience=5)
+    finally:
+        kept.close()
+    return caught.value
 
 
-@BOTH
+EACH = pytest.mark.parametrize("why", [by_fetch, by_client, by_stream])
+
+
+@EACH
 @pytest.mark.parametrize(
     ("script", "title", "detail"),
     [
@@ -79,7 +90,7 @@ def test_a_host_that_fails_has_a_reason(
     assert error.hint
 
 
-@BOTH
+@EACH
 def test_a_host_without_a_supervisor_says_how_to_start_one(
     why: Callable[[RemoteHost], CockpitError], connect: Any, own_home: Path
 ) -> None:
@@ -90,7 +101,7 @@ def test_a_host_without_a_supervisor_says_how_to_start_one(
     assert error.hint.endswith("cockpit up")
 
 
-@BOTH
+@EACH
 def test_a_host_whose_supervisor_lost_its_socket_is_not_told_to_start_one(
     why: Callable[[RemoteHost], CockpitError], connect: Any, own_home: Path
 ) -> None:
@@ -105,7 +116,7 @@ def test_a_host_whose_supervisor_lost_its_socket_is_not_told_to_start_one(
     assert "doctor" in error.hint
 
 
-@BOTH
+@EACH
 def test_a_command_that_is_not_on_this_machine(why: Callable[[RemoteHost], CockpitError]) -> None:
     error = why(RemoteHost("gpu1", ["no-such-ssh", "gpu1"]))
 

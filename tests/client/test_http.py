@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from cockpit.adapters.kept_host import KeptHost
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client.client import Client
 from cockpit.client.http import HttpClient
@@ -30,6 +31,12 @@ from cockpit.wire.stream import AgentChanged, Event, Snapshot
 from cockpit.wire.verbs import Done, Handoff, Start, Stop
 
 One = TypeVar("One")
+
+TOO_OLD = """case "$*" in
+*--multiplex*) echo "Error: No such option '--multiplex'." >&2; exit 2;;
+*) exec "$@";;
+esac"""
+"""A host whose `dial-stdio` has no options."""
 
 ROW = AgentStatus(
     name="api",
@@ -58,17 +65,22 @@ async def taken(stream: AsyncIterator[One]) -> tuple[list[One], CockpitError | N
     return found, None
 
 
-@pytest.fixture(params=["its socket", "a process"])
-def client_of(request: Any, connect: Any, own_home: Path) -> Callable[[Any], HttpClient]:
+@pytest.fixture(params=["its socket", "a process", "a stream", "an old host"])
+def client_of(request: Any, connect: Any, own_home: Path) -> Iterator[Callable[[Any], HttpClient]]:
     """Makes a client; every test here holds whichever way the supervisor is reached."""
+    far = RemoteHost("gpu1", connect(own_home / "ck"))
+    old = RemoteHost("gpu1", ["sh", "-c", TOO_OLD, "gpu1", *connect(own_home / "ck")])
+    kept = {"a stream": KeptHost(far), "an old host": KeptHost(old)}
 
     def make(answering: Any) -> HttpClient:
-        far = RemoteHost("gpu1", connect(own_home / "ck"))
-        client = HttpClient(answering.path if request.param == "its socket" else far)
+        addresses = {"its socket": answering.path, "a process": far, **kept}
+        client = HttpClient(addresses[request.param])
         _as_protocol: Client = client
         return client
 
-    return make
+    yield make
+    for each in kept.values():
+        each.close()
 
 
 def test_status_comes_as_the_model(client_of: Any, answering: Any) -> None:

@@ -1,0 +1,289 @@
+"""Keep one connection to a host, which carries all requests of this process.
+
+Each `dial` opens a stream on it (`core/multiplex.py`), so a request costs no login. One thread for
+each host copies the bytes. The connection opens with the first request, and again with the next one
+after it was lost. If the host's cockpit is too old, each request gets a process of its own.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from time import monotonic
+
+from cockpit.adapters.multiplex_pump import Pump
+from cockpit.adapters.remote_host import MULTIPLEX, RemoteConnection, RemoteHost
+from cockpit.core.errors import CockpitError, Failed, NoSupervisor
+from cockpit.core.multiplex import MOST_STREAMS, Multiplexer, Violation
+from cockpit.core.safetext import safe_line
+
+PING_SECONDS = 12.0
+"""Seconds without data after which the host is asked for some. Longer than the keepalive of the
+event stream, so that nothing more is sent while a screen is open."""
+DEAD_SECONDS = 30.0
+"""Seconds without data after which the connection is lost."""
+OLD_SECONDS = 600.0
+"""Seconds until a host that was too old is tried again: somebody may have upgraded it."""
+
+
+class KeptHost:
+    """The address of a host, for a process that sends many requests to it."""
+
+    def __init__(
+        self, host: RemoteHost, *, ping: float = PING_SECONDS, dead: float = DEAD_SECONDS
+    ) -> None:
+        self.host = host
+        self._ping = ping
+        self._dead = dead
+        self._lock = threading.Lock()
+        self._line: _Line | None = None
+        self._old_until: float | None = None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the host's cockpit is too old to keep one connection."""
+        return self._old_until is not None
+
+    def dial(self) -> RemoteConnection | StreamConnection:
+        """Open a stream. Raises `ProgramMissing` or `Failed` if the command does not start."""
+        with self._lock:
+            if self._line is not None and (connection := self._line.dial()) is not None:
+                return connection
+            if self._old_until is not None and monotonic() < self._old_until:
+                return self.host.dial()
+            self._line = _Line(self, self.host.dial(MULTIPLEX), self._ping, self._dead)
+            connection = self._line.dial()
+            assert connection is not None  # it has not begun
+            self._line.start()
+            return connection
+
+    def found(self, *, is_old: bool) -> None:
+        """Record whether the host's cockpit is too old."""
+        self._old_until = monotonic() + OLD_SECONDS if is_old else None
+
+    def close_soon(self) -> None:
+        """Close the connection without waiting. Idempotent; the next `dial` opens it again."""
+        if self._line is not None:
+            self._line.close_soon()
+
+    def close(self) -> None:
+        """Close the connection, and wait until its process has ended. Idempotent."""
+        with self._lock:
+            line, self._line = self._line, None
+        if line is not None:
+            line.close_soon()
+            line.join()
+
+
+class StreamConnection:
+    """One stream, for one request."""
+
+    slow_to_end = True
+
+    def __init__(self, line: _Line, channel: socket.socket) -> None:
+        self.channel = channel
+        self._line = line
+        self.own_process: RemoteConnection | None = None
+        """The process that replaced this stream, because the host's cockpit is too old."""
+        self.reason: CockpitError | None = None
+        """Why the host cut this stream."""
+
+    def broken(self, received: bytes = b"") -> CockpitError:
+        """Return the error for a broken stream. Waits briefly for the reason."""
+        if self.own_process is not None:
+            return self.own_process.broken(received)
+        if received:
+            return self._line.host.broken(None, [], received)
+        return self.reason or self._line.lost or self._line.host.broken(0, [])
+
+    def silent(self, seconds: float) -> CockpitError:
+        if self.own_process is not None:
+            return self.own_process.silent(seconds)
+        return self._line.silent(seconds)
+
+    def end(self) -> None:
+        """Close the stream. Idempotent."""
+        self.channel.close()
+        self._line.leave(self)
+
+
+class _Line(threading.Thread):
+    """The process that connects to a host, and the streams on it, until the connection is lost."""
+
+    def __init__(self, kept: KeptHost, process: RemoteConnection, ping: float, dead: float) -> None:
+        super().__init__(name=f"line to {kept.host.name}", daemon=True)
+        self.host = kept.host
+        self.lost: CockpitError | None = None
+        """Why the connection was lost."""
+        self._kept = kept
+        self._process = process
+        self._ping = ping
+        self._dead = dead
+        self._lock = threading.Lock()
+        self._wake, self._waker = socket.socketpair()
+        self._waker.setblocking(False)
+        self._waiting: dict[StreamConnection, socket.socket] = {}
+        """Streams that were not opened yet, with the end of their socket that is ours."""
+        self._left: list[StreamConnection] = []
+        self._numbers: dict[StreamConnection, int] = {}
+        self._connections: dict[int, StreamConnection] = {}
+        self._abandoned = False
+        """Whether somebody gave up waiting for this connection."""
+        self._closing = False
+        self._over = False
+
+    # Called by any thread
+
+    def dial(self) -> StreamConnection | None:
+        """Open a stream; None if the connection was lost."""
+        with self._lock:
+            if self._over:
+                return None
+            theirs, ours = socket.socketpair()
+            connection = StreamConnection(self, theirs)
+            self._waiting[connection] = ours
+        self._wake_up()
+        return connection
+
+    def leave(self, connection: StreamConnection) -> None:
+        """Cut a stream that is not needed any more. Idempotent."""
+        with self._lock:
+            process, over = connection.own_process, self._over
+            if not over:
+                self._left.append(connection)
+        if process is not None:
+            process.end()
+        elif over:
+            return
+        self._wake_up()
+
+    def silent(self, seconds: float) -> CockpitError:
+        return self._process.silent(seconds)
+
+    def close_soon(self) -> None:
+        """End the process and all streams, without waiting. Idempotent."""
+        with self._lock:
+            self._closing = True
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        with suppress(OSError):  # it is awake already, or has ended
+            self._waker.send(b"!")
+
+    # In the thread
+
+    def run(self) -> None:
+        multiplexer = Multiplexer(opens=True)
+        line = self._process.channel
+        pump = Pump(multiplexer, line.fileno(), line.fileno(), reset=self._was_reset)
+        try:
+            with pump.unblocked():
+                self.lost = self._copy(multiplexer, pump)
+        except Violation as error:
+            self.lost = self._violated(multiplexer, error)
+        except OSError:
+            self.lost = self._process.broken()
+        finally:
+            self._finish(multiplexer, pump)
+
+    def _copy(self, multiplexer: Multiplexer, pump: Pump) -> CockpitError:
+        """Copy until the connection is lost; return the reason."""
+        heard, asked = monotonic(), False
+        while True:
+            with self._lock:
+                if self._closing:
+                    return self.host.broken(0, [])
+                self._leave_streams(pump)
+                if multiplexer.is_greeted:
+                    self._open_streams(multiplexer, pump)
+                elif not self._waiting and self._abandoned:
+                    # Nobody waits for this connection any more, and it may never be made.
+                    self._over = True
+                    return self.host.broken(0, [])
+            wait = (self._dead if asked else self._ping) - (monotonic() - heard)
+            idle = multiplexer.is_greeted and pump.is_unused
+            arrived = pump.turn(seconds=None if idle else wait, wake=self._wake.fileno())
+            if arrived is None:
+                return self._process.broken()
+            self._sleep_again()
+            if arrived:
+                heard, asked = monotonic(), False
+                if multiplexer.is_greeted:
+                    self._kept.found(is_old=False)
+            elif idle:
+                heard, asked = monotonic(), False
+            elif monotonic() - heard >= self._dead:
+                return self.silent(self._dead)
+            elif not asked and monotonic() - heard >= self._ping:
+                multiplexer.ping()
+                asked = True
+
+    def _leave_streams(self, pump: Pump) -> None:
+        left, self._left = self._left, []
+        for connection in left:
+            if (ours := self._waiting.pop(connection, None)) is not None:
+                ours.close()
+                self._abandoned = True
+            if (stream := self._numbers.pop(connection, None)) is not None:
+                del self._connections[stream]
+                pump.cut(stream)
+
+    def _open_streams(self, multiplexer: Multiplexer, pump: Pump) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for connection, ours in waiting.items():
+            stream = multiplexer.open_stream()
+            if stream is None:
+                connection.reason = Failed(
+                    f"Too many requests to host {self.host.name} at once",
+                    f"The maximum is {MOST_STREAMS}.",
+                    "Try again when some of them have been answered.",
+                )
+                ours.close()
+                continue
+            self._numbers[connection] = stream
+            self._connections[stream] = connection
+            pump.join(stream, ours)
+
+    def _sleep_again(self) -> None:
+        self._wake.setblocking(False)
+        with suppress(BlockingIOError):
+            while self._wake.recv(4096):
+                pass
+
+    def _was_reset(self, stream: int, payload: bytes) -> None:
+        """Keep the reason for which the host cut a stream."""
+        connection = self._connections.get(stream)
+        if connection is not None and payload[:1] not in (b"", b"\0"):
+            lines = payload[1:].decode("utf-8", "replace").splitlines()
+            words = [safe_line(line, 200) for line in lines[:3]]
+            connection.reason = self.host.broken(payload[0], words)
+
+    def _violated(self, multiplexer: Multiplexer, error: Violation) -> CockpitError:
+        if not multiplexer.is_greeted:
+            return self.host.broken(None, [], multiplexer.received)
+        return NoSupervisor(
+            f"Host {self.host.name} did not answer like a supervisor",
+            f"{error} The connection was closed.",
+            f"To check it: {self.host.by_hand('doctor')}",
+        )
+
+    def _finish(self, multiplexer: Multiplexer, pump: Pump) -> None:
+        """Give each stream its reason, then close it, and end the process."""
+        is_old = not multiplexer.received and self._process.lacks_option(MULTIPLEX)
+        if is_old:
+            self._kept.found(is_old=True)
+        with self._lock:
+            self._over = True
+            waiting, self._waiting = self._waiting, {}
+            for connection, ours in waiting.items():
+                if is_old and connection not in self._left:
+                    try:
+                        connection.own_process = self.host.dial_on(connection.channel, ours)
+                    except CockpitError as error:
+                        connection.reason = error
+                ours.close()
+        pump.close()
+        self._process.end()
+        self._wake.close()
+        self._waker.close()

@@ -1,0 +1,289 @@
+"""Several byte streams over one connection, compressed: the protocol of `dial-stdio --multiplex`.
+
+Each end first sends `GREETING`, then one zlib stream of frames: kind, stream number, length,
+payload. Numbers grow and are never reused. Each end closes its direction of a stream with one `END`
+or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not consumed,
+so a slow reader delays only its own stream, and memory is bounded.
+
+The peer is not trusted: each violation raises `Violation`, and the connection must be closed.
+Frames of an unknown kind are skipped, so that later versions can add kinds.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+GREETING = b"cockpit-multiplex 1\n"
+LONGEST_FRAME = 16_384
+"""Maximum bytes of a payload."""
+WINDOW = 262_144
+"""Maximum bytes of one stream that were sent and not consumed."""
+MOST_STREAMS = 128
+"""Maximum open streams. Below the limit of one process's connections to the supervisor."""
+MOST_RESET = 1_024
+"""Maximum streams that this end has reset and whose last bytes are still awaited."""
+LONGEST_REASON = 1_024
+"""Maximum bytes of the text in a `RESET`."""
+_PIECE = 65_536
+"""Bytes that are decompressed at once, however well the peer has compressed them."""
+_HEADER = struct.Struct("!BIH")
+_COUNT = struct.Struct("!I")
+
+
+class Violation(Exception):
+    """The peer broke the protocol."""
+
+
+class Kind(IntEnum):
+    OPEN = 1
+    DATA = 2
+    END = 3
+    """No more data follows in this direction."""
+    RESET = 4
+    """The stream is cut in both directions. Payload: an exit code in one byte, then the reason."""
+    CREDIT = 5
+    """Payload: the number of bytes that were consumed."""
+    PING = 6
+    PONG = 7
+
+
+_KINDS = {kind.value: kind for kind in Kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A received `OPEN`, `DATA`, `END` or `RESET`."""
+
+    kind: Kind
+    stream: int
+    payload: bytes = b""
+
+
+@dataclass(slots=True)
+class _Stream:
+    may_send: int = WINDOW
+    may_receive: int = WINDOW
+    consumed: int = 0
+    """Bytes that the peer has not been told about."""
+    sent_end: bool = False
+    received_end: bool = False
+
+
+class Multiplexer:
+    """One end of a connection. Does no input or output."""
+
+    def __init__(self, *, opens: bool) -> None:
+        """Only the end that `opens` streams may send `OPEN`."""
+        self._opens = opens
+        self._streams: dict[int, _Stream] = {}
+        self._reset: dict[int, int] = {}
+        """Streams that this end has reset, with the bytes that the peer may still send."""
+        self._last = 0
+        self._greeting = b""
+        self._held = b""
+        self._inflate = zlib.decompressobj()
+        self._deflate = zlib.compressobj()
+        self._frames = bytearray()
+        self._greeted = False
+
+    # Receiving
+
+    @property
+    def is_greeted(self) -> bool:
+        """Whether the peer's greeting has arrived."""
+        return self._greeting == GREETING
+
+    @property
+    def received(self) -> bytes:
+        """What arrived instead of the greeting, for an error message."""
+        return self._greeting
+
+    def receive(self, block: bytes) -> Iterator[Frame]:
+        """Yield the frames that concern the caller. Must be read to its end.
+
+        Raises `Violation`.
+        """
+        block = self._receive_greeting(block)
+        while block:
+            try:
+                self._held += self._inflate.decompress(block, _PIECE)
+            except zlib.error as error:
+                raise Violation("The compressed data is damaged.") from error
+            if self._inflate.eof:
+                raise Violation("The compressed data ended.")
+            yield from self._received_frames()
+            block = self._inflate.unconsumed_tail
+
+    def _receive_greeting(self, block: bytes) -> bytes:
+        """Return what follows the greeting."""
+        missing = len(GREETING) - len(self._greeting)
+        if missing <= 0:
+            return block
+        self._greeting += block[:missing]
+        if not GREETING.startswith(self._greeting):
+            self._greeting += block[missing : missing + 100]
+            raise Violation("Something else than a greeting arrived.")
+        return block[missing:]
+
+    def _received_frames(self) -> Iterator[Frame]:
+        start = 0
+        while len(self._held) - start >= _HEADER.size:
+            number, stream, length = _HEADER.unpack_from(self._held, start)
+            if length > LONGEST_FRAME:
+                raise Violation("A frame is too long.")
+            end = start + _HEADER.size + length
+            if len(self._held) < end:
+                break
+            payload = self._held[start + _HEADER.size : end]
+            start = end
+            kind = _KINDS.get(number)
+            if kind is not None and (frame := self._take(kind, stream, payload)):
+                yield frame
+        self._held = self._held[start:]
+
+    def _take(self, kind: Kind, stream: int, payload: bytes) -> Frame | None:
+        """Handle a frame; return it if it concerns the caller."""
+        if kind is Kind.PING:
+            if self.queued < _PIECE:  # else there is enough to send
+                self._queue(Kind.PONG, 0)
+            return None
+        if kind is Kind.PONG:
+            return None
+        if kind is Kind.OPEN:
+            return self._take_open(stream)
+        if not 0 < stream <= self._last:
+            raise Violation("A frame belongs to a stream that was never opened.")
+        if stream in self._reset:
+            self._take_after_reset(kind, stream, payload)
+            return None
+        state = self._streams.get(stream)
+        if state is None:
+            return None  # a late CREDIT or RESET of a stream that is closed
+        if kind is Kind.CREDIT:
+            self._take_credit(state, payload)
+            return None
+        if kind is Kind.RESET:
+            del self._streams[stream]
+            if not state.sent_end:
+                self._queue(Kind.RESET, stream, b"\0")
+            return Frame(kind, stream, payload[: LONGEST_REASON + 1])
+        if state.received_end:
+            raise Violation("Data follows the end of its stream.")
+        if kind is Kind.END:
+            state.received_end = True
+            self._close_if_ended(stream, state)
+            return Frame(kind, stream)
+        state.may_receive -= len(payload)
+        if state.may_receive < 0:
+            raise Violation("A stream sends more than it may.")
+        return Frame(kind, stream, payload)
+
+    def _take_open(self, stream: int) -> Frame:
+        if self._opens or stream <= self._last:
+            raise Violation("A stream was opened by the wrong end, or twice.")
+        if len(self._streams) >= MOST_STREAMS:
+            raise Violation("Too many streams are open.")
+        self._last = stream
+        self._streams[stream] = _Stream()
+        return Frame(Kind.OPEN, stream)
+
+    def _take_credit(self, state: _Stream, payload: bytes) -> None:
+        if len(payload) != _COUNT.size:
+            raise Violation("A frame has the wrong length.")
+        state.may_send += _COUNT.unpack(payload)[0]
+        if state.may_send > WINDOW:
+            raise Violation("More bytes were consumed than were sent.")
+
+    def _take_after_reset(self, kind: Kind, stream: int, payload: bytes) -> None:
+        if kind in (Kind.END, Kind.RESET):
+            del self._reset[stream]
+        elif kind is Kind.DATA:
+            self._reset[stream] -= len(payload)
+            if self._reset[stream] < 0:
+                raise Violation("A stream that was cut goes on sending.")
+
+    # Sending
+
+    @property
+    def has_output(self) -> bool:
+        return bool(self._frames) or not self._greeted
+
+    @property
+    def queued(self) -> int:
+        """Bytes of frames that `output` has not returned yet."""
+        return len(self._frames)
+
+    def output(self) -> bytes:
+        """Return the bytes to send, in a form that the peer can decompress at once."""
+        before = b"" if self._greeted else GREETING
+        self._greeted = True
+        if not self._frames:
+            return before
+        frames, self._frames = bytes(self._frames), bytearray()
+        return before + self._deflate.compress(frames) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
+
+    def open_stream(self) -> int | None:
+        """Open a stream and return its number; None if too many are open."""
+        if len(self._streams) >= MOST_STREAMS or len(self._reset) >= MOST_RESET:
+            return None
+        self._last += 1
+        self._streams[self._last] = _Stream()
+        self._queue(Kind.OPEN, self._last)
+        return self._last
+
+    def may_send(self, stream: int) -> int:
+        """Return the maximum number of bytes for `send`; 0 if the stream is closed."""
+        state = self._streams.get(stream)
+        if state is None or state.sent_end:
+            return 0
+        return min(state.may_send, LONGEST_FRAME)
+
+    def send(self, stream: int, payload: bytes) -> None:
+        """Send at most `may_send` bytes."""
+        self._streams[stream].may_send -= len(payload)
+        self._queue(Kind.DATA, stream, payload)
+
+    def end(self, stream: int) -> None:
+        """Close this end's direction of a stream. Idempotent."""
+        state = self._streams.get(stream)
+        if state is None or state.sent_end:
+            return
+        state.sent_end = True
+        self._queue(Kind.END, stream)
+        self._close_if_ended(stream, state)
+
+    def reset(self, stream: int, exit_code: int = 0, reason: str = "") -> None:
+        """Cut a stream in both directions. Idempotent."""
+        state = self._streams.pop(stream, None)
+        if state is None:
+            return
+        text = reason.encode("utf-8", "replace")[:LONGEST_REASON]
+        self._queue(Kind.RESET, stream, bytes([exit_code]) + text)
+        if not state.received_end:
+            self._reset[stream] = state.may_receive
+
+    def consumed(self, stream: int, count: int) -> None:
+        """Record that this many received bytes were passed on, so that the peer may send more."""
+        state = self._streams.get(stream)
+        if state is None or state.received_end:
+            return
+        state.consumed += count
+        if state.consumed >= WINDOW // 2:
+            state.may_receive += state.consumed
+            self._queue(Kind.CREDIT, stream, _COUNT.pack(state.consumed))
+            state.consumed = 0
+
+    def ping(self) -> None:
+        """Ask the peer to send something."""
+        self._queue(Kind.PING, 0)
+
+    def _close_if_ended(self, stream: int, state: _Stream) -> None:
+        if state.sent_end and state.received_end:
+            del self._streams[stream]
+
+    def _queue(self, kind: Kind, stream: int, payload: bytes = b"") -> None:
+        self._frames += _HEADER.pack(kind, stream, len(payload)) + payload
