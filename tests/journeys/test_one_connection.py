@@ -1,0 +1,186 @@
+"""A screen's client and a real sshd: one login for everything, and what happens when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from cockpit.cli.host_clients import HostClients
+from cockpit.client.http import HttpClient
+from cockpit.config.hooks import Host
+from cockpit.config.schema import Settings
+from cockpit.core.far_names import LOCAL
+from cockpit.tui.state.follow import follow
+from cockpit.tui.state.model import Model
+from cockpit.wire.verbs import Send
+from tests.journeys.sshd import Sshd, sshd
+
+if TYPE_CHECKING:
+    from tests.journeys.conftest import Flight
+
+__all__ = ["sshd"]
+
+pytestmark = pytest.mark.tmux
+
+PATIENCE = 120.0
+OLD = """#!/bin/sh
+case "$*" in *--multiplex*) echo "Error: No such option '--multiplex'." >&2; exit 2;; esac
+exec {program} "$@"
+"""
+
+
+class Screen:
+    """What a screen holds of a host, without what it draws."""
+
+    def __init__(self, flight: Flight, sshd: Sshd) -> None:
+        here = HttpClient(flight.cockpit.home / "nobody.sock")
+        host = Host(name="box", connect=tuple(sshd.ssh))
+        self.hosts = HostClients(here, Settings(hosts=[host]))
+        self.client = self.hosts.client
+        self.model = Model(host=LOCAL, others=["box"])
+        self.shots: list[str] = []
+        self._sshd = sshd
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def part(self) -> Any:
+        return self.model.parts["box"]
+
+    @property
+    def logins(self) -> int:
+        return self._sshd.log.read_text().count("Accepted publickey")
+
+    async def look(self, name: str) -> None:
+        with suppress(Exception):
+            shots = self.client.screen(name)
+            async with aclosing(cast("Any", shots)):
+                async for shot in shots:
+                    self.shots.append("\n".join(shot.lines))
+
+    def begin(self, *also: Any) -> None:
+        members = self.client.members
+        work = [follow(members["box"], self.part), *also]
+        self._tasks += [asyncio.create_task(each) for each in work]
+
+    async def until(self, true: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not true():
+                await asyncio.sleep(0.02)
+
+    async def end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self.hosts.close)
+
+
+@pytest.fixture
+def screen(flight: Flight, sshd: Sshd) -> Iterator[Screen]:
+    """A host with one agent, which waits for a prompt."""
+    agent = flight.cockpit.agent
+    flight.fly(agent("api", "prompt", pause=2, step_tokens=1000))
+    flight.start("api")
+    flight.until(lambda row: row.state == "idle", "api")
+    yield Screen(flight, sshd)
+
+
+@asynccontextmanager
+async def shown(screen: Screen) -> AsyncIterator[None]:
+    """The rows, and the preview of the agent, as long as the block runs."""
+    screen.begin(screen.look("box/api"))
+    try:
+        await screen.until(lambda: screen.part.connection.live and screen.shots)
+        yield
+    finally:
+        await screen.end()
+
+
+def ssh_of_us() -> list[int]:
+    """The ssh processes that this process started."""
+    found = []
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            for pid in (task / "children").read_text().split():
+                if Path(f"/proc/{pid}/comm").read_text().strip() == "ssh":
+                    found.append(int(pid))
+    return found
+
+
+def test_rows_events_a_preview_and_ten_questions_are_one_login(screen: Screen) -> None:
+    async def run() -> None:
+        async with shown(screen):
+            for _ in range(10):
+                assert await screen.client.facts("box/api")
+            events, shots = len(screen.model.events), len(screen.shots)
+            await screen.client.ask(Send(name="box/api", text="go on"))
+            await screen.until(lambda: len(screen.model.events) > events)
+            await screen.until(lambda: len(screen.shots) > shots)
+            assert len(ssh_of_us()) == 1
+
+    asyncio.run(run())
+
+    assert screen.logins == 1
+    assert ssh_of_us() == []
+
+
+def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd) -> None:
+    async def run() -> None:
+        async with shown(screen):
+            before = len(screen.model.events)
+            sshd.end()
+            await screen.until(lambda: not screen.part.connection.live)
+            assert list(screen.model.agents) == ["box/api"]
+            assert screen.model.is_lost("box/api")
+            await screen.until(lambda: "Connection refused" in screen.part.connection.why)
+            sshd.begin()
+            await screen.until(lambda: screen.part.connection.live)
+            assert await screen.client.facts("box/api")
+            ids = [event.id for event in screen.model.events]
+            assert before <= len(ids) == len(set(ids))
+
+    asyncio.run(run())
+
+    assert screen.logins == 2
+
+
+def test_an_ssh_that_is_killed_is_begun_again(screen: Screen) -> None:
+    async def run() -> None:
+        async with shown(screen):
+            (pid,) = ssh_of_us()
+            whys: list[str] = []
+            screen.model.listen(lambda *_: whys.append(screen.part.connection.why))
+            os.kill(pid, signal.SIGKILL)
+            await screen.until(lambda: any("signal 9" in why for why in whys))
+            await screen.until(lambda: screen.part.connection.live)
+            assert pid not in ssh_of_us()
+
+    asyncio.run(run())
+
+    assert screen.logins == 2
+
+
+def test_an_older_host_works_with_a_login_for_each_request(screen: Screen, sshd: Sshd) -> None:
+    program = sshd.folder / "cockpit"
+    newer = program.rename(sshd.folder / "newer")
+    program.write_text(OLD.format(program=newer))
+    program.chmod(0o755)
+
+    async def run() -> None:
+        async with shown(screen):
+            for _ in range(3):
+                assert await screen.client.facts("box/api")
+
+    asyncio.run(run())
+
+    # One that was refused; the rows, the events before them, the preview, three questions.
+    assert screen.logins == 7
+    assert ssh_of_us() == []
+    subprocess.run([*sshd.ssh, "cockpit", "status"], check=True, capture_output=True)
