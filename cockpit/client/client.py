@@ -94,8 +94,13 @@ class Client(Protocol):
 class Supervisor(Client, Protocol):
     """One supervisor. Its events can be followed, because they are numbered."""
 
-    def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
+    def watch(
+        self, *, elsewhere: bool = False, since: str | None = None
+    ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`).
+
+        With `since`, the `position` of a line that was received earlier, yields `Resumed` instead
+        of the snapshot if the supervisor still knows what changed since then.
 
         With `elsewhere`, also yields the number of sessions that no cockpit started.
         """

@@ -25,6 +25,7 @@ from cockpit.wire.stream import (
     ElsewhereCounted,
     Event,
     Happened,
+    Resumed,
     ScreenShot,
     Snapshot,
     WatchLine,
@@ -49,9 +50,11 @@ class HostClient:
     async def status(self) -> Status:
         return self._status(await self._client.status())
 
-    async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
+    async def watch(
+        self, *, elsewhere: bool = False, since: str | None = None
+    ) -> AsyncIterator[WatchLine]:
         self.answers = False
-        lines = self._client.watch(elsewhere=elsewhere)
+        lines = self._client.watch(elsewhere=elsewhere, since=since)
         try:
             async with aclosing(cast("_Closing", lines)):
                 async for line in lines:
@@ -150,11 +153,15 @@ class HostClient:
     def _line(self, line: WatchLine) -> WatchLine:
         match line:
             case Snapshot():
-                return Snapshot(status=self._status(line.status))
+                return line.model_copy(update={"status": self._status(line.status)})
+            case Resumed():
+                forgotten = [far_name(self.host, name) for name in line.forgotten]
+                status = self._status(line.status)
+                return line.model_copy(update={"status": status, "forgotten": forgotten})
             case AgentChanged():
-                return AgentChanged(agent=self._agent(line.agent))
+                return line.model_copy(update={"agent": self._agent(line.agent)})
             case AgentForgotten():
-                return AgentForgotten(name=far_name(self.host, line.name))
+                return line.model_copy(update={"name": far_name(self.host, line.name)})
             case ElsewhereCounted():
                 return line
             case Happened():

@@ -26,7 +26,7 @@ from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import ElsewhereSession, Status
-from cockpit.wire.stream import Event, ScreenShot, Snapshot, WatchLine
+from cockpit.wire.stream import Event, Resumed, ScreenShot, Snapshot, WatchLine
 from cockpit.wire.verbs import DocumentSession, Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
@@ -97,19 +97,22 @@ class HttpClient:
         status = parsed(Status.model_validate_json, await self._get("/v1/status"))
         return self._named(status)
 
-    async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
+    async def watch(
+        self, *, elsewhere: bool = False, since: str | None = None
+    ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes; raise `NoSupervisor` when the supervisor ends.
 
         Lines of a kind that this version does not know are skipped.
         """
-        parameters = {"beat": self.beat, "elsewhere": int(elsewhere)}
+        parameters = {"beat": self.beat, "elsewhere": int(elsewhere), "since": since}
         query = urlencode({name: value for name, value in parameters.items() if value})
         target = f"/v1/watch?{query}" if query else "/v1/watch"
         async for line in self._lines(target, self.beat * MISSED_BEATS or None):
             with contextlib.suppress(ValidationError):
                 message = _watch_line.validate_json(line)
-                if isinstance(message, Snapshot):
-                    message = Snapshot(status=self._named(message.status))
+                if isinstance(message, Snapshot | Resumed):
+                    named = self._named(message.status)
+                    message = message.model_copy(update={"status": named})
                 yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:

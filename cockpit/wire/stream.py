@@ -1,17 +1,21 @@
 """Streams of JSON lines from the supervisor: `/v1/events`, `/v1/watch`, `/v1/elsewhere` and
 `/v1/screen/NAME`.
 
-`watch` begins with one `Snapshot`, then sends only changes. `screen` sends a `ScreenShot` whenever
+`watch` begins with one `Snapshot`, or with `Resumed` if the client says with `since` up to where it
+knows the agents; then it sends only changes. `screen` sends a `ScreenShot` whenever
 it differs from the last one.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from cockpit.wire.status import AgentStatus, ElsewhereSession, Status, Wire
+
+Position = Annotated[str, Field(max_length=64)]
+"""A place in the stream of one supervisor. Its form is not part of the contract."""
 
 
 class Elsewhere(Wire):
@@ -38,6 +42,20 @@ class Event(Wire):
 class Snapshot(Wire):
     type: Literal["snapshot"] = "snapshot"
     status: Status
+    position: Position | None = None
+    """The place of this line in the stream, for `since` of a later request. Null from a supervisor
+    that always sends everything."""
+
+
+class Resumed(Wire):
+    """The changes since the requested place in the stream, instead of a `Snapshot`."""
+
+    type: Literal["resumed"] = "resumed"
+    status: Status
+    """The current state; `agents` has only the agents that changed."""
+    forgotten: list[str] = Field(default_factory=list)
+    """Agents that were removed."""
+    position: Position
 
 
 class AgentChanged(Wire):
@@ -45,11 +63,13 @@ class AgentChanged(Wire):
 
     type: Literal["agent"] = "agent"
     agent: AgentStatus
+    position: Position | None = None
 
 
 class AgentForgotten(Wire):
     type: Literal["forgotten"] = "forgotten"
     name: str
+    position: Position | None = None
 
 
 class Happened(Wire):
@@ -73,4 +93,4 @@ class ScreenShot(Wire):
     pane: str | None = None
 
 
-WatchLine = Snapshot | AgentChanged | AgentForgotten | Happened | ElsewhereCounted
+WatchLine = Snapshot | Resumed | AgentChanged | AgentForgotten | Happened | ElsewhereCounted

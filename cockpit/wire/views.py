@@ -59,6 +59,9 @@ class WatchQuery(Query):
     elsewhere: Flag = "0"
     """`1`: also send the number of sessions that cockpit did not start, and again when the number
     changes. This reads no transcripts."""
+    since: str = ""
+    """The `position` of the last line that the client received, to get only what changed since. If
+    the supervisor does not know that far back, it sends everything."""
 
 
 class ElsewhereQuery(Query):

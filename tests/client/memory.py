@@ -36,6 +36,7 @@ from cockpit.wire.stream import (
     ElsewhereCounted,
     Event,
     Happened,
+    Resumed,
     ScreenShot,
     Snapshot,
     WatchLine,
@@ -71,6 +72,8 @@ class MemoryClient:
         self._watchers: set[asyncio.Queue[WatchLine | CockpitError]] = set()
         self._onlookers: dict[str, set[asyncio.Queue[ScreenShot | CockpitError | None]]] = {}
         self._away = False
+        self._changes: list[str] = []
+        """The agent of each change."""
         self.looked_up: list[tuple[str, str]] = []
         """Every `facts`, `course` and `diff` that was asked for, and of whom."""
         self.pages: list[tuple[int, str | None, str | None]] = []
@@ -99,12 +102,14 @@ class MemoryClient:
         """Whether anybody follows it."""
         return bool(self._watchers)
 
-    async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
+    async def watch(
+        self, *, elsewhere: bool = False, since: str | None = None
+    ) -> AsyncIterator[WatchLine]:
         lines: asyncio.Queue[WatchLine | CockpitError] = asyncio.Queue()
-        snapshot = Snapshot(status=await self.status())
+        status = await self.status()
         self._watchers.add(lines)
         try:
-            yield snapshot
+            yield self._first_line(status, since)
             if elsewhere:
                 yield ElsewhereCounted(count=len(self.others or ()))
             while not isinstance(line := await lines.get(), CockpitError):
@@ -112,6 +117,23 @@ class MemoryClient:
             raise line
         finally:
             self._watchers.discard(lines)
+
+    @property
+    def _position(self) -> str:
+        return f"memory.{len(self._changes)}"
+
+    def _first_line(self, status: Status, since: str | None) -> Snapshot | Resumed:
+        run, _, number = (since or "").partition(".")
+        if run != "memory":
+            return Snapshot(status=status, position=self._position)
+        changed = self._changes[int(number) :]
+        return Resumed(
+            status=status.model_copy(
+                update={"agents": [agent for agent in status.agents if agent.name in changed]}
+            ),
+            forgotten=[name for name in dict.fromkeys(changed) if name not in self._agents],
+            position=self._position,
+        )
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         self._must_be_there()
@@ -286,7 +308,8 @@ class MemoryClient:
         if self._agents.get(agent.name) == agent:
             return
         self._agents[agent.name] = agent
-        self._tell(AgentChanged(agent=agent))
+        self._changes.append(agent.name)
+        self._tell(AgentChanged(agent=agent, position=self._position))
         if agent.pane is None:
             self._close_pane(agent.name)
 
@@ -299,7 +322,8 @@ class MemoryClient:
     def forget(self, name: str) -> None:
         del self._agents[name]
         self._close_pane(name)
-        self._tell(AgentForgotten(name=name))
+        self._changes.append(name)
+        self._tell(AgentForgotten(name=name, position=self._position))
 
     def happen(
         self, kind: str, text: str, agent: str | None = None, at: str | None = None

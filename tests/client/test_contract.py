@@ -18,7 +18,7 @@ from cockpit.client.client import Client, Supervisor
 from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import AgentStatus, HandoffStatus
-from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Snapshot, WatchLine
+from cockpit.wire.stream import AgentChanged, AgentForgotten, Happened, Resumed, Snapshot, WatchLine
 from cockpit.wire.verbs import (
     VERBS,
     Adopt,
@@ -99,6 +99,40 @@ async def test_status_has_every_agent_also_one_that_was_never_started(stage: Sta
     assert (rows["cron"].state, rows["cron"].pane) == ("stopped", None)
 
 
+async def test_watching_again_tells_only_what_has_changed_since(stage: Stage) -> None:
+    async with watching(stage.client) as stream:
+        snapshot = await anext(stream)
+        await stage.change()
+        changed = await first(stream, of(AgentChanged))
+    assert isinstance(snapshot, Snapshot)
+
+    async def again(since: str | None) -> Any:
+        lines: Any = stage.client.watch(since=since)
+        async with aclosing(lines) as stream:
+            return await anext(stream)
+
+    nothing = await again(changed.position)
+    assert isinstance(nothing, Resumed)
+    assert (nothing.status.agents, nothing.forgotten) == ([], [])
+    everything = await again(snapshot.position)
+    assert "cron" in [row.name for row in everything.status.agents]
+
+    await stage.forget()
+    less = await again(changed.position)
+    assert (less.status.agents, less.forgotten) == ([], ["cron"])
+    after = await again(less.position)
+    assert after.forgotten == []
+
+
+@pytest.mark.parametrize("since", ["", "1", "other.1", ".", "other."])
+async def test_watching_since_a_place_that_is_unknown_tells_everything(
+    stage: Stage, since: str
+) -> None:
+    lines: Any = stage.client.watch(since=since)
+    async with aclosing(lines) as stream:
+        assert isinstance(await anext(stream), Snapshot)
+
+
 async def test_watching_begins_with_everything_then_tells_changes_and_events(stage: Stage) -> None:
     async with watching(stage.client) as stream:
         snapshot = await anext(stream)
@@ -115,7 +149,7 @@ async def test_watching_begins_with_everything_then_tells_changes_and_events(sta
         assert (event.agent, event.kind, event.text) == ("api", "agent.found", "one")
         assert datetime.fromisoformat(event.at).tzinfo is not None
         await stage.forget()
-        assert await first(stream, of(AgentForgotten)) == AgentForgotten(name="cron")
+        assert (await first(stream, of(AgentForgotten))).name == "cron"
 
 
 async def test_every_watcher_hears_all_events_in_their_order(stage: Stage) -> None:

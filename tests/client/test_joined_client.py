@@ -23,6 +23,7 @@ from cockpit.wire.stream import (
     AgentForgotten,
     ElsewhereCounted,
     Happened,
+    Resumed,
     ScreenShot,
     Snapshot,
     WatchLine,
@@ -186,17 +187,27 @@ def test_what_is_followed_has_the_same_names(followed: Asked) -> None:
         followed.answering.forget("api")
         followed.answering.happen("agent.stopped", "api has ended", "api")
         lines += [await anext(stream) for _ in range(3)]
+        followed.answering.put(agent("api"))
+        lines.append(await anext(stream))
         followed.answering.disconnect()
         with pytest.raises(NoSupervisor):
             await anext(stream)
-        return lines
+        followed.answering.reconnect()
+        followed.answering.forget("api")
+        position = cast("Snapshot", lines[0]).position
+        again = cast("Supervisor", followed.client).watch(since=position)
+        return [*lines, await anext(again)]
 
-    snapshot, changed, forgotten, happened = asyncio.run(story())
+    snapshot, changed, forgotten, happened, back, resumed = asyncio.run(story())
+    assert isinstance(back, AgentChanged)
+    assert isinstance(resumed, Resumed)
+    assert resumed.forgotten == [followed("api")]
     assert isinstance(snapshot, Snapshot)
     assert [one.name for one in snapshot.status.agents] == [followed("api")]
     assert isinstance(changed, AgentChanged)
     assert changed.agent.name == followed("api")
-    assert forgotten == AgentForgotten(name=followed("api"))
+    assert isinstance(forgotten, AgentForgotten)
+    assert forgotten.name == followed("api")
     assert isinstance(happened, Happened)
     assert happened.event.agent == followed("api")
     assert happened.event.text.endswith("api has ended")

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,6 +20,7 @@ from cockpit.config.schema import Settings
 from cockpit.core.far_names import LOCAL
 from cockpit.tui.state.follow import follow
 from cockpit.tui.state.model import Model
+from cockpit.wire.stream import Resumed, Snapshot, WatchLine
 from cockpit.wire.verbs import Send
 from tests.journeys.sshd import Sshd, sshd
 
@@ -43,10 +44,12 @@ class Screen:
     def __init__(self, flight: Flight, sshd: Sshd) -> None:
         here = HttpClient(flight.cockpit.home / "nobody.sock")
         host = Host(name="box", connect=tuple(sshd.ssh))
-        self.hosts = HostClients(here, Settings(hosts=[host]))
+        self.hosts = HostClients(here, Settings(hosts=(host,)))
         self.client = self.hosts.client
         self.model = Model(host=LOCAL, others=["box"])
         self.shots: list[str] = []
+        self.first_lines: list[type[WatchLine]] = []
+        """What each stream of rows began with."""
         self._sshd = sshd
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -66,7 +69,14 @@ class Screen:
                     self.shots.append("\n".join(shot.lines))
 
     def begin(self, *also: Any) -> None:
-        members = self.client.members
+        members, take = self.client.members, self.part.take
+
+        def noted(line: WatchLine, now: float) -> None:
+            if isinstance(line, Snapshot | Resumed):
+                self.first_lines.append(type(line))
+            take(line, now)
+
+        self.part.take = noted
         work = [follow(members["box"], self.part), *also]
         self._tasks += [asyncio.create_task(each) for each in work]
 
@@ -83,13 +93,13 @@ class Screen:
 
 
 @pytest.fixture
-def screen(flight: Flight, sshd: Sshd) -> Iterator[Screen]:
+def screen(flight: Flight, sshd: Sshd) -> Screen:
     """A host with one agent, which waits for a prompt."""
     agent = flight.cockpit.agent
     flight.fly(agent("api", "prompt", pause=2, step_tokens=1000))
     flight.start("api")
     flight.until(lambda row: row.state == "idle", "api")
-    yield Screen(flight, sshd)
+    return Screen(flight, sshd)
 
 
 @asynccontextmanager
@@ -103,14 +113,17 @@ async def shown(screen: Screen) -> AsyncIterator[None]:
         await screen.end()
 
 
+def is_ssh(pid: str) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text().strip() == "ssh"
+
+
 def ssh_of_us() -> list[int]:
     """The ssh processes that this process started."""
     found = []
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            for pid in (task / "children").read_text().split():
-                if Path(f"/proc/{pid}/comm").read_text().strip() == "ssh":
-                    found.append(int(pid))
+            pids = (task / "children").read_text().split()
+            found += [int(pid) for pid in pids if is_ssh(pid)]
     return found
 
 
@@ -145,6 +158,7 @@ def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd)
             assert await screen.client.facts("box/api")
             ids = [event.id for event in screen.model.events]
             assert before <= len(ids) == len(set(ids))
+            assert screen.first_lines == [Snapshot, Resumed]
 
     asyncio.run(run())
 

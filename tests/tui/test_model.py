@@ -93,9 +93,36 @@ async def test_another_supervisor_counts_its_events_from_the_beginning() -> None
     await reached(lambda: [event.id for event in model.events] == [1], model, client)
 
 
+async def test_after_an_interruption_only_what_was_missed_is_asked_for() -> None:
+    asked: list[int] = []
+
+    class Asked(MemoryClient):
+        async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
+            asked.append(after)
+            return await super().events(after=after, limit=limit)
+
+    model, client = Model(), Asked(Status(agents=[agent("api"), agent("web"), agent("old")]))
+    client.happen("x.happened", "before")
+    await reached(lambda: len(model.events) == 1, model, client)
+    received = model.received_at["web"]
+    client.change("api", state="idle")
+    client.forget("old")
+    client.happen("x.happened", "meanwhile")
+
+    await reached(lambda: len(model.events) == 2, model, client)
+
+    assert asked == [0, 1]
+    assert list(model.agents) == ["api", "web"]
+    assert model.agents["api"].state == "idle"
+    assert model.received_at["web"] == received
+    assert model.connection.live
+
+
 async def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
     class Strange(MemoryClient):
-        async def watch(self, *, elsewhere: bool = False) -> AsyncIterator[WatchLine]:
+        async def watch(
+            self, *, elsewhere: bool = False, since: str | None = None
+        ) -> AsyncIterator[WatchLine]:
             Snapshot.model_validate({"type": "snapshot", "status": {"version": 9}})
             yield cast("WatchLine", None)
 

@@ -66,6 +66,7 @@ from cockpit.wire.stream import (
     ElsewhereCounted,
     Event,
     Happened,
+    Resumed,
     ScreenShot,
     Snapshot,
 )
@@ -93,6 +94,7 @@ STATUS = Status(
 )
 ANSWERS: tuple[Wire, ...] = (
     STATUS, ROW, EVENT, Snapshot(status=STATUS), AgentChanged(agent=ROW), Happened(event=EVENT),
+    Resumed(status=STATUS, forgotten=["web"], position="1.2"),
     AgentForgotten(name="api"), ScreenShot(lines=["a"], cursor=(1, 2), pane="%1"),
     DialogStatus(identity="d", choices=[ChoiceStatus(label="Yes", text="may")], highlighted=0),
     Course(agent="api", stretches=[Stretch(session="s", number=1, state="live",

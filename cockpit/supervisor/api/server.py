@@ -63,6 +63,7 @@ from cockpit.wire.stream import (
     ElsewhereCounted,
     Event,
     Happened,
+    Resumed,
     ScreenShot,
     Snapshot,
 )
@@ -297,14 +298,15 @@ class Views:
         asked = _query(request, WatchQuery)
         only = self._served.callers.only(await self._caller(request))
         counted = only is None and asked.elsewhere in ("1", "true")
-        return stream(request, self._watch(only, counted=counted), asked.beat)
+        lines = self._watch(only, counted=counted, since=asked.since)
+        return stream(request, lines, asked.beat)
 
-    async def _watch(self, only: str | None, *, counted: bool) -> AsyncIterator[Line]:
+    async def _watch(self, only: str | None, *, counted: bool, since: str) -> AsyncIterator[Line]:
         rows, events = self._served.rows.listen(), self._served.dependencies.event_log.listen()
         counts = self._served.elsewhere.counts()
         sources = [rows.lines(), events.lines(), *([counts] if counted else [])]
         try:
-            yield Line(Snapshot(status=self._status(only)).model_dump_json())
+            yield Line(self._first_line(only, since).model_dump_json())
             async with aclosing(merged(*sources)) as lines:
                 async for line in lines:
                     if isinstance(line, int):
@@ -318,6 +320,18 @@ class Views:
             self._served.rows.leave(rows)
             self._served.dependencies.event_log.leave(events)
             await counts.aclose()
+
+    def _first_line(self, only: str | None, since: str) -> Snapshot | Resumed:
+        rows, status = self._served.rows, self._status(only)
+        changes = rows.changes_since(since) if only is None else None
+        if changes is None:
+            return Snapshot(status=status, position=rows.position if only is None else None)
+        changed, removed = changes
+        return Resumed(
+            status=status.model_copy(update={"agents": changed}),
+            forgotten=removed,
+            position=rows.position,
+        )
 
     async def elsewhere(self, request: Request) -> Response:
         beat = _query(request, ElsewhereQuery).beat

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -22,6 +23,9 @@ from cockpit.wire.stream import AgentChanged, AgentForgotten
 
 QUICK = 0.02
 """Minimum seconds between two sends of rows."""
+
+KEPT_REMOVALS = 1_000
+"""Maximum removed agents that are remembered, for a listener that comes back."""
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +44,40 @@ class RowPublisher:
         self._listeners: set[Listener] = set()
         self._faults: dict[str, str] = {}
         """For each agent whose row cannot be built, the logged error."""
+        self._run = secrets.token_hex(4)
+        """Tells apart the positions of this supervisor and of an earlier one."""
+        self._number = 0
+        """Number of the last change that was sent."""
+        self._changed: dict[str, int] = {}
+        """Number of each row's last change."""
+        self._removed: dict[str, int] = {}
+        """Number of each removal, oldest first."""
+        self._complete_since = 0
+        """All removals after this number are known."""
         self.event_log = event_log
+
+    @property
+    def position(self) -> str:
+        """The place of the last change in the stream of changes."""
+        return f"{self._run}.{self._number}"
+
+    def changes_since(self, position: str) -> tuple[list[AgentStatus], list[str]] | None:
+        """Return the rows that changed after a position and the agents that were removed.
+
+        None if the position is unknown. Call `listen` first, which finds pending changes.
+        """
+        run, _, number = position.partition(".")
+        if run != self._run or not (number.isascii() and number.isdigit() and len(number) < 16):
+            return None
+        after = int(number)
+        if not self._complete_since <= after <= self._number:
+            return None
+        rows = [
+            self._sent[agent.name]
+            for agent in self._agents()
+            if self._changed.get(agent.name, 0) > after
+        ]
+        return rows, [name for name, removed in self._removed.items() if removed > after]
 
     def rows(self) -> list[AgentStatus]:
         """Return all current rows."""
@@ -84,8 +121,15 @@ class RowPublisher:
         self._sent.pop(name, None)
         self._faults.pop(name, None)
         self._dirty.pop(name, None)
+        self._changed.pop(name, None)
+        self._removed.pop(name, None)
+        self._number += 1
+        self._removed[name] = self._number
+        if len(self._removed) > KEPT_REMOVALS:
+            oldest = next(iter(self._removed))
+            self._complete_since = self._removed.pop(oldest)
         for listener in tuple(self._listeners):
-            listener.send(AgentForgotten(name=name))
+            listener.send(AgentForgotten(name=name, position=self.position))
 
     def listen(self) -> Listener:
         """Add a listener. The caller must send the listener all current rows before anything else.
@@ -123,8 +167,11 @@ class RowPublisher:
         self._sent[agent.name] = now
         if before is not None and _without_age(before) == _without_age(now):
             return
+        self._number += 1
+        self._changed[agent.name] = self._number
+        self._removed.pop(agent.name, None)
         for listener in tuple(self._listeners):
-            listener.send(AgentChanged(agent=now))
+            listener.send(AgentChanged(agent=now, position=self.position))
 
     def close(self) -> None:
         """End every listener."""

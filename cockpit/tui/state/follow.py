@@ -16,7 +16,7 @@ from cockpit.client.client import Supervisor
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.tui.state.model import Connection, Part
-from cockpit.wire.stream import Snapshot, WatchLine
+from cockpit.wire.stream import Resumed, Snapshot, WatchLine
 
 FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
@@ -25,6 +25,8 @@ LAST_REMOTE_RETRY = 30.0
 """Maximum seconds between retries on a remote host, where each retry costs a login and a log
 entry."""
 BEGINNING = 3.0
+MOST_MISSED = 500
+"""Maximum events that are requested after an interruption; the model keeps as many."""
 AT_THE_BEGINNING = 0.05
 """Seconds between retries during the first `BEGINNING` seconds: a supervisor that was started
 together with the screen is ready soon."""
@@ -71,7 +73,7 @@ def _why(error: CockpitError, *, is_remote: bool) -> str:
 
 
 async def _follow_once(client: Supervisor, part: Part) -> None:
-    lines = client.watch(elsewhere=True)
+    lines = client.watch(elsewhere=True, since=part.position)
     async with aclosing(cast("_Closing", lines)):
         while (line := await _next(lines)) is not None:
             await _take(client, part, line)
@@ -92,7 +94,13 @@ async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
 
 async def _take(client: Supervisor, part: Part, line: WatchLine) -> None:
     part.take(line, monotonic())
-    if isinstance(line, Snapshot):
+    if isinstance(line, Resumed) and part.last_event:
+        part.answered()
+        missed = await client.events(after=part.last_event, limit=MOST_MISSED)
+        if len(missed) == MOST_MISSED:
+            missed = await client.events()  # the newest are more useful than the oldest
+        part.remember(missed)
+    elif isinstance(line, Snapshot | Resumed):
         part.answered()
         events = await client.events()
         if events and events[-1].id < part.last_event:

@@ -21,6 +21,7 @@ from cockpit.wire.stream import (
     ElsewhereCounted,
     Event,
     Happened,
+    Resumed,
     Snapshot,
     WatchLine,
 )
@@ -79,6 +80,8 @@ class Part:
         self.elsewhere = 0
         """The number of sessions that no cockpit started, as last reported."""
         self.last_event = 0
+        self.position: str | None = None
+        """The place in the supervisor's stream up to which the agents are known."""
 
     @property
     def is_remote(self) -> bool:
@@ -93,12 +96,17 @@ class Part:
                 self.version = line.status.supervisor.version
                 self.held = line.status.held
                 self.elsewhere = 0  # a new count follows, except from an older supervisor
+                self.position = line.position
                 self._model.replace(self, line.status, now)
+            case Resumed():
+                self._resume(line, now)
             case AgentChanged():
+                self.position = line.position or self.position
                 self._model.put(line.agent, now)
             case ElsewhereCounted():
                 self._count_elsewhere(line.count)
             case AgentForgotten():
+                self.position = line.position or self.position
                 self._model.forget(line.name)
             case Happened():
                 if fresh := self._fresh([line.event]):
@@ -123,6 +131,16 @@ class Part:
         if self.connection.live or since is None:
             since = now
         self._connect(Connection(False, since, why, incompatible))
+
+    def _resume(self, line: Resumed, now: float) -> None:
+        self.host = line.status.host
+        self.version = line.status.supervisor.version
+        self.held = line.status.held
+        self.position = line.position
+        for name in line.forgotten:
+            self._model.forget(name)
+        for agent in line.status.agents:
+            self._model.put(agent, now)
 
     def _count_elsewhere(self, count: int) -> None:
         if count != self.elsewhere:
