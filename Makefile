@@ -2,6 +2,7 @@
 # make test   everything that must hold before a change lands
 # make test-portable  the tests with none of what only Linux has: pidfd, inotify, /proc
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
+# make scale  what a screen of 50 hosts costs, and with how many hosts it ends: cockpit/docs/performance.md
 # make worth  how much of a session a handoff document holds: cockpit/docs/worth.md
 # make faults kill the supervisor, fill its disk, break it, at every point of a handoff
 # make mutants break what must never break, one thing at a time: each must be noticed
@@ -25,7 +26,7 @@ COMPILE = $(BIN)/pytest --collect-only -qq >/dev/null 2>&1
 # Or each of the processes that tests start compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable check bench worth faults mutants tracer branches docs wheel release setup programs clis lock clean
+.PHONY: demo test test-portable check bench scale worth faults mutants tracer branches docs wheel release setup programs clis lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -44,6 +45,10 @@ check: setup
 
 bench: setup
 	@$(BIN)/python -m tests.bench
+
+# ARGUMENTS="--hosts 50 --agents 20 --seconds 10 --seed 1 --drops 6 --grow 400".
+scale: setup
+	@$(BIN)/python -m tests.scale $(ARGUMENTS)
 
 # Compares documents on sessions of our own, and writes the tables into the page.
 worth: setup

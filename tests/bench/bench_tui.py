@@ -20,8 +20,8 @@ WARM_SECONDS = 2.0
 KEYS = 60
 USUAL, WIDE = (40, 120), (60, 200)
 """Rows and columns: the pane below the list, and beside it with every column there is."""
-MOVED = re.compile(rb"\x1b\[\d+;1H(?:\x1b\[[\d;]*m)*\xe2\x96\x8c")
-"""The mark of the selection, drawn at the beginning of a line."""
+MOVED = re.compile(rb"\x1b\[\d+;[12]H(?:\x1b\[[\d;]*m)*\xe2\x96\x8c")
+"""The mark of the selection, drawn at the beginning of a line, or right of the panel's border."""
 
 
 def screen(
