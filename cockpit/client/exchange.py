@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from time import monotonic
+from typing import Protocol
 
 import h11
 
@@ -22,6 +24,21 @@ _BLOCK = 65536
 _LONGEST_HEAD = 65536
 _HTTP = b"HTTP/1."
 _SHOWN = 200
+_PIECES_AT_ONCE = 16
+"""Pieces of data from another machine after which other tasks run."""
+
+
+class Allowance(Protocol):
+    """How much another machine may send. Each method raises the error if it sends more."""
+
+    def spend(self, pieces: int, size: int = 0) -> None:
+        """Count pieces of data, and their bytes."""
+
+    def check_body(self, size: int) -> None:
+        """Check the size of a whole response."""
+
+    def check_line(self, size: int, seconds: float, silence: float | None) -> None:
+        """Check the size of an unfinished line, and the time since it began."""
 
 
 class Exchange:
@@ -38,6 +55,9 @@ class Exchange:
         """Seconds without data after which the connection is lost; None: no limit."""
         self._first_bytes = b""
         """The first bytes of the response, for the error message if they are not HTTP."""
+        self.allowance: Allowance | None = None
+        """The limits for another machine; None for the local supervisor."""
+        self._pieces = 0
 
     @classmethod
     async def open(cls, address: Path | Address, patience: float) -> Exchange:
@@ -117,25 +137,44 @@ class Exchange:
 
     async def body(self) -> bytes:
         """Return the rest of the response."""
-        return b"".join([block async for block in self.blocks()])
+        blocks, size = [], 0
+        async for block in self.blocks():
+            blocks.append(block)
+            size += len(block)
+            if self.allowance is not None:
+                self.allowance.check_body(size)
+        return b"".join(blocks)
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives. Raises `NoSupervisor` if the connection is lost."""
         while True:
             event = await self._next()
             if isinstance(event, h11.Data):
+                await self._count(len(event.data))
                 yield bytes(event.data)
             else:
                 return
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Yield the body line by line, of any length; empty lines are skipped."""
-        held = b""
+        held: list[bytes] = []
+        size, begun = 0, monotonic()
         async for block in self.blocks():
-            *whole, held = (held + block).split(b"\n")
-            for line in whole:
+            *ends, rest = block.split(b"\n")
+            for end in ends:
+                line = b"".join((*held, end))
+                held, size = [], 0
                 if line.strip():
+                    begun = 0.0
+                    await self._count(0)
                     yield line
+            if rest:
+                held.append(rest)
+                size += len(rest)
+                begun = begun or monotonic()
+            if self.allowance is not None and begun:
+                seconds = monotonic() - begun
+                self.allowance.check_line(size, seconds, self.longest_silence)
 
     async def close(self) -> None:
         """Close the connection. Idempotent."""
@@ -154,6 +193,15 @@ class Exchange:
     def silent(self, seconds: float) -> CockpitError:
         """Return the error for a response that did not arrive within this number of seconds."""
         return self._connection.silent(seconds)
+
+    async def _count(self, size: int) -> None:
+        """Count a piece of data from another machine, and let other tasks run."""
+        if self.allowance is None:
+            return
+        self.allowance.spend(1, size)
+        self._pieces += 1
+        if self._pieces % _PIECES_AT_ONCE == 0:
+            await asyncio.sleep(0)
 
     async def _receive(self) -> bytes:
         """Read the next block. Raises without delay if the response does not start like HTTP."""
@@ -180,6 +228,7 @@ class Exchange:
             except (OSError, h11.RemoteProtocolError):
                 raise await self.broken() from None
             if isinstance(event, h11.InformationalResponse):
+                await self._count(0)
                 continue
             if isinstance(event, h11.Response | h11.Data | h11.EndOfMessage):
                 return event

@@ -7,7 +7,6 @@ between calls, so a restarted supervisor can answer the next call. Callers retry
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -18,12 +17,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from cockpit.client.connection import Address
 from cockpit.client.exchange import Exchange
+from cockpit.client.foreign_answers import ForeignAnswers
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
 from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.diff import WorktreeDiff
+from cockpit.wire.facts import SessionFacts
 from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.status import ElsewhereSession, Status
 from cockpit.wire.stream import Event, Resumed, ScreenShot, Snapshot, WatchLine
@@ -45,6 +46,8 @@ for a session's copy to write a document."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
+MOST_PAGES = 1000
+"""Maximum number of pages of history that are read from another machine."""
 
 _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
 
@@ -53,12 +56,16 @@ def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
     """Parse a supervisor's response. Raises `Failed` for an invalid one."""
     try:
         return parse(answer)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise Failed(
             "The supervisor's response is not valid",
             safe_line(str(error), 300),
             "Client and supervisor may have different versions: cockpit doctor",
         ) from error
+
+
+def _is_snapshot(line: bytes) -> bool:
+    return b'"type":"snapshot"' in line[:100].replace(b" ", b"")
 
 
 def in_path(name: str) -> str:
@@ -91,11 +98,12 @@ class HttpClient:
         self.address = address
         self.host = host
         self.beat = beat
+        self._foreign = None if isinstance(address, Path) else ForeignAnswers(host or "the host")
 
     async def status(self) -> Status:
         """Return the current state of all agents."""
         status = parsed(Status.model_validate_json, await self._get("/v1/status"))
-        return self._named(status)
+        return self._named(status if self._foreign is None else self._foreign.status(status))
 
     async def watch(
         self, *, elsewhere: bool = False, since: str | None = None
@@ -107,13 +115,23 @@ class HttpClient:
         parameters = {"beat": self.beat, "elsewhere": int(elsewhere), "since": since}
         query = urlencode({name: value for name, value in parameters.items() if value})
         target = f"/v1/watch?{query}" if query else "/v1/watch"
+        invalid = 0
         async for line in self._lines(target, self.beat * MISSED_BEATS or None):
-            with contextlib.suppress(ValidationError):
+            try:
                 message = _watch_line.validate_json(line)
-                if isinstance(message, Snapshot | Resumed):
-                    named = self._named(message.status)
-                    message = message.model_copy(update={"status": named})
-                yield message
+            except ValidationError:
+                if _is_snapshot(line):
+                    parsed(_watch_line.validate_json, line)  # without one, nothing can be shown
+                invalid += 1
+                if self._foreign is not None:
+                    self._foreign.invalid_lines(invalid)
+                continue
+            if self._foreign is not None:
+                message = self._foreign.line(message)
+            if isinstance(message, Snapshot | Resumed):
+                named = self._named(message.status)
+                message = message.model_copy(update={"status": named})
+            yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         """Yield an agent's pane each time it changes, until the pane no longer exists.
@@ -122,7 +140,7 @@ class HttpClient:
         """
         target = f"/v1/screen/{in_path(name)}?history={history}"
         async for line in self._lines(target, can_end=True):
-            yield parsed(ScreenShot.model_validate_json, line)
+            yield self._checked(parsed(ScreenShot.model_validate_json, line))
 
     async def ask(self, verb: Verb) -> Done:
         """Send a request. Returns once the supervisor has done it or is doing it.
@@ -141,19 +159,21 @@ class HttpClient:
             REMOVAL_SECONDS if isinstance(verb, RemoveWorktree | DocumentSession) else VERB_SECONDS
         )
         answer = await self._fetch("POST", f"/v1/{verb.verb}", body, patience)
-        return parsed(Done.model_validate_json, answer)
+        return self._checked(parsed(Done.model_validate_json, answer))
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
         """Return the events with an id above `after`, oldest first; for 0, the newest ones."""
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
-        return [parsed(Event.model_validate_json, line) for line in lines if line.strip()]
+        if self._foreign is not None:
+            self._foreign.count("events", len(lines), limit)
+        return [self._event(line) for line in lines if line.strip()]
 
     async def follow(self, *, after: int = 0) -> AsyncIterator[Event]:
         """Yield the events with an id above `after`, oldest first, then each new event."""
         query = urlencode({"after": after, "follow": 1})
         async for line in self._lines(f"/v1/events?{query}"):
-            yield parsed(Event.model_validate_json, line)
+            yield self._event(line)
 
     async def document(self, handoff: str) -> str:
         """Return the text of a handoff's document, or of its draft."""
@@ -179,7 +199,9 @@ class HttpClient:
         target = f"/v1/facts/{in_path(name)}{query}"
         body = await self._get(target, STATE_SECONDS if session is None else TRANSCRIPT_SECONDS)
         found: dict[str, Any] = parsed(json.loads, body)
-        return found
+        if self._foreign is not None:
+            parsed(SessionFacts.model_validate, found)
+        return self._checked(found)
 
     async def history(
         self, name: str | None = None, search: str | None = None
@@ -193,7 +215,11 @@ class HttpClient:
             return [parsed(HistoryChain.model_validate, chain) for chain in found]
         chains: list[HistoryChain] = []
         before: str | None = None
+        pages = 0
         while True:
+            pages += 1
+            if self._foreign is not None:
+                self._foreign.count("pages of history", pages, MOST_PAGES)
             answer = await self._history(name=name, limit=PAGE_JOBS, before=before)
             page = parsed(_page, answer)
             chains = [*page.chains, *chains]
@@ -211,23 +237,24 @@ class HttpClient:
     async def _history(self, **options: str | int | None) -> Any:
         parameters = {key: value for key, value in options.items() if value is not None}
         query = urlencode(parameters, errors="replace")
-        return parsed(json.loads, await self._get(f"/v1/history?{query}", TRANSCRIPT_SECONDS))
+        found = await self._get(f"/v1/history?{query}", TRANSCRIPT_SECONDS)
+        return self._numbers_checked(parsed(json.loads, found))
 
     async def course(self, name: str) -> Course:
         """Return an agent's context use over all sessions of its job."""
         body = await self._fetch("GET", f"/v1/course/{in_path(name)}", b"", TRANSCRIPT_SECONDS)
-        return parsed(Course.model_validate_json, body)
+        return self._checked(parsed(Course.model_validate_json, body))
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         """Return the worktree's diff against the last commit, or against the start of the job."""
         target = f"/v1/diff/{in_path(name)}" + ("?since=job" if of_job else "")
         body = await self._fetch("GET", target, b"", TRANSCRIPT_SECONDS)
-        return parsed(WorktreeDiff.model_validate_json, body)
+        return self._numbers_checked(parsed(WorktreeDiff.model_validate_json, body))
 
     async def dialog(self, name: str) -> DialogStatus:
         """Return the permission dialog or question that is open in the agent's pane."""
         body = await self._get(f"/v1/dialog/{in_path(name)}", VERB_SECONDS)
-        return parsed(DialogStatus.model_validate_json, body)
+        return self._checked(parsed(DialogStatus.model_validate_json, body))
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
         """Return the worktrees of all agents' repositories, and of the one that contains
@@ -235,12 +262,24 @@ class HttpClient:
         """
         query = "" if directory is None else "?" + urlencode({"directory": directory})
         found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
-        return [parsed(WorktreeStatus.model_validate, tree) for tree in found]
+        return [parsed(WorktreeStatus.model_validate, tree) for tree in self._checked(found)]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         """Return the sessions that no cockpit started; None if `[elsewhere] show` is off."""
         found = await self._get("/v1/status?elsewhere=1", VERB_SECONDS)
-        return parsed(Status.model_validate_json, found).elsewhere
+        return self._checked(parsed(Status.model_validate_json, found).elsewhere)
+
+    def _event(self, line: bytes) -> Event:
+        event = parsed(Event.model_validate_json, line)
+        return event if self._foreign is None else self._foreign.event(event)
+
+    def _checked(self, answer: Parsed) -> Parsed:
+        """Return the answer. Raises `Failed` if another machine sent more than it may."""
+        return answer if self._foreign is None else self._foreign.answer(answer)
+
+    def _numbers_checked(self, answer: Parsed) -> Parsed:
+        """Check an answer that can be as large as a whole response."""
+        return answer if self._foreign is None else self._foreign.large_answer(answer)
 
     def _named(self, status: Status) -> Status:
         return status if self.host is None else status.model_copy(update={"host": self.host})
@@ -248,8 +287,14 @@ class HttpClient:
     async def _get(self, target: str, patience: float = STATE_SECONDS) -> bytes:
         return await self._fetch("GET", target, b"", patience)
 
-    async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
+    async def _opened(self, patience: float) -> Exchange:
         exchange = await Exchange.open(self.address, patience)
+        if self._foreign is not None:
+            exchange.allowance = self._foreign.allowance
+        return exchange
+
+    async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
+        exchange = await self._opened(patience)
         try:
             async with asyncio.timeout(patience):
                 await exchange.ask(method, target, body)
@@ -267,7 +312,7 @@ class HttpClient:
         Raises `NoSupervisor` if the connection is lost or silent for too long, and, unless the
         stream `can_end`, when the supervisor ends the stream.
         """
-        exchange = await Exchange.open(self.address, STATE_SECONDS)
+        exchange = await self._opened(STATE_SECONDS)
         try:
             try:
                 async with asyncio.timeout(STATE_SECONDS):

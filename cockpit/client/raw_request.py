@@ -11,13 +11,20 @@ import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from cockpit.client.connection import Address, Connection, connect_to
 from cockpit.client.refusals import refusal
+from cockpit.core.errors import Failed
 
 _BLOCK = 65536
 _HTTP = b"HTTP/1."
+_LONGEST_HEAD = 65536
+_LONGEST_BODY = 64 * 1024 * 1024
+"""Maximum bytes of a response, or of a line of a stream: another machine may send without end."""
+_SLOWEST = 6.0
+"""How many times `patience` a whole response may take."""
 
 
 def fetch(
@@ -36,7 +43,7 @@ def fetch(
     try:
         head, rest = _begin(connection, target, body, patience)
         length = _length(head)
-        blocks = [rest, *_blocks(connection.channel)]
+        blocks = [rest, *_blocks(connection.channel, until=monotonic() + _SLOWEST * patience)]
     except TimeoutError:
         raise connection.silent(patience) from None
     except OSError:
@@ -72,6 +79,8 @@ def lines(
             if not block:
                 raise connection.broken()
             held += block
+            if len(held) > _LONGEST_BODY:
+                raise _too_long()
     except TimeoutError:
         raise connection.silent(silence or patience) from None
     except OSError:
@@ -114,15 +123,31 @@ def _head(connection: Connection) -> tuple[bytes, bytes]:
         if not block:
             raise connection.broken(held)
         held += block
+        if len(held) > _LONGEST_HEAD:
+            raise _too_long()
         if not held.startswith(_HTTP[: len(held)]):
             raise connection.broken(held)
     head, _, rest = held.partition(b"\r\n\r\n")
     return head, rest
 
 
-def _blocks(channel: socket.socket) -> Iterator[bytes]:
+def _blocks(channel: socket.socket, until: float = float("inf")) -> Iterator[bytes]:
+    size = 0
     while block := channel.recv(_BLOCK):
+        size += len(block)
+        if size > _LONGEST_BODY:
+            raise _too_long()
+        if monotonic() > until:
+            raise TimeoutError
         yield block
+
+
+def _too_long() -> Failed:
+    return Failed(
+        "Refused an answer that is too long",
+        "It does not come from a supervisor.",
+        "To check the host: cockpit doctor --host HOST",
+    )
 
 
 def _status(head: bytes) -> int:
@@ -134,5 +159,5 @@ def _length(head: bytes) -> int | None:
     for header in head.split(b"\r\n")[1:]:
         name, _, value = header.partition(b":")
         if name.strip().lower() == b"content-length":
-            return int(value)
+            return int(value) if value.strip().isdigit() and len(value) < 20 else None
     return None

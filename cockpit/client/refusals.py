@@ -30,7 +30,7 @@ def refusal(status: int, body: bytes) -> CockpitError:
         return kind(
             str(fields["title"]), str(fields.get("detail", "")), str(fields.get("hint", ""))
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return _unexplained(status)
 
 

@@ -184,9 +184,7 @@ def test_repeated_openers_cost_one_pass(counted: ModuleType, trigger: str) -> No
 @pytest.mark.parametrize("behind", [" ", " -p ", " a=b:c%d "])
 def test_repeated_programs_cost_one_pass(counted: ModuleType, behind: str) -> None:
     assert {
-        name: ratio
-        for name in sorted(PROGRAMS)[::4]
-        if (ratio := too_fast(counted, name + behind))
+        name: ratio for name in sorted(PROGRAMS)[::4] if (ratio := too_fast(counted, name + behind))
     } == {}
 
 

@@ -178,7 +178,7 @@ def _anew(resets: str, since: str | None) -> str:
     """Return when the usage limit resets, with the date if it was reached on another day."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
-    except ValueError:
+    except (ValueError, OverflowError):
         return words.stamp(resets)
 
 

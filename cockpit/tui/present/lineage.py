@@ -106,9 +106,9 @@ def _lasted(session: HistorySession) -> str:
     try:
         began = datetime.fromisoformat(str(session.started_at))
         ended = datetime.fromisoformat(str(session.ended_at))
-    except ValueError:
+        return duration((ended - began).total_seconds())
+    except (ValueError, TypeError):  # no time, or only one of them with a time zone
         return ""
-    return duration((ended - began).total_seconds())
 
 
 def duration(seconds: float) -> str:

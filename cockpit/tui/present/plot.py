@@ -8,6 +8,7 @@ thresholds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -197,7 +198,8 @@ def _below(stretches: Sequence[Stretch], widths: Sequence[int], width: int) -> l
         began = next((point.at for point in each.points if point.at is not None), None)
         said = f"#{each.number}"
         if began is not None and len(said) + 6 < cells:
-            said += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
+            with suppress(ValueError, OverflowError, OSError):  # a time that no clock shows
+                said += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
         spans.append(Span(fit(said, room), "name" if last else "chain"))
         if not last:
             spans.append(Span("»", "cursor"))

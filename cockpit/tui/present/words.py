@@ -58,7 +58,7 @@ def seconds_since(moment: str | None, now: datetime) -> float | None:
         return None
     try:
         then = datetime.fromisoformat(moment)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if then.tzinfo is None:
         return None
@@ -69,7 +69,7 @@ def clock(moment: str) -> str:
     """Return the time of day of an RFC 3339 time, in the local time zone."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
-    except ValueError:
+    except (ValueError, OverflowError):
         return "--:--"
 
 
@@ -86,7 +86,7 @@ def stamp(moment: str) -> str:
     """Return day and time of an RFC 3339 time, in the local time zone."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
+    except (ValueError, OverflowError):
         return ""
 
 
@@ -94,6 +94,6 @@ def until(moment: str, now: datetime) -> str:
     """Format an end time in the local time zone: `18:05` if today, else with the date."""
     try:
         end = datetime.fromisoformat(moment).astimezone()
-    except ValueError:
+    except (ValueError, OverflowError):
         return "--:--"
     return end.strftime("%H:%M" if end.date() == now.astimezone().date() else "%m-%d %H:%M")

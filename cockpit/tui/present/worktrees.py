@@ -9,6 +9,7 @@ from datetime import datetime
 from cockpit.core.far_names import far_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 
@@ -138,9 +139,10 @@ def content(tree: WorktreeStatus) -> list[str]:
 
 
 def _age(tree: WorktreeStatus, now: datetime) -> str:
-    if tree.made_at is None:
+    seconds = words.seconds_since(tree.made_at, now)
+    if seconds is None:
         return ""
-    hours = max(0, int((now - datetime.fromisoformat(tree.made_at)).total_seconds() // 3600))
+    hours = int(seconds // 3600)
     if hours < 1:
         return "less than 1 h old"
     return f"{hours} h old" if hours < 48 else f"{hours // 24} days old"

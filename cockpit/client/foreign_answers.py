@@ -1,0 +1,199 @@
+"""Limits for the answers of another machine, which may send anything.
+
+A host that exceeds a limit is refused with the reason, and only that host. The limits are far above
+what a supervisor sends. The local supervisor is trusted and not limited.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.ids import NAME_PATTERN, SESSION_PATTERN
+from cockpit.core.safetext import quoted, safe_line
+from cockpit.wire.status import AgentStatus, Status
+from cockpit.wire.stream import (
+    AgentChanged,
+    AgentForgotten,
+    ElsewhereCounted,
+    Event,
+    Happened,
+    Resumed,
+    Snapshot,
+    WatchLine,
+)
+
+BODY_BYTES = 16 * 1024 * 1024
+"""Maximum bytes of a whole response."""
+LINE_BYTES = 8 * 1024 * 1024
+"""Maximum bytes of one line of a stream: a snapshot of 1,000 agents has 2.5 MB."""
+AGENTS = 1000
+"""Maximum number of agents of one host."""
+MESSAGE_SIZE = 256 * 1024
+"""Maximum size of one agent or event, counted as characters and 8 for each number."""
+ANSWER_SIZE = 4 * 1024 * 1024
+"""Maximum size of an answer about one agent, such as its pane or its facts."""
+LARGEST_NUMBER = 10**15
+PIECES, PIECES_A_SECOND = 10_000.0, 1_000.0
+"""Pieces of data (HTTP chunks and lines) at once, and in the long run. A host with 20 busy agents
+sends about 100 a second."""
+BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
+SLOWEST_BYTES_A_SECOND = 500.0
+"""A line may take this long, besides the usual time limit for silence."""
+INVALID_LINES = 100
+"""Maximum number of lines in a stream that cannot be read."""
+
+Answer = TypeVar("Answer")
+
+
+class Allowance:
+    """How much one host may send. Refills with time, also across connections."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._pieces = PIECES
+        self._bytes = BYTES
+        self._filled_at = monotonic()
+
+    def spend(self, pieces: int, size: int = 0) -> None:
+        """Count what was received. Raises `Failed` if it is more than a host may send."""
+        self._pieces -= pieces
+        self._bytes -= size
+        if self._pieces < 0 or self._bytes < 0:
+            self._fill()
+            if self._pieces < 0 or self._bytes < 0:
+                raise refused(self._host, "It sends more data than this program accepts.")
+
+    def check_body(self, size: int) -> None:
+        """Raise `Failed` if a response is too large."""
+        if size > BODY_BYTES:
+            raise refused(self._host, f"Its response has more than {BODY_BYTES >> 20} MB.")
+
+    def check_line(self, size: int, seconds: float, silence: float | None) -> None:
+        """Raise `Failed` for a line that is too long, or that arrives too slowly."""
+        if size > LINE_BYTES:
+            raise refused(self._host, f"It sent a line of more than {LINE_BYTES >> 20} MB.")
+        if silence is not None and seconds > silence + size / SLOWEST_BYTES_A_SECOND:
+            raise refused(self._host, f"It sent no complete message in {seconds:.0f} s.")
+
+    def _fill(self) -> None:
+        now = monotonic()
+        seconds, self._filled_at = now - self._filled_at, now
+        self._pieces = min(PIECES, self._pieces + seconds * PIECES_A_SECOND)
+        self._bytes = min(BYTES, self._bytes + seconds * BYTES_A_SECOND)
+
+
+class ForeignAnswers:
+    """Checks the messages of one host after they were parsed."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self.allowance = Allowance(host)
+
+    def status(self, status: Status) -> Status:
+        """Raise `Failed` for invalid names, too many agents, or values that are too large."""
+        self.count("agents", len(status.agents), AGENTS)
+        for agent in status.agents:
+            self.agent(agent)
+        self._check_size(status.model_copy(update={"agents": []}), MESSAGE_SIZE)
+        return status
+
+    def line(self, line: WatchLine) -> WatchLine:
+        """Check one line of an event stream like `status`."""
+        match line:
+            case Snapshot():
+                self.status(line.status)
+            case Resumed():
+                self.status(line.status)
+                self.count("removed agents", len(line.forgotten), AGENTS)
+                for name in line.forgotten:
+                    self.name(name)
+            case AgentChanged():
+                self.agent(line.agent)
+            case AgentForgotten():
+                self.name(line.name)
+            case ElsewhereCounted():
+                self._check_size(line, MESSAGE_SIZE)
+            case Happened():
+                self.event(line.event)
+        return line
+
+    def agent(self, agent: AgentStatus) -> None:
+        self.name(agent.name)
+        if agent.handoff and not SESSION_PATTERN.fullmatch(agent.handoff.id):
+            raise self._refused(f"{quoted(agent.handoff.id, 80)} is not the id of a handoff.")
+        self._check_size(agent, MESSAGE_SIZE)
+
+    def event(self, event: Event) -> Event:
+        if event.agent is not None:
+            self.name(event.agent)
+        self._check_size(event, MESSAGE_SIZE)
+        return event
+
+    def name(self, name: str) -> str:
+        """Return the name of an agent. Raises `Failed` for a name that no agent can have."""
+        if not NAME_PATTERN.fullmatch(name):
+            raise self._refused(f"{quoted(name, 80)} is not a valid agent name.")
+        return name
+
+    def count(self, what: str, count: int, most: int) -> None:
+        """Raise `Failed` if there are too many."""
+        if count > most:
+            raise self._refused(f"It sent {count:,} {what}; at most {most:,} are read.")
+
+    def answer(self, answer: Answer) -> Answer:
+        """Return the answer about one agent. Raises `Failed` if it is too large."""
+        self._check_size(answer, ANSWER_SIZE)
+        return answer
+
+    def large_answer(self, answer: Answer) -> Answer:
+        """Return an answer that only the limit of a whole response limits."""
+        self._check_size(answer, BODY_BYTES)
+        return answer
+
+    def _check_size(self, message: object, most: int) -> None:
+        try:
+            if _size(message) > most:
+                raise self._refused(f"It sent a message of more than {most >> 10} KB.")
+        except OverflowError as error:
+            raise self._refused(str(error)) from None
+
+    def invalid_lines(self, count: int) -> None:
+        """Raise `Failed` if too many lines cannot be read."""
+        if count > INVALID_LINES:
+            raise self._refused("It sends messages that cannot be read.")
+
+    def _refused(self, why: str) -> CockpitError:
+        return refused(self._host, why)
+
+
+def refused(host: str, why: str) -> CockpitError:
+    """Return the error for an answer that exceeds a limit or cannot be right."""
+    name = safe_line(host, 32)
+    return Failed(
+        f"Refused the answer of {name}",
+        why,
+        f"Check what runs there: cockpit doctor --host {name}",
+    )
+
+
+def _size(value: object) -> int:
+    """Return the approximate size. Raises `OverflowError` for a number that is too large."""
+    if isinstance(value, str):
+        return len(value)
+    if value is None or isinstance(value, bool):
+        return 1
+    if isinstance(value, int | float):
+        if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+            raise OverflowError("It sent a number that is too large.")
+        return 8
+    if isinstance(value, BaseModel):
+        return sum(map(_size, vars(value).values()))
+    if isinstance(value, dict):
+        return sum(_size(key) + _size(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return len(value) + sum(map(_size, value))
+    return 0
