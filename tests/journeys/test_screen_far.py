@@ -47,6 +47,7 @@ def test_a_far_agent_is_seen_entered_and_handed_off(flight: Flight, here: Path) 
     terminal.press("e")
     terminal.until("The document is a file on gpu1: edit it there.")
     terminal.press("a")
+    terminal.until("Approved")  # no request is open when the supervisor is killed
     flight.until(lambda row: row.handoffs == 1)
 
     flight.cockpit.kill()
