@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.core.errors import CockpitError
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Stop
+from cockpit.wire.verbs import Start, Stop
+from tests.supervisor.conftest import LOOK, PATIENCE
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = pytest.mark.tmux
 
-TRIES = 8
+TRIES, BY_COMMAND = 8, 2
 WORKTREE = '[agents.worktree]\nstrategy = "git_worktree"\n'
 SLEEPS = 'runtime = "command"\ncommand = ["sh", "-c", "exec sleep 600"]\n'
 
@@ -36,6 +39,14 @@ def sleepers(home: Path) -> dict[int, str]:
         if any(str(home).encode() in each for each in variables):
             found[int(entry.name)] = marker.partition(b"=")[2].decode()
     return found
+
+
+async def sleeping(cockpit: Cockpit, pid: int) -> None:
+    """Wait until the agent's process is the program that it was started for."""
+    end = time.monotonic() + PATIENCE
+    while pid not in sleepers(cockpit.home):
+        assert time.monotonic() < end, f"{pid} never became the agent's program"
+        await asyncio.sleep(LOOK)
 
 
 def agree(cockpit: Cockpit, row: AgentStatus) -> None:
@@ -62,17 +73,29 @@ async def command(cockpit: Cockpit, *words: str) -> tuple[int, str]:
     return running.returncode or 0, told.decode()
 
 
+async def request(cockpit: Cockpit) -> tuple[int, str]:
+    """The same by a request to the socket: without a process, two come closer together."""
+    try:
+        done = await cockpit.ask(Start(name="api", config=str(cockpit.config), named=True))
+    except CockpitError as refusal:
+        return refusal.exit_code, str(refusal)
+    return 0, str(done)
+
+
 async def test_two_starts_of_one_agent_leave_one_process_that_row_and_database_name(
     cockpit: Cockpit,
 ) -> None:
     async with cockpit.flying(cockpit.agent(more=SLEEPS + WORKTREE)):
-        for _ in range(TRIES):
-            answers = await asyncio.gather(
-                command(cockpit, "start", "api"), command(cockpit, "start", "api")
-            )
+        for number in range(TRIES):
+            if number < BY_COMMAND:
+                starts = [command(cockpit, "start", "api"), command(cockpit, "start", "api")]
+            else:
+                starts = [request(cockpit), request(cockpit)]
+            answers = await asyncio.gather(*starts)
             codes = sorted(code for code, _ in answers)
             row = await cockpit.row()
             assert row.pid is not None
+            await sleeping(cockpit, row.pid)
             agree(cockpit, row)
             assert codes == [0, 5], answers
             assert any("already running" in said for _, said in answers)
