@@ -22,6 +22,7 @@ import pytest
 from hypothesis import settings
 
 from cockpit.config.kernel import PORTABLE_VARIABLE, USES_LINUX
+from tests.schedule import slow_first
 from tests.without_linux import take_away
 
 # A busy machine is no fault of the code under test: no example is timed.
@@ -53,6 +54,16 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that start real programs are the slow ones: each worker begins with some of them."""
+    if worker := getattr(config, "workerinput", None):
+        items[:] = slow_first(
+            items,
+            worker["workercount"],
+            lambda test: any(map(test.get_closest_marker, ("tmux", "claude"))),
+        )
 
 
 @pytest.fixture(scope="session")
