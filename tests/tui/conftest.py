@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +10,8 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from cockpit.client.joined_client import JoinedClient
@@ -23,6 +25,25 @@ from cockpit.wire.verbs import Plan, Verb
 from tests.client.memory import MemoryClient
 
 THEMES = Path(__file__).parents[2] / "themes"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def parsed_once() -> Iterator[None]:
+    """Each text of styles is parsed once for the values of its variables, not in every application.
+
+    Parsing was a quarter of the start of an application, and Textual never changes what is parsed.
+    """
+    parse, parsed = Stylesheet._parse_rules, dict[object, list[RuleSet]]()
+
+    def parse_once(sheet: Stylesheet, *text: Any, **more: Any) -> list[RuleSet]:
+        key = (text, *more.items(), frozenset(sheet._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, *text, **more)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
 
 
 @dataclass
