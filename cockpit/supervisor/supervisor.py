@@ -97,7 +97,12 @@ class Supervisor:
         self.event_log = dependencies.event_log
         self.fleet = Fleet(dependencies)
         self.callers = Callers(dependencies, self.fleet)
-        self.publisher = RowPublisher(dependencies.clock, self.event_log, lambda: list(self.fleet))
+        self.publisher = RowPublisher(
+            dependencies.clock,
+            self.event_log,
+            lambda: list(self.fleet),
+            dependencies.own_runtimes.successors,
+        )
         self.sessions = Sessions(dependencies, lambda: self.fleet, self._process_ended)
         self.locks = self.sessions.locks
         self.fleet.is_busy = self.locks.is_held_elsewhere

@@ -135,6 +135,9 @@ class AgentStatus(Wire):
     """The runtime of the current session."""
     configured_runtime: str | None = None
     """The runtime in the agent's settings; a handoff can continue the job in another runtime."""
+    custom_runtimes: list[str] = Field(default_factory=list)
+    """The custom runtimes that could continue the job, from configurations and installed packages,
+    besides the built-in ones."""
     job: str | None = None
     state: State
     needs: Needs | None = None

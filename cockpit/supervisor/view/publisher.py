@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from cockpit.core.safetext import safe_line
@@ -34,10 +34,15 @@ class RowPublisher:
     """The agents' rows, and the listeners of `/v1/watch`."""
 
     def __init__(
-        self, clock: Clock, event_log: EventLog, agents: Callable[[], list[Agent]]
+        self,
+        clock: Clock,
+        event_log: EventLog,
+        agents: Callable[[], list[Agent]],
+        custom_runtimes: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._clock = clock
         self._agents = agents
+        self._custom_runtimes = custom_runtimes
         self._sent: dict[str, AgentStatus] = {}
         self._dirty: dict[str, Agent] = {}
         self._wake = asyncio.Event()
@@ -89,7 +94,9 @@ class RowPublisher:
         An error in the data of one agent must not hide the other agents.
         """
         try:
-            found = row(agent, self._clock.steady(), self._clock.monotonic())
+            found = row(
+                agent, self._clock.steady(), self._clock.monotonic(), self._custom_runtimes()
+            )
         except Exception as bug:  # noqa: BLE001  the others are shown
             return _faulty_row(agent, self._fault(agent, bug))
         self._faults.pop(agent.name, None)

@@ -6,6 +6,7 @@ values are null. `needs` builds the reasons why the user must act, `notes` the r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from cockpit.core.bands import Marks
@@ -45,7 +46,9 @@ LONGEST_ASKED = 2000
 """Maximum characters of a prompt from which the goal is read."""
 
 
-def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
+def row(
+    agent: Agent, now: float, monotonic: float, custom_runtimes: Sequence[str] = ()
+) -> AgentStatus:
     """Return the agent's row.
 
     `now` is the time of `Clock.steady`, `monotonic` that of `Clock.monotonic`, in seconds.
@@ -56,6 +59,7 @@ def row(agent: Agent, now: float, monotonic: float) -> AgentStatus:
         name=agent.name,
         runtime=agent.runtime.name,
         configured_runtime=agent.settings.runtime,
+        custom_runtimes=[name for name in custom_runtimes if name != agent.runtime.name],
         job=agent.record.job,
         state=state(agent, needs),
         needs=needs,

@@ -20,6 +20,7 @@ from cockpit.tui.screens.confirm import TOGETHER
 from cockpit.tui.screens.help import Explanation
 from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.tui.widgets.dialog_keys import ColouredKeys
+from cockpit.wire.status import AgentStatus
 
 WORDS = (
     "The new session works in the same directory, with the same permissions or fewer. "
@@ -27,14 +28,33 @@ WORDS = (
 )
 
 
-def others(runtime: str, configured: str | None) -> tuple[str, ...]:
-    """Return the CLIs in which the job of an agent with this runtime can continue.
+MOST = 9
+"""Each choice has a digit as its key."""
+WIDTH = 64
+"""Cells of a line in the dialog."""
+MORE = " Other custom runtimes: cockpit handoff {name} --to RUNTIME."
 
-    `configured`: the runtime in the agent's settings. A job can go back to it, also if it is one of
-    the user's own.
+
+def others(agent: AgentStatus) -> tuple[str, ...]:
+    """Return the runtimes in which the agent's job can continue.
+
+    Custom runtimes come last, the configured one first among them.
     """
-    own = (configured,) if configured and configured not in (*SUCCESSORS, "command") else ()
-    return tuple(name for name in (*SUCCESSORS, *own) if name != runtime)
+    configured = agent.configured_runtime
+    own = (configured,) if configured and configured != "command" else ()
+    every = dict.fromkeys((*SUCCESSORS, *own, *agent.custom_runtimes))
+    return tuple(name for name in every if name != agent.runtime)
+
+
+def lines(keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Break keys with their words into lines that fit the dialog."""
+    broken: list[list[tuple[str, str]]] = [[]]
+    for key in keys:
+        line = "  ".join(" ".join(each) for each in (*broken[-1], key))
+        if broken[-1] and len(line) > WIDTH:
+            broken.append([])
+        broken[-1].append(key)
+    return broken
 
 
 class SuccessorScreen(ModalScreen[str]):
@@ -45,21 +65,26 @@ class SuccessorScreen(ModalScreen[str]):
         Binding("question_mark,f1", "explain", "help", show=False),
     ]
 
-    def __init__(self, agent: str, runtimes: Sequence[str]) -> None:
+    def __init__(self, agent: AgentStatus) -> None:
         super().__init__()
-        self._agent = safe_line(agent, 32)
-        self._runtimes = tuple(runtimes)
+        self._agent = safe_line(agent.name, 32)
+        runtimes = others(agent)
+        self._runtimes = runtimes[:MOST]
+        self._more = MORE.format(name=self._agent) if len(runtimes) > MOST else ""
         for number, runtime in enumerate(self._runtimes, 1):
             self._bindings.bind(str(number), f"choose({number})", runtime, show=False)
 
     def compose(self) -> ComposeResult:
-        choices = [(str(number), name) for number, name in enumerate(self._runtimes, 1)]
+        choices = [
+            (str(number), safe_line(name, 32)) for number, name in enumerate(self._runtimes, 1)
+        ]
         with Vertical(classes="dialog"):
             yield Static(
                 f"In which CLI does {self._agent} continue?", classes="dialog--title", markup=False
             )
-            yield Static(WORDS, classes="dialog--words", markup=False)
-            yield ColouredKeys([*choices, ("Esc", "cancel"), ("F1", "help")], id="successor-keys")
+            yield Static(WORDS + self._more, classes="dialog--words", markup=False)
+            for line in lines([*choices, ("Esc", "cancel"), ("F1", "help")]):
+                yield ColouredKeys(line)
 
     def action_choose(self, number: int) -> None:
         burst = key_in_hand(self)
@@ -71,6 +96,7 @@ class SuccessorScreen(ModalScreen[str]):
 
     def action_explain(self) -> None:
         rows = [
-            (str(number), f"Hand off to {name}.") for number, name in enumerate(self._runtimes, 1)
+            (str(number), f"Hand off to {safe_line(name, 32)}.")
+            for number, name in enumerate(self._runtimes, 1)
         ]
         self.app.push_screen(Explanation((*rows, ("n q Esc", "Cancel."))))

@@ -115,12 +115,13 @@ async def test_a_job_of_another_cli_is_moved_to_it_after_a_question(cockpit: Coc
     more = cockpit.agent("api", "prompt", prompt="Count the steps.", steps=1)
     async with cockpit.flying(table(cockpit, more)):
         await cockpit.start("api")
-        await cockpit.until(lambda row: row.state == "idle")
+        row = await cockpit.until(lambda row: row.state == "idle")
+        assert row.custom_runtimes == ["inhouse"]
         await cockpit.ask(Handoff(name="api", to="inhouse"))
         row = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
         await cockpit.ask(Approve(name="api", straight=True))
         row = await cockpit.until(swapped, within=SLOW)
-        assert row.runtime == "inhouse"
+        assert (row.runtime, row.custom_runtimes) == ("inhouse", [])
         (chain,) = await cockpit.client.history("api")
         calls = [line["tool"]["input"]["file_path"] for line in told(row) if "tool" in line]
         assert calls[0] == str(chain.sessions[0].document)
@@ -187,7 +188,8 @@ async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
         assert 'Cannot load the runtime "brought" from brought 1.2' in refused.title
         assert "No module named" in refused.detail
         await cockpit.start("reader")
-        await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+        row = await cockpit.until(lambda row: row.state == "idle", "reader", within=SLOW)
+        assert row.custom_runtimes == ["brought"]
 
 
 async def test_a_program_is_ended_by_the_signal_that_its_table_names(cockpit: Cockpit) -> None:

@@ -460,6 +460,19 @@ async def test_a_job_can_go_back_to_the_users_own_runtime(fly: Fly) -> None:
         await flight.until(lambda: client.asked == [wanted])
 
 
+async def test_every_custom_runtime_is_offered(fly: Fly) -> None:
+    names = ["aider", "inhouse", "third", "fourth", "fifth", "sixth"]
+    can = agent("api").model_copy(update={"custom_runtimes": names, "state": "idle"})
+    client = MemoryClient(Status(supervisor=SupervisorStatus(version="1"), agents=[can]))
+    async with fly(client, selected="api", size=(160, 40)) as flight:
+        await flight.press("t")
+        await flight.reads("5 aider  6 inhouse", "7 third  8 fourth  9 fifth  Esc cancel")
+        await flight.reads("cockpit handoff api --to RUNTIME")
+        await flight.press("6")
+        wanted = Handoff(name="api", to="inhouse")
+        await flight.until(lambda: client.asked == [wanted])
+
+
 async def test_no_cli_is_chosen_once_the_document_is_written(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("t")

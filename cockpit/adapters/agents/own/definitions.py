@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from cockpit.adapters.files.private_file import write_private
-from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime
+from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime, installed_runtimes
 from cockpit.core.errors import Hindered, NotNow
 
 KEPT = "runtimes.json"
@@ -40,6 +41,19 @@ class Definitions:
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._known)
+
+    def successors(self) -> tuple[str, ...]:
+        """Return the names of the runtimes that can continue a job: those with a record, and those
+        of installed packages, whose capabilities are not known before they are loaded."""
+        recorded = (name for name, (one, _) in self._known.items() if one.record)
+        return tuple(dict.fromkeys((*recorded, *self._installed)))
+
+    @cached_property
+    def _installed(self) -> tuple[str, ...]:
+        """The names of installed packages' runtimes. Read once: it takes some milliseconds, and
+        rows are built many times a second."""
+        names = sorted(installed_runtimes())
+        return tuple(name for name in names if NAME_PATTERN.fullmatch(name))
 
     def check(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
         """Raise `NotNow` if another file defines one of the names differently."""

@@ -212,7 +212,7 @@ class Commands:
         )
 
     def _handoff_to(self) -> None:
-        from cockpit.tui.screens.successor import SuccessorScreen, others
+        from cockpit.tui.screens.successor import SuccessorScreen
 
         name, question = self._agent.name, self._question
 
@@ -220,8 +220,7 @@ class Commands:
             if runtime:
                 self._requests.send(Handoff(name=name, to=runtime, handoff=question))
 
-        runtimes = others(self._agent.runtime, self._agent.configured_runtime)
-        self._screen.app.push_screen(SuccessorScreen(name, runtimes), chosen)
+        self._screen.app.push_screen(SuccessorScreen(self._agent), chosen)
 
     def _send(self) -> None:
         from cockpit.tui.screens.send import SendScreen

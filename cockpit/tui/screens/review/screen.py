@@ -44,7 +44,7 @@ from cockpit.tui.screens.requests import (
     show_reason,
     snooze_or_wake,
 )
-from cockpit.tui.screens.successor import SuccessorScreen, others
+from cockpit.tui.screens.successor import SuccessorScreen
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.terminal.attach import suspend_while
@@ -213,8 +213,7 @@ class ReviewScreen(TextScreen):
             if runtime:
                 self._answer(Handoff(name=agent.name, to=runtime, handoff=question))
 
-        runtimes = others(agent.runtime, agent.configured_runtime)
-        self.app.push_screen(SuccessorScreen(agent.name, runtimes), chosen)
+        self.app.push_screen(SuccessorScreen(agent), chosen)
 
     def _edit(self) -> None:
         agent = self.agent
