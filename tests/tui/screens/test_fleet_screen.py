@@ -467,7 +467,7 @@ async def test_every_custom_runtime_is_offered(fly: Fly) -> None:
     async with fly(client, selected="api", size=(160, 40)) as flight:
         await flight.press("t")
         await flight.reads("5 aider  6 inhouse", "7 third  8 fourth  9 fifth  Esc cancel")
-        await flight.reads("cockpit handoff api --to RUNTIME")
+        await flight.reads("Other custom runtimes: cockpit handoff api")
         await flight.press("6")
         wanted = Handoff(name="api", to="inhouse")
         await flight.until(lambda: client.asked == [wanted])
