@@ -90,15 +90,18 @@ def test_the_configuration_names_each_agents_own_cli(
 
 
 @pytest.mark.tmux
-@pytest.mark.parametrize("cli", ["codex", "gemini"])
-def test_the_command_flies_the_real_cli(cli: str) -> None:
-    if cli == "gemini" and os.environ.get("CI"):
+@pytest.mark.parametrize(
+    ("choice", "agents"), [("codex", 2), ("gemini", 2), ("mixed", 3)], ids=lambda given: str(given)
+)
+def test_the_command_flies_the_real_cli(choice: str, agents: int) -> None:
+    if choice != "codex" and os.environ.get("CI"):
         pytest.skip("takes 50 s of processor time: make clis, then without CI")
-    if not any((Path(folder) / cli).exists() for folder in INSTALLED.split(os.pathsep)):
-        pytest.skip(f"{cli} is not installed: make clis")
-    command = [sys.executable, "-P", "-m", "cockpit", "demo", "--headless", "--runtime", cli]
+    for cli in ("codex", "gemini") if choice == "mixed" else (choice,):
+        if not any((Path(folder) / cli).exists() for folder in INSTALLED.split(os.pathsep)):
+            pytest.skip(f"{cli} is not installed: make clis")
+    command = [sys.executable, "-P", "-m", "cockpit", "demo", "--headless", "--runtime", choice]
     done = subprocess.run(
-        [*command, "--agents", "2"],
+        [*command, "--agents", str(agents)],
         capture_output=True,
         text=True,
         timeout=320,
@@ -108,4 +111,8 @@ def test_the_command_flies_the_real_cli(cli: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "their model is simulated" in done.stdout
     # How many handoffs it takes depends on how far a turn gets while the document is asked for.
-    assert "\n2 agents, " in done.stdout
+    assert f"\n{agents} agents, " in done.stdout
+    if choice == "mixed":
+        # Each CLI worked: its agent is past its first threshold, or compacted.
+        for agent in ("rounding", "durations", "weeks"):
+            assert f"{agent} is at " in done.stdout, done.stdout
