@@ -21,7 +21,7 @@ from cockpit.core.facts import CommitMade, Facts
 from cockpit.core.prompt_files import prompt_files
 from cockpit.core.safetext import safe_line
 from cockpit.core.session import SessionEvent, Skipped, UserSaid
-from cockpit.core.session_commits import same_commit, session_commits
+from cockpit.core.session_commits import session_commits, with_pushed
 from cockpit.core.session_report import facts_report
 from cockpit.ports.worktrees import GitFacts
 
@@ -95,12 +95,7 @@ async def _ask_git(
     lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
     in_git = [CommitMade(one.hash, one.subject) for one in reversed(found.commits)]
     own = session_commits(recorded, facts.quiet_commits, in_git, lost)
-    unpushed = await git.look.unpushed(directory)
-    if unpushed is not None:
-        own = tuple(
-            replace(made, pushed=not any(same_commit(made.hash, one) for one in unpushed))
-            for made in own
-        )
+    own = with_pushed(own, await git.unpushed(directory))
     return found, replace(facts, commits=own)
 
 

@@ -7,8 +7,12 @@ rebased, cherry-picked or amended, or made without printing its hash.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from cockpit.core.facts import CommitMade
+
+UNPUSHED_READ = 200
+"""Maximum commits without a remote branch that are read from git."""
 
 
 def session_commits(
@@ -38,6 +42,26 @@ def session_commits(
         and not any(same_commit(made.hash, one.hash) for one in own)
     ]
     return (*others, *own)
+
+
+def with_pushed(
+    commits: Sequence[CommitMade], unpushed: Sequence[str] | None
+) -> tuple[CommitMade, ...]:
+    """Return the commits with whether a remote branch has each; unknown if `unpushed` is None.
+
+    `unpushed` are the commits of local branches that no remote branch has. If there are
+    `UNPUSHED_READ`, there may be more, and only those are known.
+    """
+    if unpushed is None:
+        return tuple(commits)
+    others = True if len(unpushed) < UNPUSHED_READ else None
+    return tuple(
+        replace(
+            made,
+            pushed=False if any(same_commit(made.hash, one) for one in unpushed) else others,
+        )
+        for made in commits
+    )
 
 
 def same_commit(one: str, other: str) -> bool:

@@ -270,5 +270,11 @@ class Worktrees(Protocol):
         """Return whether HEAD or a branch has the commit. An amended commit is not reachable."""
         ...
 
+    async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
+        """Return the newest commits of HEAD and of local branches that no remote branch has.
+
+        At most `UNPUSHED_READ`. None if there is no remote branch, or git cannot say.
+        """
+
     async def known(self, repository: Path, commit: str) -> bool:
         """Return whether the repository has this commit."""

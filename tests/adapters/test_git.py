@@ -115,6 +115,20 @@ def test_the_names_of_changed_files_have_an_end(repository: Path) -> None:
     assert all(len(name) == 124 for name in named)
 
 
+def test_commits_that_no_remote_branch_has_are_unpushed(repository: Path, own_home: Path) -> None:
+    git: Worktrees = Git()
+    assert asyncio.run(git.unpushed(repository)) is None
+    run(own_home, "init", "-q", "--bare", str(own_home / "far.git"))
+    run(repository, "remote", "add", "origin", str(own_home / "far.git"))
+    run(repository, "push", "-q", "origin", "HEAD:refs/heads/main")
+    assert asyncio.run(git.unpushed(repository)) == ()
+    run(repository, "switch", "-q", "-c", "other")
+    of_another_branch = commit(repository, "two")
+    run(repository, "switch", "-q", "-")
+    of_head = commit(repository, "three")
+    assert set(asyncio.run(git.unpushed(repository)) or ()) == {of_another_branch, of_head}
+
+
 def test_a_detached_head_has_no_branch(repository: Path) -> None:
     run(repository, "checkout", "-q", "--detach")
     seen = facts(repository)

@@ -61,6 +61,7 @@ class Scene:
         self.run(self.repository, "remote", "add", "origin", str(self.far))
         self.run(self.repository, "push", "-q", "origin", "main")
         self.act("worktree", "add", "--quiet", "-b", "agent/api", str(self.tree))
+        self.act("branch", "-q", "--set-upstream-to=origin/main", "agent/api")
         (self.tree / "file").write_text("two\n")
         self.act("-C", str(self.tree), "commit", "-qam", "two")
         (self.tree / "file").write_text("six\n")
@@ -421,6 +422,8 @@ def operations(scene: Scene, git: Git) -> dict[str, Callable[[], Awaitable[objec
         "diff": lambda: git.diff(tree, since_commit=scene.first),
         "busy": lambda: git.busy(tree),
         "known": lambda: git.known(scene.repository, scene.first),
+        "reachable": lambda: git.reachable(scene.repository, scene.first),
+        "unpushed": lambda: git.unpushed(tree),
         "home": lambda: git.home(tree),
         "keep_out": lambda: git.keep_out(tree, "/.cockpit/"),
         "foresee": lambda: git.foresee(scene.repository, home / "made", "agent/web", ""),

@@ -138,6 +138,20 @@ def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert said.err == ""
 
 
+def test_a_transcript_of_codex_that_lacks_its_first_records(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    records = (RECORDED.parent / "codex" / "compaction.jsonl").read_bytes().splitlines(True)
+    path = tmp_path / "cut.jsonl"
+    kinds = []
+    for first in range(1, 8):
+        path.write_bytes(b"".join(records[first:]))
+        kinds.append(json.loads(records[first])["type"])
+        code, (told,), _ = asked(capsys, path)
+        assert (code, told["context"]["tokens"], told["compactions"]) == (0, 61_123, 1), kinds[-1]
+    assert len(set(kinds)) > 2
+
+
 def test_a_transcript_of_codex_whatever_its_name(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from cockpit.core.facts import CommitMade
 from cockpit.core.session import ToolFinished
-from cockpit.core.session_commits import session_commits
+from cockpit.core.session_commits import UNPUSHED_READ, session_commits, with_pushed
 from tests.core.collectors.events import bash, facts_of, ran
 
 A, B, C = CommitMade("aaaaaaa", "Add a"), CommitMade("bbbbbbb", "Add b"), CommitMade("cccccc1", "C")
@@ -49,3 +49,11 @@ def test_a_commit_without_a_known_subject_or_result_is_left_out() -> None:
     assert facts_of(*ran("git commit -q -F message.txt")).quiet_commits == ()
     running = facts_of(bash("1", "git commit -q -m 'Add a'"), ToolFinished("2"))
     assert running.quiet_commits == ()
+
+
+def test_a_commit_is_pushed_if_git_does_not_list_it_as_unpushed() -> None:
+    pushed, local = with_pushed([A, B], ["bbbbbbb0"])
+    assert (pushed.pushed, local.pushed) == (True, False)
+    assert [one.pushed for one in with_pushed([A, B], None)] == [None, None]
+    many = ["bbbbbbb0", *["eeeeeee"] * (UNPUSHED_READ - 1)]
+    assert [one.pushed for one in with_pushed([A, B], many)] == [None, False]

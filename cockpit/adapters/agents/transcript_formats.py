@@ -15,7 +15,11 @@ from cockpit.adapters.transcripts.lines import Parse
 from cockpit.core.own_record import is_own_record
 from cockpit.core.reading import Window, resolve_window
 
-_CODEX = re.compile(rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"session_meta"')
+_CODEX = re.compile(
+    rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?'
+    rb'"type":"(?:session_meta|response_item|event_msg|turn_context|token_usage_record|compacted)"'
+)
+"""Any of its records: a copy can begin after the first one."""
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
 _OPENCODE = re.compile(rb'\s*\{"record":"cockpit/opencode"')
 _COPILOT = re.compile(rb'\s*\{"type":"session\.start","data":\{"sessionId"')

@@ -16,6 +16,7 @@ from cockpit.adapters.git.command import GitCommand
 from cockpit.adapters.git.filters import repository_filters
 from cockpit.core.errors import CockpitError, ProgramMissing
 from cockpit.core.safetext import safe_line
+from cockpit.core.session_commits import UNPUSHED_READ
 from cockpit.ports.clock import Clock
 from cockpit.ports.worktrees import Commit, GitFacts
 
@@ -99,13 +100,13 @@ class GitFactFinder:
         return found.ok and bool(found.output.strip())
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
-        """Return the newest commits of HEAD that no remote branch has; None without a remote
-        branch."""
+        """See `GitWorktrees.unpushed`."""
         remote = await self.command.run(directory, "for-each-ref", "--count=1", "refs/remotes")
         if not remote.ok or not remote.output.strip():
             return None
+        most = f"--max-count={UNPUSHED_READ}"
         answer = await self.command.run(
-            directory, "log", "--max-count=200", "--format=%H", "HEAD", "--not", "--remotes", "--"
+            directory, "log", most, "--format=%H", "HEAD", "--branches", "--not", "--remotes", "--"
         )
         return tuple(answer.output.decode("ascii", "replace").split()) if answer.ok else None
 

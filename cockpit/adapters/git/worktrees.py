@@ -76,6 +76,9 @@ class Git:
     async def reachable(self, repository: Path, commit: str) -> bool:
         return await self.look.reachable(repository, commit)
 
+    async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
+        return await self.look.unpushed(directory)
+
     async def known(self, repository: Path, commit: str) -> bool:
         return await self.look.known(repository, commit)
 

@@ -25,6 +25,7 @@ from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
 from cockpit.core.search import excerpt, words
 from cockpit.core.session import Identified, SessionEvent, Skipped
+from cockpit.core.session_commits import with_pushed
 from cockpit.core.session_report import facts_report, usage_report
 from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
@@ -284,10 +285,11 @@ class History:
         git = await self._dependencies.worktrees.facts(
             agent.directory, since_commit=agent.job.base_commit if agent.job else None
         )
-        found = replace(
-            self._facts_of(agent),
-            commits=tuple(CommitMade(commit.hash, commit.subject) for commit in git.commits),
-        )
+        commits = tuple(CommitMade(commit.hash, commit.subject) for commit in git.commits)
+        if commits:
+            unpushed = await self._dependencies.worktrees.unpushed(agent.directory)
+            commits = with_pushed(commits, unpushed)
+        found = replace(self._facts_of(agent), commits=commits)
         if agent.job is not None and agent.job.prompt:
             found = replace(found, goal=agent.job.prompt)
         session = agent.session

@@ -471,6 +471,8 @@ async def test_a_job_that_is_done_is_pushed_and_a_request_opened(cockpit: Cockpi
             "--body", f"- {subject}", "--base", branch,
         ]  # fmt: skip
         assert where == row.worktree
+        (made,) = (await cockpit.client.facts("api"))["commits"]
+        assert (made["subject"], made["pushed"]) == (subject, True)
         # What is pushed stands against no removal.
         await cockpit.ask(RemoveWorktree(tree="api"))
 
