@@ -34,6 +34,8 @@ class Subagent:
     status: str
     """`running`, `completed`, `failed` or `unknown`."""
     task: str
+    result: str = ""
+    """The beginning of what the agent reported at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class Failure:
     worked: str = ""
     """The next call of the same kind that succeeded, in one line; empty if there was none."""
     turn: int = 0
+    after: str = ""
+    """If the same command worked later: the last command or edit between, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,13 @@ def facts_report(
         "branch": branch,
         "head": head,
         "subagents": [
-            {"id": one.id, "type": one.type, "status": one.status, "task": one.task}
+            {
+                "id": one.id,
+                "type": one.type,
+                "status": one.status,
+                "task": one.task,
+                "result": one.result or None,
+            }
             for one in facts.subagents
         ],
         "background": [
@@ -126,7 +132,10 @@ def _conversation(facts: Facts) -> dict[str, Any]:
         "answers": [asdict(one) for one in facts.answers],
         "refusals": [asdict(one) for one in facts.refusals],
         "checks": [asdict(one) for one in facts.checks],
-        "failures": [{**asdict(one), "worked": one.worked or None} for one in facts.failures],
+        "failures": [
+            {**asdict(one), "worked": one.worked or None, "after": one.after or None}
+            for one in facts.failures
+        ],
         "plan": {**asdict(facts.plan), "file": facts.plan.file or None} if facts.plan else None,
         "links": [
             {**asdict(one), "repository": one.repository or None, "state": one.state or None}

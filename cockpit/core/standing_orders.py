@@ -31,6 +31,10 @@ _ORDERS = (
     r"\bi\s+(?:said|told\s+you|asked\s+(?:you|for)|already\s+said|never\s+(?:said|asked))\b"
     r"|\bnot\s+what\s+i\b|\bthat['’]?s\s+(?:wrong|not\s+(?:right|correct|what))\b|\bthat\s+is\s+wrong\b",
     r"^(?:no|nope|wrong|stop)\b[,.:;!\s–—-]+\w.{6}",
+    r"^(?:i['’]?m\s+)?(?:correction|sorry,?\s+i)\b|\b(?:i\s+was|my)\s+(?:wrong|mistake|bad)\b|^forget\s+(?!it\b)\S",
+    r"\bchanged\s+my\s+mind\b|\bafter\s+all\b|\bwas\s+(?:a\s+mistake|wrong)\b",
+    r"^(?:(?:a|the|one|new)\s+)?rules?\b[^.:]{0,40}:|\bfrozen\b.{0,40}\bno\b|\boff[\s-]limits\b|\bcode\s+freeze\b",
+    r"\bbefore\s+you\s+(?!go\b|left\b)\w+|\bbefore\s+(?:each|every|any)\s+\w+|\bafter\s+(?:each|every)\s+\w+",
     # German
     r"\b(?:nie|niemals|immer|keinesfalls|ausschließlich|stets)\b|\bauf\s+keinen\s+fall\b",
     r"\bab\s+(?:jetzt|sofort|heute)\b|\bin\s+zukunft\b|\bkünftig\b|\bnicht\s+mehr\b|\bnur\s+noch\b",
@@ -39,18 +43,30 @@ _ORDERS = (
     r"\bohne\s+(?:zu\s+fragen|mich\s+zu|rückfrage)\b|\bdas\s+(?:ist|war)\s+falsch\b"
     r"|\b(?:ich\s+)?(?:hatte|habe)\s+(?:doch\s+)?gesagt\b|\bstatt\s+\w+\b.{0,40}\b(?:nimm|verwende|benutze)\b"
     r"|\b(?:nimm|verwende|benutze)\b.{1,60}\bstatt\b",
+    r"^(?:nein|nee|halt|falsch)\s*[,.:;!–—-]\s*\w.{6}|^korrektur\b|\bmein\s+fehler\b|^vergiss\s+\w|\bwar\s+(?:ein\s+fehler|falsch)\b",
+    r"\banders\s+überlegt\b|\bdoch\s+lieber\b|^(?:neue\s+)?regeln?\b[^.:]{0,40}:|\beingefroren\b.{0,40}\bkein|\bbevor\s+du\s+\w+"
+    r"|\b(?:vor|nach)\s+jede[mr]\s+\w+|\bohne\s+mich\b"
+    r"|\b(?:wird|werden)\s+(?:nichts|nie)\b|^fass\s+.{1,60}\bnicht\s+an\b",
     # French
     r"\b(?:jamais|toujours|désormais|dorénavant|uniquement|surtout\s+pas)\b|\bà\s+partir\s+de\s+maintenant\b",
     r"^(?:ne|n['’])\s?\w+.{0,40}\b(?:pas|plus|rien)\b|\bil\s+(?:ne\s+)?faut\s+(?:pas|toujours)\b"
     r"|\btu\s+(?:ne\s+)?(?:dois|peux)\b.{0,40}\b(?:pas|plus|jamais|toujours)\b|\bévite[zr]?\b"
     r"|\bau\s+lieu\s+d[e'’]|\bj['’]ai\s+(?:déjà\s+)?dit\b|\bc['’]est\s+faux\b",
+    r"^non\s*[,.:;!–—-]\s*\w.{6}|^(?:correction|rectification)\b|\bje\s+me\s+suis\s+trompé|^oublie[zr]?\s+\w"
+    r"|\bchangé\s+d['’]avis\b|^règles?\b[^.:]{0,40}:|\bgelée?s?\b.{0,40}\b(?:pas|aucun)"
+    r"|\bavant\s+(?:de|que\s+tu|chaque)\s+\w+|\bsans\s+me\s+\w+",
     # Spanish, Portuguese, Italian
     r"\b(?:nunca|siempre|jamás|sempre)\b|\ba\s+partir\s+de\s+(?:ahora|agora)\b|\bd['’]ora\s+in\s+poi\b",
     r"^(?:por\s+favor,?\s+)?(?:no|não|non)\s+(?:lo\s+|la\s+)?(?:hagas|uses|usar|use|toques|tocar|toque|cambies"
     r"|cambiare|modificare|mude|borres|añadas|faça|fare|mexa|altere|committare|subas|crees)\b"
     r"|\bevita\b|\ben\s+lugar\s+de\b|\bem\s+vez\s+de\b|\binvece\s+di\b|\bte\s+dije\b|\best[áa]\s+mal\b"
     r"|\bnon\s+devi\b|\bmai\s+\w{4,}",
+    r"^(?:no|não)\s*[,.:;!–—-]\s*\w.{6}|^(?:corrección|correção|correzione)\b|\bme\s+equivoqué\b|\bmi\s+error\b|^(?:olvida|esquece|dimentica)\s+\w"
+    r"|\bcambiado\s+de\s+(?:idea|opinión)\b|\bmudei\s+de\s+ideia\b|\bcambiato\s+idea\b|\bfue\s+un\s+error\b",
+    r"^(?:reglas?|regras?|regol[ae])\b[^.:]{0,40}:|\bcongela[dt][oaie]s?\b.{0,40}\b(?:no|nada|niente|nunca)\b"
+    r"|\bantes\s+de\s+(?:que|cada)\s+\w+|\bsin\s+(?:preguntarme|mi\s+\w+|avisar)|\bya\s+no\s+\w+|\bsem\s+me\s+\w+",
     # Russian
+    r"^нет\s*[,.:;!–—-]\s*\w.{6}|\bя\s+(?:ошибся|ошиблась|передумал\w*)\b|^забудь\b|\bпрежде\s+чем\b|\bперед\s+каждым\b",
     r"\b(?:никогда|всегда|отныне|впредь|обязательно|ни\s+в\s+коем\s+случае)\b"
     r"|\bне\s+(?:надо|нужно|используй|трогай|делай|меняй|удаляй|коммить|пиши|добавляй)\w*\b"
     r"|\bтолько\s+не\b|\bя\s+(?:же\s+)?сказал\w*\b",
@@ -63,7 +79,7 @@ _ORDER = re.compile("|".join(f"(?:{one})" for one in _ORDERS), re.IGNORECASE)
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
 _NO_SENTENCE = re.compile(r"\s{4,}\S|\t|[>|$#%]|\d{4}-\d\d-\d\d|at \S+ ?\(|File \"|[{}\[<]")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _EMPHASIS = re.compile(r"\*\*|__")
 
 

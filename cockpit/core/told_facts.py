@@ -73,8 +73,11 @@ def failure_line(failure: Failure) -> str:
     if not failure.worked:
         return error
     same = failure.worked == failure.call
+    after = f", after {code(failure.after)}" if failure.after else ""
     return f"{error}; " + (
-        "the same call worked later" if same else f"{code(failure.worked)} worked later"
+        f"the same call worked later{after}"
+        if same
+        else f"{code(failure.worked)} worked later{after}"
     )
 
 

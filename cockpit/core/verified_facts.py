@@ -21,6 +21,8 @@ MOST_LINES = 100
 MOST_CLAIMS = 50
 MOST_OVER = 10
 """Maximum listed background tasks that have ended. Running tasks are all listed."""
+REPORT_SHOWN = 300
+"""Maximum characters of a subagent's report that a document quotes."""
 _IN_BACKGROUND = re.compile(
     r"- (?:[\w -]{1,40} `[^`]+`(?: \([^)]*\))?, [\w -]{1,40}: |… and \d+ more$)"
 )
@@ -217,7 +219,8 @@ def _subagent(agent: Subagent) -> str:
     status = "running when this was written" if agent.status == "running" else agent.status
     task = one_line(agent.task) or "task unknown"
     kind = f" ({kind})" if (kind := one_line(agent.type, 60)) else ""
-    return f"subagent {code(agent.id, 80)}{kind}, {one_line(status, 40)}: {task}: {check}"
+    told = f'; it reported: "{one_line(agent.result, REPORT_SHOWN)}"' if agent.result else ""
+    return f"subagent {code(agent.id, 80)}{kind}, {one_line(status, 40)}: {task}{told}: {check}"
 
 
 def _task(task: BackgroundTask) -> str:

@@ -29,6 +29,8 @@ class SubagentFacts(Wire):
     type: str
     status: str
     task: str
+    result: str | None = None
+    """The beginning of what the subagent reported at its end; null if unknown."""
 
 
 class BackgroundFacts(Wire):
@@ -101,6 +103,8 @@ class FailureFacts(Wire):
     """The first line of the error."""
     worked: str | None = None
     """The next call of the same kind that succeeded; null if there was none."""
+    after: str | None = None
+    """If the same command worked later: the last command or edit between."""
 
 
 class PlanFacts(Wire):

@@ -170,6 +170,16 @@ def test_a_subagent_from_start_to_end() -> None:
     assert collector.facts().subagents == (Subagent("a1", "Explore", "completed", "look"),)
 
 
+def test_the_report_of_a_subagent_is_kept() -> None:
+    started = call("1", "Agent", description="look", prompt="p", subagent_type="Explore")
+    launched = ToolFinished("1", text="Launched", agent_id="a1", agent_status="running")
+    assert told_by(started, launched).subagents[0].result == ""
+    ended = ToolFinished("", text=" Two claims. ", agent_id="a1", agent_status="completed")
+    assert told_by(started, launched, ended).subagents[0].result == "Two claims."
+    failed = ToolFinished("1", failed=True, text="overloaded")
+    assert told_by(started, failed).subagents[0].result == ""
+
+
 def test_a_subagent_that_failed() -> None:
     facts = told_by(call("1", "Task", prompt="p"), ToolFinished("1", failed=True))
     assert facts.subagents == (Subagent("1", "general-purpose", "failed", "p"),)

@@ -15,6 +15,8 @@ TASKS_KEPT = 200
 """Maximum background tasks that are kept for one session."""
 TEXT_KEPT = 1_000
 """Maximum characters of a command or its description."""
+RESULT_KEPT = 1_000
+"""Maximum characters of a subagent's report."""
 _SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
 _STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
 """Tools that end a background task, and the argument with its id."""
@@ -46,7 +48,11 @@ class SubagentCollector:
         for key in self._named_by(event):
             known = self._subagents[key]
             status = event.agent_status or ("failed" if event.failed else "completed")
-            self._subagents[key] = replace(known, id=event.agent_id or known.id, status=status)
+            ended = status != "running" and event.text.strip() and not event.failed
+            result = cut_at_word(event.text.strip(), RESULT_KEPT) if ended else known.result
+            self._subagents[key] = replace(
+                known, id=event.agent_id or known.id, status=status, result=result
+            )
 
     def _named_by(self, event: ToolFinished) -> list[str]:
         if event.tool_use_id in self._subagents:

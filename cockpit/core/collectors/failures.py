@@ -23,6 +23,38 @@ _SAYS_ERROR = re.compile(
     r"|no such|unknown|unrecognized|invalid|undefined|refused|missing)\b",
     re.IGNORECASE,
 )
+_EDITING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+_LOOKS = frozenset(
+    [
+        "awk",
+        "cat",
+        "cut",
+        "date",
+        "df",
+        "diff",
+        "du",
+        "echo",
+        "env",
+        "file",
+        "find",
+        "grep",
+        "head",
+        "jq",
+        "less",
+        "ls",
+        "ps",
+        "pwd",
+        "rg",
+        "sort",
+        "stat",
+        "tail",
+        "tree",
+        "type",
+        "wc",
+        "which",
+    ]
+)
+_GIT_LOOKS = frozenset({"git branch", "git diff", "git log", "git show", "git status"})
 _EMPTY_TRACE = re.compile(r"\s*Traceback \(most recent call last\)")
 
 
@@ -33,27 +65,31 @@ class FailureCollector:
     API accepts a request only when every call has its result.
     """
 
-    __slots__ = ("_failures", "_message", "_pending")
+    __slots__ = ("_between", "_failures", "_message", "_pending")
 
     def __init__(self) -> None:
-        self._failures: deque[tuple[str, Failure]] = deque(maxlen=FAILURES_KEPT)
+        self._failures: deque[tuple[str, str, Failure]] = deque(maxlen=FAILURES_KEPT)
         self._pending: dict[str, tuple[str, str, CallLine]] = {}
         """Tool, main argument and line of each call without a result."""
         self._message = ""
+        self._between = ""
+        """The last command or edit that succeeded since the last failure."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
         """Oldest first."""
-        return tuple(failure for _, failure in self._failures)
+        return tuple(failure for _, _, failure in self._failures)
 
     def replied(self, message: str) -> None:
         """Note the next part of a message, before its calls."""
         if message == self._message:
             return
         self._message = message
-        if any(not failure.worked for _, failure in self._failures):
+        if any(not failure.worked for _, _, failure in self._failures):
             for name, argument, call in self._pending.values():
-                self._succeeded(_key(name, argument), str(call))
+                self._succeeded(_key(name, argument), argument, str(call))
+                if _changes(name, argument):
+                    self._between = str(call)
         self._pending.clear()
 
     def called(self, tool: ToolUse, line: CallLine) -> None:
@@ -71,16 +107,19 @@ class FailureCollector:
         if event.refused or event.interrupted or not error:
             return
         name, argument, call = known[0], known[1], str(known[2])
-        for kept in [one for one in self._failures if one[1].call == call and not one[1].worked]:
+        for kept in [one for one in self._failures if one[2].call == call and not one[2].worked]:
             self._failures.remove(kept)
         key = _key(name, argument)
         if key:
-            self._failures.append((key, Failure(call, error, turn=turn)))
+            self._between = ""
+            self._failures.append((key, argument, Failure(call, error, turn=turn)))
 
-    def _succeeded(self, key: str, call: str) -> None:
-        for at, (failed, failure) in enumerate(self._failures):
+    def _succeeded(self, key: str, argument: str, call: str) -> None:
+        for at, (failed, before, failure) in enumerate(self._failures):
             if failed == key and not failure.worked:
-                self._failures[at] = key, replace(failure, worked=call)
+                again = before == argument and key.startswith("Bash ")
+                after = self._between if again else ""
+                self._failures[at] = key, before, replace(failure, worked=call, after=after)
 
 
 def first_error(output: str) -> str:
@@ -98,6 +137,14 @@ def _argument(tool: ToolUse) -> str:
         if isinstance(found := tool.input.get(name), str):
             return found
     return ""
+
+
+def _changes(name: str, argument: str) -> bool:
+    """Return whether a call may have changed something, and not only looked."""
+    if name != "Bash":
+        return name in _EDITING
+    named = program_of(argument)
+    return bool(named) and named not in _GIT_LOOKS and named.partition(" ")[0] not in _LOOKS
 
 
 def _key(name: str, argument: str) -> str:

@@ -32,6 +32,22 @@ def test_a_call_has_worked_only_when_the_next_request_was_made() -> None:
     assert [one.worked for one in facts_of(*begun, failed, said("no")).failures] == ["", ""]
 
 
+def test_a_command_that_worked_again_is_told_with_what_was_done_between() -> None:
+    broken = (*ran("make x", "ModuleNotFoundError: No module named 'babel'", 1), *ran("ls -la"))
+    mended = (*broken, *ran("pip install babel"), *ran("git status"), *ran("make x"), said("ok"))
+    (failure,) = facts_of(*mended).failures
+    assert (failure.worked, failure.after) == ("Bash make x", "Bash pip install babel")
+    assert facts_of(*broken, *ran("make x"), said("ok")).failures[0].after == ""
+    edited = (call("e", "Edit", file_path="/w/a.py"), ToolFinished("e"))
+    assert facts_of(*broken, *edited, *ran("make x"), said("ok")).failures[0].after == (
+        "Edit /w/a.py"
+    )
+    another = facts_of(*broken, *ran("pip install babel"), *ran("make y"), said("ok"))
+    assert [(one.worked, one.after) for one in another.failures] in (
+        [("", "")], [("Bash make y", "")],
+    )  # fmt: skip
+
+
 def test_an_edit_that_failed_worked_later_on_the_same_file() -> None:
     facts = facts_of(
         call("1", "Edit", file_path="/w/a.py"),
