@@ -138,6 +138,7 @@ HELD: Mapping[str, Rule] = {
     "limits.turns": Rule(RAISES, higher_or_unlimited),
     "limits.session_time": Rule(RAISES, higher_or_unlimited),
     "limits.grace": Rule(RAISES, higher),
+    "limits.cost": Rule(RAISES, higher_or_unlimited),
     "loop.enabled": Rule(UNASKED, switched_on),
     "loop.max_iterations": Rule(RAISES, higher),
     "loop.completion_marker": Rule(FINISHES, differs),

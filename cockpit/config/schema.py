@@ -194,7 +194,7 @@ class HandoffSettings(Section):
 
 
 class LimitSettings(Section):
-    """Limits of a session that do not depend on its context; 0: no limit."""
+    """Limits that do not depend on the context; 0: no limit."""
 
     turns: int = Field(
         default=0,
@@ -209,6 +209,13 @@ class LimitSettings(Section):
         default=600.0,
         le=86_400,
         description="After session_time: interrupt a turn that is still running after this time.",
+    )
+    cost: float = Field(
+        default=0.0,
+        ge=0,
+        le=1_000_000,
+        description="Budget of a job in US dollars. At this cost you are told once, on the row, in "
+        "the inbox and by a notification; nothing is stopped.",
     )
 
 

@@ -6,6 +6,7 @@ from cockpit.core.events import (
     AgentExited,
     AgentStopped,
     BandCrossed,
+    BudgetCrossed,
     ElsewhereCrossed,
     Event,
     RunCompleted,
@@ -33,8 +34,9 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 
 def topic(event: Event) -> str | None:
     """Return the topic of an event: needs_you, handed_off, failed or done; None for others."""
-    if isinstance(event, ElsewhereCrossed):
-        return "needs_you"  # the user watches the session; hooks belong to agents
+    if isinstance(event, BudgetCrossed | ElsewhereCrossed):
+        # The user set the budget, or watches the session; hooks are for what an agent does.
+        return "needs_you"
     events = dict(happened(event))
     if "error" in events:
         return "failed"

@@ -147,6 +147,14 @@ class AgentUnowned:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetCrossed:
+    kind: ClassVar[EventKind] = "budget.crossed"
+    cost_usd: float | None
+    """The known cost of the job's sessions."""
+    budget_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class BandCrossed:
     kind: ClassVar[EventKind] = "band.crossed"
     band: str
@@ -369,7 +377,8 @@ class WorktreeSetUp:
 Event = (
     AgentAdopting | AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained
     | AgentRenamed | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed
-    | CompactionKept | ElsewhereCrossed | ElsewhereDocument | FactsGiven | HandoffAt | HandoffBegun
+    | BudgetCrossed | CompactionKept | ElsewhereCrossed | ElsewhereDocument | FactsGiven
+    | HandoffAt | HandoffBegun
     | HandoffDocument | HandoffOver | HandoffPutBack | HandoffUndone | HistoryRebuilt | HookDecided
     | HookEnded | HookSent | Plain | RunCompleted | SessionCleared | Unknown | VerbAsked
     | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp
@@ -383,6 +392,7 @@ TYPES: dict[str, type[Any]] = {
         for event in (
             AgentAdopting, AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained,
             AgentRenamed, AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed,
+            BudgetCrossed,
             CompactionKept, ElsewhereCrossed, ElsewhereDocument, FactsGiven, HandoffBegun,
             HandoffDocument, HandoffPutBack, HandoffUndone, HistoryRebuilt, HookDecided,
             RunCompleted, SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved,
@@ -441,6 +451,8 @@ def _read(annotation: str, stored: Any) -> Any:
             return stored if isinstance(stored, str) else None
         case "int | None":
             return stored if isinstance(stored, int) else None
+        case "float | None":
+            return stored if isinstance(stored, int | float) else None
         case "tuple[int, ...]" | "tuple[str, ...]":
             return tuple(stored) if isinstance(stored, list) else ()
         case "Mapping[str, str | int]":

@@ -107,6 +107,17 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
+class RateLimit:
+    """How much of one of the account's usage limits is used."""
+
+    name: str
+    used: float
+    """The used share; from 0 to 1."""
+    resets_at: float | None
+    """Unix seconds; None if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The tokens in context and the cost, from a report of the CLI's status line."""
 
@@ -122,6 +133,8 @@ class Report:
     cost_usd: float | None = None
     limit_resets: float | None = None
     """When an exhausted usage limit resets; unix seconds, None if no limit is exhausted."""
+    rate_limits: tuple[RateLimit, ...] = ()
+    """The account's usage limits; empty if the report has none."""
 
 
 @dataclass(frozen=True, slots=True)

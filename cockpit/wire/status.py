@@ -129,6 +129,16 @@ class BackgroundStatus(Wire):
     """Path of the file with a shell's output; null for other tasks."""
 
 
+class RateLimitStatus(Wire):
+    """How much of one of the account's usage limits is used."""
+
+    name: str
+    """The CLI's name, such as `five_hour` or `seven_day`."""
+    used: float
+    """The used share, from 0 to 1."""
+    resets_at: str | None = None
+
+
 class AgentStatus(Wire):
     name: str
     runtime: str
@@ -165,6 +175,13 @@ class AgentStatus(Wire):
     compactions: int = 0
     cost_usd: float | None = None
     chain_cost_usd: float | None = None
+    budget_usd: float | None = None
+    """The budget of the agent's job; null without one."""
+    over_budget: bool = False
+    """True if the known cost of the job has reached its budget."""
+    rate_limits: list[RateLimitStatus] = Field(default_factory=list)
+    """The account's usage limits, as the CLI's status line last told them. Empty if it tells none,
+    which is so for accounts without a subscription."""
     background: list[BackgroundStatus] = Field(default_factory=list)
     """Background tasks that are running."""
     activity: str | None = None

@@ -38,6 +38,7 @@ WIDER: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "mcp": ("false", ("true",), ("false",)),
     "limits.turns": ("50", ("0", "51"), ("1", "50")),
     "limits.session_time": ('"1h"', ('"0"', '"2h"'), ('"1m"',)),
+    "limits.cost": ("5.0", ("0.0", "5.1"), ("1.0", "5.0")),
     "limits.grace": ('"1m"', ('"24h"', '"61s"'), ('"0"',)),
     "loop.enabled": ("false", ("true",), ("false",)),
     "loop.max_iterations": ("3", ("20",), ("1",)),

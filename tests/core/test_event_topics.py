@@ -44,6 +44,7 @@ def test_what_an_event_means(kind: str, data: dict[str, object], events: object)
         ("agent.stopped", {}, None),
         ("band.crossed", {"reached": ["warn"]}, None),
         ("hook.failed", {}, None),
+        ("budget.crossed", {"cost_usd": 5.2, "budget_usd": 5.0}, "needs_you"),
     ],
 )
 def test_topics(kind: str, data: dict[str, object], expected: str | None) -> None:

@@ -54,6 +54,7 @@ from cockpit.wire.status import (
     HeldSetting,
     MarksStatus,
     Needs,
+    RateLimitStatus,
     State,
     Status,
     SupervisorStatus,
@@ -78,6 +79,7 @@ AT = "2026-11-21T20:15:00Z"
 ROW = AgentStatus(
     name="api", runtime="claude", state="working", directory="/w", mode="prompt",
     strategy="handoff", max_handoffs=3, needs=Needs(kind="review", detail="Read it."),
+    rate_limits=[RateLimitStatus(name="five_hour", used=0.5)],
     context=ContextStatus(tokens=1, used=0.5, marks=MarksStatus(act=7), trend=[1, 2]),
     handoff=HandoffStatus(id="h", reason="manual", phase="review", since=AT),
     background=[BackgroundStatus(id="b", type="shell")],

@@ -51,6 +51,12 @@ def chain_cost(agent: Agent) -> float | None:
     return round(sum(costs), 6) if costs else None
 
 
+def is_over_budget(agent: Agent) -> bool:
+    """Return whether the job's known cost has reached its budget, if it has one."""
+    budget, cost = agent.settings.limits.cost, chain_cost(agent)
+    return bool(budget) and cost is not None and cost >= budget
+
+
 def reopen_hint(agent: Agent) -> str | None:
     """Return a sentence with the command to reopen an interrupted session; else None."""
     if agent.troubles.interrupted is None or not agent.record.wanted:

@@ -32,7 +32,7 @@ from cockpit.core.session import (
     TurnRecorded,
     UserSaid,
 )
-from cockpit.ports.runtimes import Report
+from cockpit.ports.runtimes import RateLimit, Report
 from cockpit.supervisor.agents.compaction_notes import CompactionNotes
 from cockpit.supervisor.agents.transcript_reading import TranscriptReading
 
@@ -69,6 +69,8 @@ class SessionState:
     """Tokens at which the CLI compacts automatically, if the transcript has them."""
     cost_usd: float | None = None
     limit_resets: float | None = None
+    rate_limits: tuple[RateLimit, ...] = ()
+    """The account's usage limits, from the last status line that told any."""
     """When a reached usage limit resets, from the status line; unix seconds."""
     permission_mode: str | None = None
     """The newest permission mode in the transcript; the user may change it in the session."""
@@ -301,6 +303,7 @@ class SessionState:
             self.model = report.model
         self.version = report.version or self.version
         self.limit_resets = report.limit_resets or self.limit_resets
+        self.rate_limits = report.rate_limits or self.rate_limits
 
 
 def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:

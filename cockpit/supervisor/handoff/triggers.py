@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cockpit.core.bands import Band
-from cockpit.core.events import BandCrossed, Plain
+from cockpit.core.events import BandCrossed, BudgetCrossed, Plain
 from cockpit.core.guards import limit_reached
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.plurals import counted
@@ -19,7 +19,9 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT
 from cockpit.supervisor.agents.predicates import (
     awaits_first_prompt,
+    chain_cost,
     is_job_done,
+    is_over_budget,
     usage_limited,
 )
 from cockpit.supervisor.dependencies import Dependencies
@@ -46,6 +48,7 @@ class Triggers:
         """Record newly reached bands, and begin a handoff if one is due. Idempotent."""
         if agent.session is None:
             return
+        self._record_budget(agent)
         if agent.session_state.gauge.tokens is None:
             self._record_tool_calls(agent)
         else:
@@ -90,6 +93,21 @@ class Triggers:
         return by_time or settings.loop.enabled
 
     # Events
+
+    def _record_budget(self, agent: Agent) -> None:
+        """Tell once in a job that its cost has reached its budget, and again for a higher one."""
+        if not is_over_budget(agent):
+            return
+        assert agent.session is not None
+        budget, cost = agent.settings.limits.cost, chain_cost(agent) or 0.0
+        first = agent.chain[0].id if agent.chain else agent.session.id
+        now = self._dependencies.clock.now().timestamp()
+        if self._dependencies.store.latch(first, f"budget.{budget:g}", now):
+            self._dependencies.event_log.record(
+                BudgetCrossed(cost_usd=cost, budget_usd=budget),
+                f"{agent.name} has cost ${cost:.2f} of its budget of ${budget:.2f}; it goes on",
+                agent.name,
+            )
 
     def _record_tool_calls(self, agent: Agent) -> None:
         if agent.band is Band.WARN and self._latch(agent, "band.tool_calls"):

@@ -26,8 +26,14 @@ from cockpit.core.handoff.states import (
 from cockpit.core.reading import Confidence
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import rfc3339
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.predicates import awaits_first_prompt, chain_cost, is_job_done
+from cockpit.supervisor.agents.predicates import (
+    awaits_first_prompt,
+    chain_cost,
+    is_job_done,
+    is_over_budget,
+)
 from cockpit.supervisor.view.needs import heard_at, need, phase_since
 from cockpit.supervisor.view.notes import note, warning
 from cockpit.wire.status import (
@@ -37,6 +43,7 @@ from cockpit.wire.status import (
     HandoffStatus,
     MarksStatus,
     Needs,
+    RateLimitStatus,
     State,
 )
 
@@ -84,6 +91,9 @@ def row(
         compactions=session_state.reading.meter.compactions,
         cost_usd=agent.cost_usd,
         chain_cost_usd=chain_cost(agent),
+        budget_usd=agent.settings.limits.cost or None,
+        over_budget=is_over_budget(agent),
+        rate_limits=rate_limits(agent, now),
         background=background(agent),
         activity=session_state.conduct.activity,
         job_done=is_job_done(agent),
@@ -92,6 +102,19 @@ def row(
         note=note(agent),
         warning=warning(agent),
     )
+
+
+def rate_limits(agent: Agent, now: float) -> list[RateLimitStatus]:
+    """Return the account's limits that have not been reset since the CLI told them."""
+    return [
+        RateLimitStatus(
+            name=one.name,
+            used=one.used,
+            resets_at=None if one.resets_at is None else rfc3339(one.resets_at),
+        )
+        for one in agent.session_state.rate_limits
+        if one.resets_at is None or one.resets_at > now
+    ]
 
 
 def exit_code(agent: Agent) -> int | None:

@@ -12,6 +12,7 @@ from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.present.bar import context_bar
+from cockpit.tui.present.cost import rate_spans
 from cockpit.tui.present.keys import KeyHint, shown_key
 from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import Span, fit, merged
@@ -79,7 +80,8 @@ def _parts(agent: AgentStatus) -> list[list[Span]]:
         band,
         [Span(f"{row.turns} ", "turns")] if row.turns else [],
         [Span(f"session {row.chain} ", "chain")] if row.chain else [],
-        [Span(f"{row.cost} ", "cost")] if row.cost else [],
+        [Span(f"{row.cost} ", "warning" if row.over_budget else "cost")] if row.cost else [],
+        [*rates, Span(" ")] if (rates := rate_spans(agent, datetime.now(UTC))) else [],
         [Span(f"{safe_line(agent.model or agent.runtime, 40)} ", "muted")],
         [Span(f"{agent.mode} ", "muted")],
         [Span(f"{safe_line(agent.branch, 60)} ", "muted")] if agent.branch else [],

@@ -2,10 +2,52 @@
 
 from __future__ import annotations
 
-from cockpit.wire.status import AgentStatus
+from datetime import datetime
+
+from cockpit.core.safetext import safe_line
+from cockpit.tui.present import words
+from cockpit.tui.present.span import Span
+from cockpit.wire.status import AgentStatus, RateLimitStatus
+
+NEAR = 0.9
+"""The share of a usage limit from which it is shown as a warning."""
+_LIMITS = {"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}
 
 
 def shown_cost(agent: AgentStatus) -> float | None:
     """Return the cost of the job's sessions in US dollars, else of the current one; None if it is
     unknown."""
     return agent.cost_usd if agent.chain_cost_usd is None else agent.chain_cost_usd
+
+
+def over_budget(agent: AgentStatus) -> str | None:
+    """Return how far the job's cost is over its budget, in short; None if it is not."""
+    cost = agent.chain_cost_usd
+    if not agent.over_budget or cost is None or agent.budget_usd is None:
+        return None
+    return f"cost {words.money(cost)} of a budget of {words.money(agent.budget_usd)}"
+
+
+def rate_spans(agent: AgentStatus, now: datetime) -> list[Span]:
+    """Return the account's usage limits, such as `5h 62% 7d 31%`; empty if the CLI tells none.
+
+    A limit that has been reset since the CLI told it is left out, because its use is unknown.
+    """
+    spans: list[Span] = []
+    for one in agent.rate_limits:
+        if not _is_reset(one, now):
+            name = _LIMITS.get(one.name) or safe_line(one.name, 12)
+            text = f"{name} {words.percent(one.used)}"
+            spans.append(
+                Span(f" {text}" if spans else text, "warning" if one.used >= NEAR else "muted")
+            )
+    return spans
+
+
+def _is_reset(limit: RateLimitStatus, now: datetime) -> bool:
+    if limit.resets_at is None:
+        return False
+    try:
+        return datetime.fromisoformat(limit.resets_at) <= now
+    except ValueError:
+        return True

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
+from cockpit.tui.present.cost import rate_spans
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import Span, fit, merged
@@ -57,6 +58,7 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
         reading if row.tokens else [],
         [Span(row.trend, "trend")] if row.trend else [],
         [Span(_turns_left(row.turns))] if row.turns and not row.stale else [],
+        rate_spans(agent, datetime.now(UTC)),
         [Span(f"session {row.chain.replace('/', ' of ').removesuffix(' of …')}", "muted")]
         if row.chain
         else [],

@@ -220,9 +220,15 @@ def _activity_cell(row: Row, column: Column) -> list[Span]:
     return [*said, Span(fit_words(row.activity, column.width - used), "activity")]
 
 
+def _cost_cell(row: Row, column: Column) -> list[Span]:
+    role = "warning" if row.over_budget else "cost"
+    return [Span(fit(row.cost, column.width, right=column.right), role)]
+
+
 _CELLS: dict[str, Callable[[Row, Column], list[Span]]] = {
     "bar": _bar_cell,
     "percent": _percent_cell,
     "state": _state_cell,
     "activity": _activity_cell,
+    "cost": _cost_cell,
 }

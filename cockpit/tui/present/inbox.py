@@ -19,6 +19,7 @@ from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.keys.reasons import or_press, press_key
 from cockpit.tui.present import states, words
+from cockpit.tui.present.cost import over_budget
 from cockpit.tui.present.hosts import LOST, lost_step, lost_why
 from cockpit.tui.present.span import Span, broken, fit, fit_words, merged
 from cockpit.tui.present.states import look_of
@@ -29,7 +30,7 @@ _URGENCY = {
     "permission": 0, "question": 0, "trust": 0, "failed": 0,
     "review": 1, "handoff": 1, "breaker": 1, "resume": 1,
     "usage_limit": 2, "lost": 2,
-    "snoozed": 3,
+    "budget": 3, "snoozed": 3,
     "held": 4,
 }  # fmt: skip
 
@@ -88,6 +89,7 @@ def items(
         if agent.needs
     ]
     found += [_snoozed(agent, key_of) for agent in agents if agent.is_snoozed and not agent.needs]
+    found += [_over(agent) for agent in agents if agent.over_budget]
     by_file = groupby(sorted(held, key=_file_of), key=_file_of)
     found += [_held(host, file, list(group)) for (host, file), group in by_file]
     found += [_lost(part) for part in lost]
@@ -140,6 +142,25 @@ def _snoozed(agent: AgentStatus, key_of: KeyOf) -> Item:
         agent=agent.name,
         says=(f"{asks.rstrip('?')}: {until}.",),
         step=_usual_step(kind, key_of),
+    )
+
+
+def _over(agent: AgentStatus) -> Item:
+    """Return the item of a job whose cost has reached its budget: it waits for nothing."""
+    name = safe_line(agent.name, LONGEST_NAME)
+    said = f"Its job has {over_budget(agent) or 'reached its budget'}."
+    return Item(
+        key=f"{agent.name} budget {agent.job} {agent.budget_usd}",
+        kind="budget",
+        glyph="$",
+        word="budget",
+        role="warning",
+        who=name,
+        what=said,
+        since=None,
+        agent=agent.name,
+        says=(said, "cockpit does not stop it."),
+        step=f"Raise its limits.cost, hand it off with less to do, or stop it: cockpit stop {name}",
     )
 
 
@@ -265,10 +286,13 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
 
     The host is left out if there is no room, but a `lost` connection is always shown.
     """
-    waiting = [item for item in found if item.kind not in {"held", "snoozed"}]
+    waiting = [item for item in found if item.kind not in {"held", "snoozed", "budget"}]
     kinds = dict.fromkeys(item.word for item in waiting)
     counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
-    numbers = {word: sum(each.word == word for each in found) for word in ("snoozed", "untrusted")}
+    numbers = {
+        word: sum(each.word == word for each in found)
+        for word in ("budget", "snoozed", "untrusted")
+    }
     counts += [f"{number} {word}" for word, number in numbers.items() if number]
     right = f" {safe_line(host, 60)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""

@@ -8,7 +8,7 @@ from datetime import datetime
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
-from cockpit.tui.present.cost import shown_cost
+from cockpit.tui.present.cost import over_budget, shown_cost
 from cockpit.tui.present.states import Look, group_of, last_known, look_of
 from cockpit.tui.present.trend import trend
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs
@@ -43,6 +43,8 @@ class Row:
     activity: str
     age: str
     cost: str
+    over_budget: bool = False
+    """Whether the cost has reached the job's budget."""
     lost: bool = False
     """Whether the agent's host does not answer, so that all values are old."""
 
@@ -75,6 +77,7 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
         activity=_doing(agent, now),
         age=_age(agent, now),
         cost=words.money(cost) if (cost := shown_cost(agent)) is not None else "",
+        over_budget=agent.over_budget,
         lost=lost,
     )
 
@@ -90,8 +93,8 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
     activity = None if agent.state == "done" else agent.activity
-    known = (words.snoozed(agent.handoff), agent.warning, activity)
-    if activity or known[0]:
+    known = (words.snoozed(agent.handoff), over_budget(agent), agent.warning, activity)
+    if activity or known[0] or known[1]:
         return safe_line("; ".join(filter(None, known)), 200)
     return safe_line(agent.note or agent.warning or "", 200)
 

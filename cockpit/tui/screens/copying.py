@@ -50,15 +50,16 @@ class Copying:
 
     def _path(self) -> None:
         agent = self._agent()
-        self._copy(self._file() or (agent and (agent.worktree or agent.directory)), "path")
+        folder = (agent.worktree or agent.directory) if agent else None
+        self._copy(self._file() or folder, "path")
 
     def _branch(self) -> None:
         agent = self._agent()
-        self._copy(agent and agent.branch, "branch")
+        self._copy(agent.branch if agent else None, "branch")
 
     def _id(self) -> None:
         agent = self._agent()
-        self._copy(agent and agent.session_id, "session id")
+        self._copy(agent.session_id if agent else None, "session id")
 
     def _copy(self, text: str | None, what: str) -> None:
         if not text:

@@ -15,7 +15,7 @@ from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import TurnBroken
 from cockpit.core.session import Usage
-from cockpit.ports.runtimes import Program, SessionOrder, Signal
+from cockpit.ports.runtimes import Program, RateLimit, SessionOrder, Signal
 
 API = AgentName("api")
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
@@ -129,6 +129,23 @@ def test_a_status_line_is_read_for_tokens_window_and_cost(claude: Claude) -> Non
     assert report.usage.context == 40_000
     assert (report.window, report.cost_usd, report.model) == (1_000_000, 0.5, "claude-opus-5-5")
     assert (report.session_id, report.transcript) == (REPORTED, Path(f"/p/{REPORTED}.jsonl"))
+
+
+def test_the_accounts_limits_are_those_that_the_status_line_tells(claude: Claude) -> None:
+    def limits(told: Any) -> Any:
+        report = claude.report(status(rate_limits=told))
+        assert report is not None
+        return report.rate_limits
+
+    five = {"used_percentage": 62.5, "resets_at": 2_000_000_000}
+    assert limits({"five_hour": five, "seven_day": {"used_percentage": 130}}) == (
+        RateLimit("five_hour", 0.625, 2e9),
+        RateLimit("seven_day", 1.0, None),
+    )
+    assert limits({"five_hour": {"used_percentage": None}, "seven_day": "full"}) == ()
+    assert limits(None) == limits([]) == ()
+    assert limits({"x\x1b[2J" * 90: five})[0].name.isprintable()
+    assert len(limits({f"limit {number}": five for number in range(50)})) == 8
 
 
 def test_a_limit_that_is_used_up_says_when_it_begins_anew(claude: Claude) -> None:

@@ -584,3 +584,18 @@ async def test_no_session_is_ended_while_no_pane_could_be_opened(
             await cockpit.lives(waits, first)
         second = await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None)
         await cockpit.lives(second)
+
+
+async def test_a_budget_that_is_reached_is_told_once_and_stops_nothing(cockpit: Cockpit) -> None:
+    table = cockpit.agent(mode="observe", steps=12, more="[agents.limits]\ncost = 0.0001")
+    async with cockpit.flying(table):
+        await cockpit.start()
+        crossed = await cockpit.event("budget.crossed")
+        assert "of its budget of $0.00; it goes on" in crossed.text
+        done = await cockpit.until(lambda row: row.state == "done")
+        assert done.over_budget
+        assert done.budget_usd == 0.0001
+        assert done.pid is not None
+        assert done.needs is None
+        assert len(await cockpit.events("budget.crossed")) == 1
+        assert await cockpit.events("handoff.begun") == []

@@ -30,6 +30,7 @@ from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, TurnBr
 from cockpit.core.session import AssistantReplied, ToolUse, Usage
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord
+from cockpit.ports.runtimes import RateLimit, Report
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.predicates import chain_cost, has_marker
 from cockpit.supervisor.api.verbs.handoff import interruption_clause
@@ -235,6 +236,33 @@ def test_what_a_copy_of_the_session_cost_counts_once(agent: Agent) -> None:
     assert agent.own_cost_usd == 0.5
     assert agent.cost_usd == 1.75
     assert chain_cost(agent) == 1.75
+
+
+def test_a_budget_is_crossed_by_what_is_known_of_the_cost_only(agent: Agent) -> None:
+    limits = agent.settings.limits.model_copy(update={"cost": 2.0})
+    assert row(agent, 0.0, 0.0).budget_usd is None
+    agent.session_state.cost_usd = 1.99
+    assert not row(agent, 0.0, 0.0).over_budget
+    agent.settings = agent.settings.model_copy(update={"limits": limits})
+    under = row(agent, 0.0, 0.0)
+    assert (under.budget_usd, under.over_budget) == (2.0, False)
+    agent.session_state.cost_usd = 2.0
+    over = row(agent, 0.0, 0.0)
+    assert over.over_budget
+    assert over.needs is None, "it waits for nothing"
+    agent.session_state.cost_usd = None
+    assert not row(agent, 0.0, 0.0).over_budget
+
+
+def test_a_usage_limit_is_shown_until_it_is_reset(agent: Agent) -> None:
+    assert row(agent, 0.0, 0.0).rate_limits == []
+    limits = (RateLimit("five_hour", 0.62, 2_000.0), RateLimit("seven_day", 0.31, None))
+    agent.session_state.report(Report(rate_limits=limits), 1.0)
+    agent.session_state.report(Report(), 2.0)
+    five, seven = row(agent, 1_999.0, 0.0).rate_limits
+    assert (five.name, five.used, five.resets_at) == ("five_hour", 0.62, "1970-01-01T00:33:20Z")
+    assert (seven.name, seven.used, seven.resets_at) == ("seven_day", 0.31, None)
+    assert [one.name for one in row(agent, 2_000.0, 0.0).rate_limits] == ["seven_day"]
 
 
 def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> None:

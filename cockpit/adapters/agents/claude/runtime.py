@@ -43,11 +43,20 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.permission import nearest
 from cockpit.core.prompt_files import is_slash_command, mention
+from cockpit.core.safetext import safe_line
 from cockpit.core.session import Usage
 from cockpit.core.timestamps import unix_time
 from cockpit.core.tool_names import CLAUDE_TOOLS
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+from cockpit.ports.runtimes import (
+    Aside,
+    Presence,
+    Program,
+    RateLimit,
+    Report,
+    SessionOrder,
+    Signal,
+)
 
 if TYPE_CHECKING:
     from cockpit.core.moments import Moment
@@ -317,7 +326,22 @@ def status_report(payload: Mapping[str, Any]) -> Report:
         version=_text(payload.get("version")),
         cost_usd=_amount(_mapping(payload.get("cost")).get("total_cost_usd")),
         limit_resets=_limit_resets(_mapping(payload.get("rate_limits"))),
+        rate_limits=_rate_limits(_mapping(payload.get("rate_limits"))),
     )
+
+
+MOST_LIMITS = 8
+"""The CLI tells two or three usage limits."""
+
+
+def _rate_limits(limits: Mapping[str, Any]) -> tuple[RateLimit, ...]:
+    """Return the limits with a usable percentage, at most `MOST_LIMITS`."""
+    found = [
+        RateLimit(safe_line(name, 24), min(used / 100, 1.0), unix_time(each.get("resets_at")))
+        for name, value in limits.items()
+        if (used := _amount((each := _mapping(value)).get("used_percentage"))) is not None
+    ]
+    return tuple(found[:MOST_LIMITS])
 
 
 def _limit_resets(limits: Mapping[str, Any]) -> float | None:

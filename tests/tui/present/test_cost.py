@@ -1,0 +1,70 @@
+"""Money and usage limits on the screen: told where they were told, and never a guess."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from cockpit.tui.present.agent import head
+from cockpit.tui.present.columns import layout
+from cockpit.tui.present.cost import over_budget, rate_spans
+from cockpit.tui.present.detail import rule
+from cockpit.tui.present.fleet import AgentLine, row_spans
+from cockpit.tui.present.inbox import heading, items
+from cockpit.tui.present.row import row_of
+from cockpit.tui.present.span import plain
+from cockpit.wire.status import RateLimitStatus
+from tests.tui.scene import agent
+
+NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
+OVER = agent("api", chain_cost_usd=5.2, budget_usd=5.0, over_budget=True, activity="Edit a.py")
+LATER = "2099-11-21T22:00:00Z"
+LIMITS = [
+    RateLimitStatus(name="five_hour", used=0.625, resets_at=LATER),
+    RateLimitStatus(name="seven_day", used=0.93, resets_at=LATER),
+]
+
+
+def test_a_job_over_its_budget_says_so_on_its_row() -> None:
+    row = row_of(OVER, heard_seconds=0.0, now=NOW)
+    assert row.activity == "cost $5.20 of a budget of $5.00; Edit a.py"
+    spans = row_spans(row, AgentLine("api", 1), layout([row], 120), selected=False)
+    assert [span.role for span in spans if "$5.20" in span.text and "budget" not in span.text] == [
+        "warning"
+    ]
+    assert over_budget(agent("api", chain_cost_usd=5.2)) is None
+    assert "budget" not in row_of(agent("api", chain_cost_usd=4.0, budget_usd=5.0),
+                                  heard_seconds=0.0, now=NOW).activity  # fmt: skip
+
+
+def test_it_is_in_the_inbox_without_being_counted_as_waiting() -> None:
+    (item,) = items([OVER])
+    assert (item.kind, item.who) == ("budget", "api")
+    assert item.what == "Its job has cost $5.20 of a budget of $5.00."
+    assert "does not stop it" in item.says[1]
+    assert "1 budget" in plain(heading([item], "local", 80))
+    assert [span.role for span in heading([item], "local", 80)][2] == "muted"
+    higher = OVER.model_copy(update={"budget_usd": 9.0, "over_budget": False})
+    assert items([higher]) == []
+
+
+def test_usage_limits_are_those_that_were_told() -> None:
+    assert rate_spans(agent("api"), NOW) == []
+    told = agent("api", rate_limits=LIMITS)
+    spans = rate_spans(told, NOW)
+    assert plain(spans) == "5h 62% 7d 93%"
+    assert [span.role for span in spans] == ["muted", "warning"]
+    assert "5h 62% 7d 93%" in plain(rule(told, 160))
+    assert "5h 62% 7d 93%" in plain(head("api", told, 200, live=True))
+
+
+def test_a_limit_that_was_reset_since_or_has_no_valid_time_is_not_shown() -> None:
+    limits = [
+        LIMITS[0].model_copy(update={"resets_at": "2026-11-21T20:59:00Z"}),
+        LIMITS[1].model_copy(update={"resets_at": "soon"}),
+        RateLimitStatus(name="spend_limit\x1b[2J", used=0.1),
+    ]
+    said = plain(rate_spans(agent("api", rate_limits=limits), NOW))
+    assert "5h" not in said
+    assert "7d" not in said
+    assert "\x1b" not in said
+    assert said.endswith("10%")
