@@ -248,3 +248,22 @@ def test_leaving_the_screen_leaves_everything_else(fleet: Flight) -> None:
     assert all(Path(f"/proc/{pid}").exists() for pid in pids)
     again = fleet.terminal()
     again.until("▌ 2 api", "── api ", "? for shortcuts")
+
+
+def test_an_own_key_comes_back_from_a_pane_and_is_named_there(flight: Flight) -> None:
+    """The file is read before the tmux server starts; the screen and its help name the key too."""
+    flight.fly(
+        flight.cockpit.agent("able", "observe", pause=2, step_tokens=1000),
+        '[keys]\npane.back = "F9"\n',
+    )
+    flight.start("able")
+    terminal = flight.terminal("--config", str(flight.cockpit.config))
+    terminal.until("▌ 1 able")
+    terminal.press("?")
+    terminal.until("F9 returns from a pane")
+    terminal.press("q")
+    terminal.until("▌ 1 able", gone=("F9 returns",))
+    terminal.press("Enter")
+    terminal.until("F9 back to the cockpit", gone=("▌ 1 able", "F12"))
+    terminal.press("F9")
+    terminal.until("▌ 1 able", gone=("F9 back",))
