@@ -79,6 +79,7 @@ class DiffFiles:
                 raise NotNow(
                     "This file cannot be edited from here",
                     "It was removed, is no regular file, or is outside the worktree.",
+                    "Go to another file, or open this one in a terminal.",
                 )
             await suspend_while(self._screen.app, lambda: self._ui.edit(path))
         except Exception as error:  # noqa: BLE001 (every error is shown here)
