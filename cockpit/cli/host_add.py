@@ -66,13 +66,19 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
 def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
     """Install this version on a configured host, and restart its supervisor if one is running."""
     from cockpit.adapters.host_setup.installation import run_command
-    from cockpit.cli.host_install import check_version, install_there, is_older
+    from cockpit.cli.host_install import (
+        check_version,
+        install_there,
+        is_needed,
+        refuse_downgrade,
+    )
 
     report = report_on(name, connect, wishes.seconds)
     if not report.reachable:
         raise _unreachable(report, f"Cannot install cockpit on {name}")
-    if not is_older(report.facts):
-        say(f"{name} already has this version")
+    refuse_downgrade(report)
+    if not is_needed(report.facts):
+        say(f"{name} already has this version; this replaces it")
     install_there(report, yes=wishes.yes)
     report = report_on(name, connect, wishes.seconds)
     check_version(report)
@@ -146,9 +152,9 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
 
 def _with_cockpit(report: HostReport, wishes: Wishes) -> HostReport:
     """Install cockpit there if the user wishes it and it is missing or another version."""
-    from cockpit.cli.host_install import check_version, install_there, is_older
+    from cockpit.cli.host_install import check_version, install_there, is_needed
 
-    if not wishes.install or not is_older(report.facts):
+    if not wishes.install or not is_needed(report.facts):
         return report
     install_there(report, yes=wishes.yes)
     again = report_on(report.name, report.connect, wishes.seconds, configured=False)

@@ -77,7 +77,8 @@ def connection_problem(report: HostReport) -> Finding:
         return found
     if answer.code == 0 and is_container(connect) and not forwards_input(connect):
         said = f"{quoted(connect[0])} passes no standard input on without -i"
-        words = shlex.join([*connect[:2], "-i", *connect[2:]])
+        at = connect.index("exec") + 1 if "exec" in connect else 1
+        words = shlex.join([*connect[:at], "-i", *connect[at:]])
         return unfit("reachable", said, f"Add -i: {words}")
     said = errors or (f"It printed {quoted(answer.noise)}, and no answer" if answer.noise else "")
     ended = "was ended" if answer.code is None else f"exited with code {answer.code}"
@@ -196,7 +197,7 @@ def _session(report: HostReport) -> Iterator[Finding]:
     yield from _sockets(facts)
     if facts.linger is False:
         command = typed(report.connect, "loginctl", "enable-linger")
-        said = "Processes may end when you log out there"
+        said = "Processes may end, and sockets be removed, when you log out there"
         yield note("linger", said, f"Keep them running: {command}")
     elif facts.linger:
         yield fit("linger", "processes outlive a logout")

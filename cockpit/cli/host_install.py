@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cockpit import __version__
-from cockpit.cli.host_checks import HostReport
+from cockpit.cli.host_checks import HostReport, numbers
 from cockpit.core.errors import Failed, NotNow, ProgramMissing
 from cockpit.core.host_facts import HostFacts, new_enough_python
 
@@ -95,10 +95,21 @@ def check_version(report: HostReport) -> None:
         )
 
 
-def is_older(facts: HostFacts) -> bool:
-    """Return whether cockpit is missing there, or is not this version."""
+def is_needed(facts: HostFacts) -> bool:
+    """Return whether cockpit is missing there, or older than this one."""
     found = facts.program("cockpit")
-    return found is None or found.version != __version__
+    return found is None or numbers(found.version) < numbers(__version__)
+
+
+def refuse_downgrade(report: HostReport) -> None:
+    """Raise `NotNow` if the host has a newer cockpit than this machine."""
+    found = report.facts.program("cockpit")
+    if found is not None and numbers(found.version) > numbers(__version__):
+        raise NotNow(
+            f"{report.name} has the newer version {found.version}",
+            f"This machine has {__version__}. A stored state cannot go back to an older version.",
+            "Upgrade cockpit on this machine.",
+        )
 
 
 def _ask(question: str, *, yes: bool) -> None:

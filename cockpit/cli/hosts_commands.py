@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from cockpit.cli.host_names import host_names
-from cockpit.cli.options import common_options, with_common_options
+from cockpit.cli.options import AnyCommand, common_options, with_common_options
 
-TIMEOUT = "10s"
+LIST_TIMEOUT, CHECK_TIMEOUT = "10s", "30s"
 
 
 def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -> float:
@@ -23,14 +25,15 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
     return seconds
 
 
-_timeout = click.option(
-    "--timeout",
-    metavar="TIME",
-    default=TIMEOUT,
-    show_default=True,
-    callback=_seconds,
-    help="How long to wait for a host.",
-)
+def _timeout(default: str) -> Callable[[AnyCommand], AnyCommand]:
+    return click.option(
+        "--timeout",
+        metavar="TIME",
+        default=default,
+        show_default=True,
+        callback=_seconds,
+        help="How long to wait for a host.",
+    )
 
 
 @click.group(
@@ -49,7 +52,7 @@ command takes --host NAME. Hosts are in [[hosts]] of ~/.config/cockpit/cockpit.t
 )
 @with_common_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_timeout
+@_timeout(LIST_TIMEOUT)
 @click.pass_context
 def hosts(context: click.Context, as_json: bool, timeout: float) -> int:
     """List other machines; add, check or remove one.
@@ -88,7 +91,7 @@ writes nothing if something is missing. For the CLIs and accounts of the agents 
 @with_common_options
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=host_names)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_timeout
+@_timeout(CHECK_TIMEOUT)
 def check(names: tuple[str, ...], as_json: bool, timeout: float) -> int:
     """Check that hosts have what cockpit needs.
 
@@ -133,7 +136,7 @@ Exit codes: 2 invalid or existing name, 4 not reachable, 6 something is missing 
 @click.option("--install", is_flag=True, help="Install or upgrade cockpit there, after asking.")
 @click.option("--service", is_flag=True, help="Start the supervisor there at login, as a service.")
 @click.option("--yes", is_flag=True, help="Do not ask before installing.")
-@_timeout
+@_timeout(CHECK_TIMEOUT)
 @click.argument("name")
 @click.argument("connect", nargs=-1, type=click.UNPROCESSED)
 def add(
@@ -178,7 +181,7 @@ Examples:
 @with_common_options
 @click.argument("name", shell_complete=host_names)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_timeout
+@_timeout(CHECK_TIMEOUT)
 def install(name: str, yes: bool, timeout: float) -> int:
     """Install or upgrade cockpit on a host; agents keep running.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from cockpit.core.errors import BadUsage
 
@@ -73,6 +74,14 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
         )
 
 
+def _complete_host(
+    context: click.Context, parameter: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    from cockpit.cli.host_names import host_names
+
+    return host_names(context, parameter, typed)
+
+
 class _CommonOption(click.Option):
     """An option of every command. `hidden_in`: the commands whose help does not list it."""
 
@@ -119,6 +128,7 @@ _host = click.option(
     hidden_in=WITHOUT_HOST,
     metavar="NAME",
     callback=_keep_host,
+    shell_complete=_complete_host,
     expose_value=False,
     help="Use the supervisor on this host, from [[hosts]] in ~/.config/cockpit/cockpit.toml.",
 )

@@ -37,7 +37,11 @@ def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
     """
     if not is_container(connect):
         return ()
-    return tuple("-it" if word in ("-i", "--interactive", "--stdin") else word for word in connect)
+    own = list(connect)
+    at = next((at for at, word in enumerate(own) if word in ("-i", "--interactive", "--stdin")), 0)
+    if at:
+        own[at] = "-it"
+    return tuple(own)
 
 
 def typed(connect: Sequence[str], *words: str, terminal: bool = False) -> str:

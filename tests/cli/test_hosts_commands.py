@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import ShellComplete
 
 from cockpit import __version__
-from cockpit.cli.commands import run
+from cockpit.cli.commands import cockpit, run
 
 Typed = Callable[..., int]
 REFUSES = ["sh", "-c", "echo 'ssh: connect to host x port 22: Connection refused' >&2; exit 255"]
@@ -227,6 +228,21 @@ def test_an_older_cockpit_is_noticed_and_upgraded(
     assert host["next_step"] == "Start it: cockpit up --host gpu1"
 
 
+def test_a_newer_cockpit_is_not_replaced(
+    own_home: Path, here: Path, bare: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = own_home / "host-bin" / "cockpit"
+    new.write_text('#!/bin/sh\n[ "$1" = --version ] && echo cockpit 99.1.0 || exit 4\n')
+    new.chmod(0o755)
+    write_hosts(here, gpu1=bare)
+
+    assert run(["hosts", "check"]) == 0
+    assert "99.1.0 there; this machine has" in capsys.readouterr().out
+    assert run(["hosts", "install", "gpu1", "--yes"]) == 5
+    assert "Upgrade cockpit on this machine" in capsys.readouterr().err
+    assert not (own_home / "arrived.whl").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
@@ -348,11 +364,12 @@ def test_an_agent_may_not_change_hosts(here: Path, own_home: Path) -> None:
 
 
 def test_names_of_hosts_are_completed(here: Path) -> None:
-    from cockpit.cli.commands import cockpit
-
     write_hosts(here, gpu1=["ssh", "gpu1"], build=["ssh", "build"])
-    for words in (["hosts", "remove"], ["hosts", "check"], ["hosts", "install"]):
-        from click.shell_completion import ShellComplete
-
+    for words in (
+        ["hosts", "remove"],
+        ["hosts", "check"],
+        ["hosts", "install"],
+        ["status", "--host"],
+    ):
         completed = ShellComplete(cockpit, {}, "cockpit", "_C").get_completions(words, "g")
         assert [one.value for one in completed] == ["gpu1"]
