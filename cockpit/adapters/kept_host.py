@@ -45,6 +45,17 @@ class KeptHost:
         """Whether the host's cockpit is too old to keep one connection."""
         return self._old_until is not None
 
+    @property
+    def remark(self) -> str:
+        """What the user can do about a host that is too old; else empty."""
+        if not self.is_old:
+            return ""
+        return (
+            f"{self.host.name} has an older cockpit, so each request logs in there again. Upgrade "
+            "cockpit there, then restart the supervisor (agents keep running): "
+            f"{self.host.by_hand('restart')}"
+        )
+
     def dial(self) -> RemoteConnection | StreamConnection:
         """Open a stream. Raises `ProgramMissing` or `Failed` if the command does not start."""
         with self._lock:

@@ -49,6 +49,8 @@ NOT_FOUND = (126, 127)
 class RemoteHost:
     """A configured host; `name` is the user's name for it."""
 
+    remark = ""
+
     def __init__(self, name: str, connect: Sequence[str], attach: Sequence[str] = ()) -> None:
         self.name = name
         self.connect = tuple(connect)

@@ -94,6 +94,10 @@ class Client(Protocol):
 class Supervisor(Client, Protocol):
     """One supervisor. Its events can be followed, because they are numbered."""
 
+    @property
+    def remark(self) -> str:
+        """What the user should know about the connection; usually empty."""
+
     def watch(
         self, *, elsewhere: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:

@@ -40,6 +40,10 @@ class Connection(Protocol):
 class Address(Protocol):
     """The address of another machine's supervisor."""
 
+    @property
+    def remark(self) -> str:
+        """What the user should know about connections to this address; usually empty."""
+
     def dial(self) -> Connection:
         """Return a new connection, which may still fail on first use. Does not block.
 

@@ -11,8 +11,9 @@ from contextlib import aclosing
 from typing import Any, Protocol, cast
 
 from cockpit.client.client import Supervisor
-from cockpit.core.errors import NoSuchAgent
+from cockpit.core.errors import BadUsage, Failed, NoSuchAgent
 from cockpit.core.far_names import far_name, host_and_name
+from cockpit.core.ids import agent_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
 from cockpit.wire.dialogs import DialogStatus
@@ -38,6 +39,10 @@ _NAMES = ("name", "handoff", "tree", "session")
 starts with `/`."""
 
 
+MOST_AGENTS = 1_000
+"""Maximum agents of one host."""
+
+
 class HostClient:
     """A `Supervisor` on another machine. `host` is the user's name for it."""
 
@@ -47,6 +52,10 @@ class HostClient:
         self.answers: bool | None = None
         """Whether the host's event stream is connected; None before the first attempt."""
 
+    @property
+    def remark(self) -> str:
+        return self._client.remark
+
     async def status(self) -> Status:
         return self._status(await self._client.status())
 
@@ -55,9 +64,11 @@ class HostClient:
     ) -> AsyncIterator[WatchLine]:
         self.answers = False
         lines = self._client.watch(elsewhere=elsewhere, since=since)
+        names: set[str] = set()
         try:
             async with aclosing(cast("_Closing", lines)):
                 async for line in lines:
+                    self._count(line, names)
                     self.answers = True
                     yield self._line(line)
         finally:
@@ -150,18 +161,45 @@ class HostClient:
             }
         )
 
+    def _count(self, line: WatchLine, names: set[str]) -> None:
+        """Add the line's agents to `names`. Raises `Failed` if there are too many."""
+        match line:
+            case Snapshot() | Resumed():
+                names.update(agent.name for agent in line.status.agents)
+            case AgentChanged():
+                names.add(line.agent.name)
+            case AgentForgotten():
+                names.discard(line.name)
+        if len(names) > MOST_AGENTS:
+            raise Failed(
+                f"Host {self.host} has too many agents",
+                f"The maximum is {MOST_AGENTS}.",
+                f"Check which program answers there: cockpit doctor --host {self.host}",
+            )
+
+    def _full_name(self, name: str) -> str:
+        """Return an agent's name with the host. Raises `Failed` for one that no agent can have."""
+        try:
+            return far_name(self.host, agent_name(name))
+        except BadUsage as error:
+            raise Failed(
+                f"Host {self.host} sent an invalid agent name",
+                f"{quoted(name, 60)} can be no name of an agent, so nothing it sends is shown.",
+                f"Check which program answers there: cockpit doctor --host {self.host}",
+            ) from error
+
     def _line(self, line: WatchLine) -> WatchLine:
         match line:
             case Snapshot():
                 return line.model_copy(update={"status": self._status(line.status)})
             case Resumed():
-                forgotten = [far_name(self.host, name) for name in line.forgotten]
+                forgotten = [self._full_name(name) for name in line.forgotten]
                 status = self._status(line.status)
                 return line.model_copy(update={"status": status, "forgotten": forgotten})
             case AgentChanged():
                 return line.model_copy(update={"agent": self._agent(line.agent)})
             case AgentForgotten():
-                return line.model_copy(update={"name": far_name(self.host, line.name)})
+                return line.model_copy(update={"name": self._full_name(line.name)})
             case ElsewhereCounted():
                 return line
             case Happened():
@@ -171,12 +209,12 @@ class HostClient:
         handoff = agent.handoff and agent.handoff.model_copy(
             update={"id": far_name(self.host, agent.handoff.id)}
         )
-        name = far_name(self.host, agent.name)
+        name = self._full_name(agent.name)
         return agent.model_copy(update={"name": name, "handoff": handoff})
 
     def _event(self, event: Event) -> Event:
         """Add the host's name to the agent and to the text, which may be shown alone."""
-        agent = event.agent and far_name(self.host, event.agent)
+        agent = event.agent and self._full_name(event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
 
     def _tree(self, tree: WorktreeStatus) -> WorktreeStatus:

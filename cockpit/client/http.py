@@ -100,6 +100,10 @@ class HttpClient:
         self.beat = beat
         self._foreign = None if isinstance(address, Path) else ForeignAnswers(host or "the host")
 
+    @property
+    def remark(self) -> str:
+        return "" if isinstance(self.address, Path) else self.address.remark
+
     async def status(self) -> Status:
         """Return the current state of all agents."""
         status = parsed(Status.model_validate_json, await self._get("/v1/status"))

@@ -161,11 +161,13 @@ def test_a_process_that_is_killed_has_a_reason_and_is_replaced(host: Host, answe
 def test_a_host_that_is_too_old_gets_a_process_for_each_request(old: Host, answering: Any) -> None:
     answering.say("GET /v1/status", b"{}")
     assert not old.kept.is_old
+    assert not old.kept.remark
 
     for _ in range(3):
         assert fetch(old.kept, "/v1/status", patience=PATIENCE) == b"{}"
 
     assert old.kept.is_old
+    assert old.kept.remark.endswith("cockpit restart")
     assert len(old.processes) == 4
 
 

@@ -72,6 +72,8 @@ class MemoryClient:
         self._watchers: set[asyncio.Queue[WatchLine | CockpitError]] = set()
         self._onlookers: dict[str, set[asyncio.Queue[ScreenShot | CockpitError | None]]] = {}
         self._away = False
+        self.remark = ""
+        """What the user should know about the connection."""
         self._changes: list[str] = []
         """The agent of each change."""
         self.looked_up: list[tuple[str, str]] = []

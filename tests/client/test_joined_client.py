@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 from cockpit.client.client import Client, Supervisor
-from cockpit.client.host_client import HostClient
+from cockpit.client.host_client import MOST_AGENTS, HostClient
 from cockpit.client.joined_client import JoinedClient
-from cockpit.core.errors import BadUsage, NoSuchAgent, NoSupervisor, NotNow
+from cockpit.core.errors import BadUsage, Failed, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.core.far_names import far_name
 from cockpit.wire.course import Course, Stretch
 from cockpit.wire.diff import WorktreeDiff
@@ -335,3 +335,44 @@ async def test_the_number_of_sessions_comes_from_each_host() -> None:
     lines = HostClient("gpu1", there).watch(elsewhere=True)
     assert isinstance(await anext(lines), Snapshot)
     assert await anext(lines) == ElsewhereCounted(count=1)
+
+
+# A host that sends what no supervisor sends.
+
+
+@pytest.mark.parametrize("name", ["", "gpu2/api", "../api", "a\x1b]0;title\x07", "API", "x" * 33])
+async def test_a_name_that_no_agent_can_have_ends_the_stream_with_the_reason(name: str) -> None:
+    there = MemoryClient(Status(agents=[agent("api")]))
+    host = HostClient("gpu1", there)
+    stream = cast("Any", host.watch())
+    await anext(stream)
+    there.put(agent("api").model_copy(update={"name": name}))
+
+    with pytest.raises(Failed, match="Host gpu1 sent an invalid agent name") as caught:
+        await anext(stream)
+
+    assert "\x1b" not in str(caught.value)
+    assert caught.value.hint == "Check which program answers there: cockpit doctor --host gpu1"
+    with pytest.raises(Failed):
+        await host.status()
+
+
+async def test_an_event_about_another_hosts_agent_is_refused() -> None:
+    there = MemoryClient(Status(agents=[agent("api")]))
+    there.happen("agent.stopped", "it ended", "gpu2/api")
+
+    with pytest.raises(Failed, match="invalid agent name"):
+        await HostClient("gpu1", there).events()
+
+
+async def test_agents_without_end_are_too_many() -> None:
+    there = MemoryClient(Status())
+    stream = cast("Any", HostClient("gpu1", there).watch())
+    await anext(stream)
+    for number in range(MOST_AGENTS + 1):
+        there.put(agent(f"a{number}"))
+
+    for _ in range(MOST_AGENTS):
+        await anext(stream)
+    with pytest.raises(Failed, match="too many agents"):
+        await anext(stream)

@@ -80,6 +80,8 @@ class Part:
         self.elsewhere = 0
         """The number of sessions that no cockpit started, as last reported."""
         self.last_event = 0
+        self.remark = ""
+        """What the user should know about the connection while it is live."""
         self.position: str | None = None
         """The place in the supervisor's stream up to which the agents are known."""
 

@@ -87,7 +87,9 @@ def test_a_printed_session_with_hooks_a_commit_and_a_subagent() -> None:
     assert facts.files_modified == ("/home/pilot/project/a.py",)
     assert facts.commits == (CommitMade("d0da3da", "Add a"),)
     assert facts.subagents == (
-        Subagent("a1db92850d86b78e5", "general-purpose", "completed", "look around", "sub result text"),
+        Subagent(
+            "a1db92850d86b78e5", "general-purpose", "completed", "look around", "sub result text"
+        ),
     )
     assert facts.recent_activity[1] == "Edit a.py"
 

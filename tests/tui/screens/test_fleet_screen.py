@@ -433,6 +433,18 @@ async def test_a_supervisor_of_another_version_is_told_of_once(
         assert len(flight.toasts()) == 1
 
 
+async def test_a_remark_about_a_connection_is_shown_once(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent("api")]))
+    client.remark = "gpu1 has an older cockpit. Upgrade it [there]."
+    async with fly(client) as flight:
+        await flight.until(lambda: client.remark in str(flight.toasts()))
+        client.disconnect()
+        await flight.reads("supervisor unreachable")
+        client.reconnect()
+        await flight.until(lambda: "unreachable" not in flight.text())
+        assert len(flight.toasts()) == 1
+
+
 async def test_a_digit_chooses_the_cli_in_which_a_job_continues(fly: Fly) -> None:
     async with fly(scene(), selected="checkout") as flight:
         await flight.press("t")

@@ -89,6 +89,7 @@ class FleetScreen(Screen[None]):
         self._dismissed: set[str] = set()
         """The steps of the tour that the user hid."""
         self._reported_version: str | None = None
+        self._told_remarks: set[str] = set()
         self._afresh = True
         self._loaded = False
         """Whether the lazy screens are imported or being imported."""
@@ -232,6 +233,7 @@ class FleetScreen(Screen[None]):
             self.fleet.select(self.fleet.names[0])
         self._welcome_if_empty()
         self._tell_of_other_version()
+        self._tell_of_connections()
         self._summary.show()
         self._rule.show()
         self._reason.set_spans(self._reasons())
@@ -347,6 +349,13 @@ class FleetScreen(Screen[None]):
         """The supervisor's version if it differs from the screen's."""
         version = self.model.main.version
         return version if version != __version__ else None
+
+    def _tell_of_connections(self) -> None:
+        """Show each remark about a connection once."""
+        for part in self.model.parts.values():
+            if part.connection.live and part.remark and part.remark not in self._told_remarks:
+                self._told_remarks.add(part.remark)
+                show_reason(self, part.remark)
 
     def _tell_of_other_version(self) -> None:
         if (other := self._other_version) is None or other == self._reported_version:
