@@ -37,7 +37,7 @@ from cockpit.supervisor.api.verbs.handoff import interruption_clause
 from cockpit.supervisor.events import EventLog
 from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.notes import note
-from cockpit.supervisor.view.publisher import RowPublisher
+from cockpit.supervisor.view.publisher import KEPT_REMOVALS, RowPublisher
 from cockpit.supervisor.view.rows import exit_code, row, state
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
@@ -320,3 +320,44 @@ def test_a_listener_gets_the_rows_of_the_others_too(agent: Agent, tmp_path: Path
     rows = Rows(agent, tmp_path)
     rows.broken(float("inf"))
     rows.publisher.listen()
+
+
+def test_a_listener_that_comes_back_gets_what_changed_since(agent: Agent, tmp_path: Path) -> None:
+    rows = Rows(agent, tmp_path)
+    publisher = rows.publisher
+    publisher.listen()
+    before = publisher.position
+    assert publisher.changes_since(before) == ([], [])
+
+    rows.broken(2.5)
+    publisher.changed(agent)
+    publisher.listen()  # finds what is pending
+    publisher.forgotten("old")
+    changed, removed = publisher.changes_since(before) or ([], [])
+    assert [(row.name, row.cost_usd) for row in changed] == [("api", 2.5)]
+    assert removed == ["old"]
+    assert publisher.changes_since(publisher.position) == ([], [])
+
+
+def test_a_listener_that_was_away_too_long_gets_everything(agent: Agent, tmp_path: Path) -> None:
+    publisher = Rows(agent, tmp_path).publisher
+    publisher.listen()
+    long_ago = publisher.position
+    publisher.forgotten("first")
+    later = publisher.position
+    for number in range(KEPT_REMOVALS):
+        publisher.forgotten(f"old{number}")
+
+    assert publisher.changes_since(long_ago) is None
+    _, removed = publisher.changes_since(later) or ([], [])
+    assert len(removed) == KEPT_REMOVALS
+
+
+@pytest.mark.parametrize("position", ["", ".", "1", "{run}.", "{run}.-1", "{run}.99", "other.0"])
+def test_a_position_of_another_supervisor_or_of_the_future_is_unknown(
+    agent: Agent, tmp_path: Path, position: str
+) -> None:
+    publisher = Rows(agent, tmp_path).publisher
+    publisher.listen()
+    run = publisher.position.partition(".")[0]
+    assert publisher.changes_since(position.format(run=run)) is None
