@@ -175,3 +175,5 @@ def test_a_host_over_ssh_is_lost_and_regained(fleet: Flight, sshd: Sshd, here: P
 
     assert not asked.exists()
     assert "Failed password" not in sshd.log.read_text()
+    # The screen, the pane, and the screen again after the interruption.
+    assert sshd.log.read_text().count("Accepted publickey") == 3
