@@ -89,6 +89,7 @@ NEXT: Mapping[str, str] = {
     "at the end of your turn. Finish the current step, start nothing new, and end your turn.",
     "documenting": "Write the document to the path that cockpit named, then end your turn.",
     "review": "The user reviews the document. Start nothing new, and end your turn.",
+    "moving": "The job moves to another machine. Start nothing new, and end your turn.",
     "stopping": "The job moves to a new session. End your turn.",
     "starting": "The job moves to a new session. End your turn.",
     "confirming": "A new session has begun. If you are that session, continue with Next Steps in "

@@ -19,6 +19,7 @@ USER_ONLY = frozenset({"answer"})
 """Verbs that neither an agent nor a hook can use: a dialog asks what only the user may decide."""
 NEVER = USER_ONLY | {
     "load", "down", "adopt", "watch_session", "document_session", "forget", "rename",
+    "moved",
 }  # fmt: skip
 """Verbs that no setting can allow an agent: load a configuration, end the supervisor, those for
 sessions that the user started, those that change the user's list of agents, and those for the user

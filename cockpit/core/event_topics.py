@@ -49,6 +49,7 @@ SAME_MEANING = {
     "handoff.begun": "handoff_start",
     "handoff.document": "handoff_document",
     "handoff.confirmed": "handoff_complete",
+    "handoff.moved": "handoff_complete",
     "agent.compacted": "compaction",
     "agent.needs_you": "needs_you",
     "handoff.failed": "error",

@@ -22,11 +22,11 @@ PlainKind = Literal[
 ]  # fmt: skip
 PhaseKind = Literal[
     "handoff.asked", "handoff.waiting", "handoff.documenting", "handoff.review",
-    "handoff.stopping", "handoff.starting", "handoff.confirming",
+    "handoff.moving", "handoff.stopping", "handoff.starting", "handoff.confirming",
 ]  # fmt: skip
 OutcomeKind = Literal[
     "handoff.confirmed", "handoff.cancelled", "handoff.refused", "handoff.revived",
-    "handoff.failed",
+    "handoff.moved", "handoff.failed",
 ]  # fmt: skip
 HookEndKind = Literal["hook.ran", "hook.failed"]
 HookSentKind = Literal["hook.delivered", "hook.undelivered"]

@@ -34,7 +34,7 @@ NeedKind = Literal[
 BandName = Literal["calm", "notice", "warn", "act", "force", "unknown"]
 Reason = Literal["threshold", "limit", "manual", "agent", "compaction", "loop"]
 PhaseName = Literal[
-    "asked", "waiting", "documenting", "review", "stopping", "starting", "confirming"
+    "asked", "waiting", "documenting", "review", "moving", "stopping", "starting", "confirming"
 ]
 
 
@@ -108,6 +108,8 @@ class HandoffStatus(Wire):
     to: str | None = None
     """The runtime of the new session, if it differs from the runtime of the old session; else
     null."""
+    host: str | None = None
+    """The machine on which the job continues, by the user's name for it; null for this machine."""
     snoozed_until: str | None = None
     """When the user is asked again; null if the question is not snoozed, or snoozed until a number
     of tokens."""

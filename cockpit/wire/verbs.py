@@ -113,6 +113,21 @@ class Handoff(Verb):
     """True if the request comes from the agent's own pane."""
     dry_run: bool = False
     """Only describe what would be done, and show the facts."""
+    host: str | None = None
+    """The user's name for the machine on which the job is to continue; null for this machine. The
+    session here is kept until `moved` says that its successor there has replied."""
+
+
+class Moved(Verb):
+    """End the session of a job that now continues on another machine.
+
+    The client has seen the first reply of the new session there. Only in phase `moving`.
+    """
+
+    verb: ClassVar[str] = "moved"
+    name: str
+    handoff: str
+    """The id of the handoff with which the job was moved."""
 
 
 class Approve(Verb):
@@ -192,6 +207,8 @@ class Continue(Verb):
     if the name is taken."""
     directory: str | None = None
     """Directory of the new agent, as an absolute path; null for the directory in the document."""
+    runtime: str | None = None
+    """The CLI of the new agent; null for the configured one."""
     config: str | None = None
     """Absolute path of the project's configuration file or the `--config` file, which is read
     first."""
@@ -292,7 +309,7 @@ class RemoveWorktree(Verb):
 VERBS: tuple[type[Verb], ...] = (
     Start, Resume, Plan, Stop, Send, Answer, Handoff, Approve, Refuse, Snooze, Finish, Undo,
     Continue, Down, Load, Attach, RemoveWorktree, Adopt, WatchSession, DocumentSession, Forget,
-    Rename,
+    Rename, Moved,
 )  # fmt: skip
 
 

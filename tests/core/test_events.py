@@ -68,6 +68,8 @@ KEYS = {
     "handoff.failed": OVER,
     "handoff.held_back": "",
     "handoff.interrupted": "",
+    "handoff.moved": OVER,
+    "handoff.moving": "phase",
     "handoff.not_understood": "",
     "handoff.put_back": "document",
     "handoff.refused": OVER,

@@ -92,6 +92,7 @@ def test_what_must_be_said_stays_as_it_is() -> None:
         "down": set(), "load": set(), "attach": {"name"}, "remove_worktree": {"tree"},
         "adopt": {"session"}, "watch_session": {"session"}, "document_session": {"session"},
         "forget": {"name"}, "rename": {"name", "to"},
+        "moved": {"name", "handoff"},
     }  # fmt: skip
 
 

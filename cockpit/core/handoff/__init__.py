@@ -5,6 +5,9 @@
       ▼         ▼            ▼             ▼            ▼                      └────────────┤
     Ended     Ended        Ended         Ended        Ended          Ended ◄─ Reviving ◄────┘
 
+A job that moves to another machine waits in `Moving`, between `Settling` and `Stopping`, and ends
+after `Stopping`.
+
 `states` has the states, `events` the events, `commands` the commands. `advance` is the transition
 function; `writing` and `swapping` have the rules of each state. `record` converts a handoff to JSON
 data and back. All functions are pure.

@@ -24,6 +24,7 @@ from cockpit.core.handoff.states import (
     Documenting,
     Ended,
     Handoff,
+    Moving,
     Outcome,
     Plan,
     Reviewing,
@@ -37,6 +38,7 @@ from cockpit.core.handoff.states import (
 from cockpit.core.handoff.steps import Step, end, enter, entry
 from cockpit.core.handoff.swapping import (
     confirming,
+    moving,
     reviewing,
     reviving,
     settling,
@@ -104,6 +106,8 @@ def advance(handoff: Handoff, event: Event) -> Step:
             return reviewing(handoff, state, event)
         case Settling():
             return settling(handoff, state, event)
+        case Moving():
+            return moving(handoff, state, event)
         case Stopping():
             return stopping(handoff, state, event)
         case Starting():

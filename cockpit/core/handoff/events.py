@@ -115,6 +115,11 @@ class CalledOff:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """The new session on the other machine has replied, so the old one can be ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class Abandoned:
     """All agents are being ended. This ends the handoff in every state, but ends no process."""
 
@@ -171,6 +176,7 @@ Event = (
     | Declined
     | Snoozed
     | CalledOff
+    | Moved
     | Abandoned
     | DocumentSealed
     | DocumentFailed

@@ -13,7 +13,9 @@ from cockpit.core.ids import SessionId
 
 Writer = Literal["agent", "sdk", "facts"]
 Reason = Literal["threshold", "limit", "manual", "agent", "compaction", "loop"]
-Phase = Literal["asked", "waiting", "documenting", "review", "stopping", "starting", "confirming"]
+Phase = Literal[
+    "asked", "waiting", "documenting", "review", "moving", "stopping", "starting", "confirming"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ class Plan:
     re_asks: int = 2
     """Maximum times that the agent is asked to correct its document before the next writer is
     tried."""
+    move_to: str = ""
+    """The user's name for the machine on which the job continues; empty for this machine. No
+    session is then started here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,13 @@ class Settling:
 
 
 @dataclass(frozen=True, slots=True)
+class Moving:
+    """The job is being moved to another machine; the old session is idle, and is not ended yet."""
+
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
 class Stopping:
     """The point of no return: the old process is being ended, until its end is verified."""
 
@@ -182,6 +194,8 @@ class Outcome(StrEnum):
     """The user refused the handoff."""
     REVIVED = "revived"
     """No successor could be started, and the old session was reopened."""
+    MOVED = "moved"
+    """The job continues on another machine; the old session was ended."""
     FAILED = "failed"
     """It is unknown whether a session is running in the worktree; the user must check."""
 
@@ -205,6 +219,7 @@ State = (
     | Documenting
     | Reviewing
     | Settling
+    | Moving
     | Stopping
     | Starting
     | Confirming
@@ -218,6 +233,7 @@ PHASES: dict[type, Phase] = {
     Documenting: "documenting",
     Reviewing: "review",
     Settling: "waiting",
+    Moving: "moving",
     Stopping: "stopping",
     Starting: "starting",
     Confirming: "confirming",
@@ -245,4 +261,4 @@ class Handoff:
 
 def is_revocable(handoff: Handoff) -> bool:
     """Return whether the handoff can still be cancelled: the old process was not ended yet."""
-    return isinstance(handoff.state, Asked | Waiting | Documenting | Reviewing | Settling)
+    return isinstance(handoff.state, Asked | Waiting | Documenting | Reviewing | Settling | Moving)

@@ -13,6 +13,7 @@ from cockpit.core.handoff.events import (
     DocumentSealed,
     Event,
     Hurried,
+    Moved,
     Observation,
     PredecessorGone,
     PredecessorSurvived,
@@ -26,6 +27,7 @@ from cockpit.core.handoff.states import (
     Document,
     Ended,
     Handoff,
+    Moving,
     Outcome,
     Plan,
     Reviewing,
@@ -62,12 +64,12 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
     """Handle an event after the approval, until the agent's turn has ended."""
     match event:
         case DocumentSealed(document=document) if state.refreshing:
-            return enter(handoff, Stopping(document))
+            return _settled(handoff, document)
         case Hurried():
             return replace(handoff, plan=replace(handoff.plan, now=True)), ()
         case DocumentFailed() if state.refreshing:
             # The sealed document is still valid; only its facts are older.
-            return enter(handoff, Stopping(state.document))
+            return _settled(handoff, state.document)
         case Declined():
             return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
         case CalledOff():
@@ -80,7 +82,7 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
 
 def _seen_settling(handoff: Handoff, state: Settling, seen: Observation) -> Step:
     if not seen.predecessor_alive:
-        return enter(handoff, Stopping(state.document))
+        return _settled(handoff, state.document)
     state = _with_force(state, seen)
     handoff = replace(handoff, state=state)
     why = _unsettled(handoff.plan, state, seen)
@@ -88,7 +90,15 @@ def _seen_settling(handoff: Handoff, state: Settling, seen: Observation) -> Step
         return _interrupt_or_wait(handoff, state, seen, why)
     if seen.moved:
         return enter(handoff, replace(state, refreshing=True))
-    return enter(handoff, Stopping(state.document))
+    return _settled(handoff, state.document)
+
+
+def _settled(handoff: Handoff, document: Document) -> Step:
+    """Enter the state after the agent's turn has ended: the move to another machine, or the end of
+    the old process."""
+    if handoff.plan.move_to:
+        return enter(handoff, Moving(document))
+    return enter(handoff, Stopping(document))
 
 
 def _with_force(state: Settling, seen: Observation) -> Settling:
@@ -140,9 +150,34 @@ def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
     return not breaks_off or seen.now - state.forced_at > plan.grace
 
 
-def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
-    """Handle an event while the old process is ended; then start the successor."""
+def moving(handoff: Handoff, state: Moving, event: Event) -> Step:
+    """Handle an event while the job is moved to another machine.
+
+    A session that continues to work cancels the move: what it does is neither in the document nor
+    in the files that travel.
+    """
     match event:
+        case Moved():
+            return enter(handoff, Stopping(state.document))
+        case Declined():
+            return end(handoff, Outcome.REFUSED, "refused by you")
+        case CalledOff():
+            return call_off(handoff, event)
+        case Observation(moved=True):
+            return end(handoff, Outcome.CANCELLED, "the agent worked while its job was being moved")
+        case _:
+            return same(handoff)
+
+
+def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
+    """Handle an event while the old process is ended; then start the successor, unless the job
+    continues on another machine."""
+    match event:
+        case PredecessorGone() if handoff.plan.move_to:
+            return end(handoff, Outcome.MOVED, f"moved to {handoff.plan.move_to}")
+        case PredecessorSurvived(why=why) if handoff.plan.move_to:
+            moved = f"the job continues on {handoff.plan.move_to}, but its session here did not end"
+            return end(handoff, Outcome.FAILED, f"{moved}: {why}")
         case PredecessorGone():
             return enter(handoff, Starting(state.document))
         case PredecessorSurvived(why=why):

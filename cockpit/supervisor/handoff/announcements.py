@@ -17,6 +17,7 @@ from cockpit.core.handoff.states import (
     Documenting,
     Ended,
     Handoff,
+    Moving,
     Outcome,
     Phase,
     Plan,
@@ -37,6 +38,7 @@ PHASE_WORDS: dict[type, str] = {
     Documenting: "the handoff document is being written",
     Reviewing: "the handoff document is waiting for your review",
     Settling: "the document is approved; the agent is finishing its turn",
+    Moving: "the job is being moved to another machine",
     Stopping: "the old session is being ended",
     Starting: "the new session is being started",
     Confirming: "the new session is running; waiting for its first reply",
@@ -48,6 +50,7 @@ OF_PHASE: dict[Phase, PhaseKind] = {
     "waiting": "handoff.waiting",
     "documenting": "handoff.documenting",
     "review": "handoff.review",
+    "moving": "handoff.moving",
     "stopping": "handoff.stopping",
     "starting": "handoff.starting",
     "confirming": "handoff.confirming",
@@ -57,6 +60,7 @@ OF_OUTCOME: dict[Outcome, OutcomeKind] = {
     Outcome.CANCELLED: "handoff.cancelled",
     Outcome.REFUSED: "handoff.refused",
     Outcome.REVIVED: "handoff.revived",
+    Outcome.MOVED: "handoff.moved",
     Outcome.FAILED: "handoff.failed",
 }
 
@@ -118,6 +122,8 @@ def _outcome(agent: Agent, end: Ended) -> str:
         case Outcome.DONE:
             number = agent.session.number if agent.session else "?"
             return f"{agent.name} continues in session {number}"
+        case Outcome.MOVED:
+            return f"{agent.name} was {end.why}"
         case Outcome.FAILED:
             return f"The handoff of {agent.name} failed: {end.why}"
         case Outcome.REVIVED:

@@ -248,7 +248,7 @@ class Effects:
     async def _check_successor(self, agent: Agent) -> None:
         """Raise if the new session's CLI cannot start, while the old session is still running."""
         assert agent.handoff is not None
-        if agent.handoff.plan.runtime in ("", agent.runtime.name):
+        if agent.handoff.plan.move_to or agent.handoff.plan.runtime in ("", agent.runtime.name):
             return
         session = self._next_session(agent, agent.handoff.plan.successors[0])
         order = self._sessions.order(agent, session, None)

@@ -92,12 +92,13 @@ class Engine:
         words: str = "",
         because: HeldBack | None = None,
         to: Target | None = None,
+        move_to: str = "",
     ) -> HandoffRecord:
         """Begin a handoff of this agent's session. Raises `NotNow` if one is in progress.
 
         `words`: why the handoff is due. `because`: why the user is asked, if not because of the
         mode. `to`: the CLI of the new session; None for the configured one. The user is asked first
-        if that CLI lacks the permission mode of this session.
+        if that CLI lacks the permission mode of this session. `move_to`: see `Plan.move_to`.
         """
         async with self._lock(agent):
             if agent.handoff is not None:
@@ -116,7 +117,7 @@ class Engine:
             if because is None and (question := self.targets.mode_question(agent, target)):
                 because, ask, review = HeldBack("handoff", question), agent.alive, True
             plan = self._plan(agent, reason, ask=ask, review=review, now=now, given=given)
-            plan = replace(plan, runtime=target.runtime, model=target.model)
+            plan = replace(plan, runtime=target.runtime, model=target.model, move_to=move_to)
             handoff, commands = rules.begin(plan, self._dependencies.clock.monotonic())
             session = agent.session.id
             record = await self._first_record(agent, handoff, reason)

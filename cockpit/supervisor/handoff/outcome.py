@@ -34,6 +34,7 @@ class Outcomes:
         assert record is not None
         assert agent.handoff is not None
         done = ended.outcome is Outcome.DONE
+        over = done or ended.outcome is Outcome.MOVED
         new = agent.handoff.successor(ended.attempt).session if done else None
         details = replace(record.details, closed=self._dependencies.clock.steady())
         if done:
@@ -53,13 +54,14 @@ class Outcomes:
         with self._dependencies.store.transaction():
             self._dependencies.store.save_handoff(closed)
             old = self._dependencies.store.session(record.old_session)
-            if done and old is not None:
-                self._dependencies.store.save_session(
-                    replace(old, state="handed_off", ended=self._now())
-                )
+            if over and old is not None:
+                old = replace(old, state="handed_off", ended=self._now())
+                self._dependencies.store.save_session(old)
             self._mark_failed_starts(agent.handoff, new)
         agent.progress.record = closed
-        await self._document_builder.tidy(agent, done=done)
+        if ended.outcome is Outcome.MOVED and old is not None:
+            agent.session = old
+        await self._document_builder.tidy(agent, done=over)
         self._settle(agent, ended)
         announcements.ended(self._dependencies.event_log, agent, ended)
         agent.progress.end()
@@ -85,6 +87,9 @@ class Outcomes:
                 self._dependencies.store.save_agent(
                     agent.change(note=f"the previous session: {failed}")
                 )
+        elif ended.outcome is Outcome.MOVED:
+            agent.exit = None
+            self._sessions.finish(agent, replace(agent.record, wanted=False, note=ended.why))
         elif ended.outcome is Outcome.FAILED:
             agent.progress.set_failed(ended.why)
         elif ended.outcome is Outcome.REVIVED:

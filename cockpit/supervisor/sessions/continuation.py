@@ -91,7 +91,7 @@ class Continuation:
             refuse_if_alive(known)
             refuse_if_handing_off(known)
         directory = self._directory(asked, left)
-        ordered = Start(name=name, directory=str(directory))
+        ordered = Start(name=name, directory=str(directory), runtime=asked.runtime)
         agent = self._starter.agent_for(name, ordered, in_place=True)
         agent.start.under_way = True  # from here on, other starts see that the directory is in use
         try:

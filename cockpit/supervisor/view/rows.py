@@ -17,6 +17,7 @@ from cockpit.core.handoff.states import (
     Confirming,
     Documenting,
     Ended,
+    Moving,
     Reviewing,
     Reviving,
     Settling,
@@ -246,6 +247,7 @@ def handoff(agent: Agent, now: float, monotonic: float) -> HandoffStatus | None:
         document=current.document.path if current.document else record.details.draft_facts,
         writer=current.document.writer if current.document else None,
         to=current.plan.runtime or None,
+        host=current.plan.move_to or None,
         snoozed_until=_snoozed_until(agent, now, monotonic),
         snoozed_until_tokens=_snoozed_until_tokens(agent),
     )
@@ -284,6 +286,12 @@ def _detail(agent: Agent) -> str | None:
             return "the agent cannot write the document: it is asking you a question in its pane"
         case Documenting(writer=writer):
             return "the agent is writing the document" if writer == "agent" else f"writer: {writer}"
+        case Moving():
+            return (
+                f"moving to {agent.handoff.plan.move_to}; if no command does it any more: "
+                f"cockpit move {agent.name} --to HOST continues, cockpit refuse {agent.name} keeps "
+                "the job here"
+            )
         case Starting(attempt=attempt) if attempt > 1:
             most = len(agent.handoff.plan.successors)
             return f"the last start failed; attempt {attempt} of {most} is next"

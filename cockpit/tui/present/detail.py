@@ -102,6 +102,7 @@ def _phase(agent: AgentStatus) -> str:
         "waiting": "Waiting for the current step to finish.",
         "documenting": "Writing the document.",
         "review": "The document is ready for review.",
+        "moving": "Moving the job to another machine.",
         "stopping": "Ending the old session.",
         "starting": "Starting the new session.",
         "confirming": "Waiting for the new session to read the document.",

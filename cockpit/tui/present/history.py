@@ -26,6 +26,7 @@ _OUTCOMES = {
     "refused": ("·", "refused", "muted"),
     "cancelled": ("·", "cancelled", "muted"),
     "revived": ("×", "reopened", "warning"),
+    "moved": ("✓", "moved", "state-done"),
     "failed": ("×", "failed", "state-failed"),
     None: ("»", "under way", "state-handing"),
 }

@@ -61,6 +61,7 @@ _PHASES = {
     "waiting": "waiting",
     "documenting": "documenting",
     "review": "review",
+    "moving": "moving",
     "stopping": "stopping",
     "starting": "starting",
     "confirming": "confirming",

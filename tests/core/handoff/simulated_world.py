@@ -22,6 +22,7 @@ from cockpit.core.handoff.states import (
     Document,
     Ended,
     Handoff,
+    Moving,
     Outcome,
     Plan,
     Reviewing,
@@ -140,6 +141,7 @@ class Flight:
                 (("agent", "sdk", "facts"), ("agent", "facts"), ("facts",), ("sdk",), ("agent",))
             ),
             given="/given.md" if chance.random() < 0.1 else None,
+            move_to="gpu1" if chance.random() < 0.15 else "",
         )
         handoff, commands = rules.begin(plan, self.world.now)
         self.world.disk = json.dumps(to_record(handoff))
@@ -304,9 +306,15 @@ class Flight:
         )
 
     def _pilot(self) -> None:
-        if self.memory is None or not isinstance(self.memory.state, Asked | Reviewing):
+        if self.memory is None or not isinstance(self.memory.state, Asked | Reviewing | Moving):
             return
         world = self.world
+        if isinstance(self.memory.state, Moving):
+            if world.chance.random() < 0.3:
+                self._advance(on.Moved())
+            elif world.luck(0.05):
+                self._advance(on.Declined())
+            return
         if world.luck(0.05):
             self._advance(on.Declined())
         elif world.luck(0.05):
@@ -338,6 +346,9 @@ class Flight:
                 assert ended.document is not None, where
             case Outcome.CANCELLED | Outcome.REFUSED:
                 assert not living & successors, where
+            case Outcome.MOVED:
+                assert not living, where
+                assert ended.document is not None, where
             case Outcome.REVIVED:
                 assert living <= {PREDECESSOR}, where
             case Outcome.FAILED:

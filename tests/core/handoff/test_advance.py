@@ -22,6 +22,7 @@ from cockpit.core.handoff.states import (
     Documenting,
     Ended,
     Handoff,
+    Moving,
     Outcome,
     Plan,
     Reviewing,
@@ -378,6 +379,7 @@ happenings = st.one_of(
     st.builds(on.Snoozed, moments),
     st.builds(on.Retargeted, st.sampled_from(["", "codex"]), st.just("")),
     st.just(on.CalledOff("stopped")),
+    st.just(on.Moved()),
     st.just(on.Abandoned("all end")),
     st.builds(on.DocumentSealed, moments, documents),
     st.builds(on.DocumentFailed, moments, st.just("no")),
@@ -395,6 +397,7 @@ plans = st.builds(
     now=flags,
     writers=st.sampled_from([("agent", "sdk", "facts"), ("agent", "facts"), ("facts",), ()]),
     given=st.sampled_from([None, "/w/mine.md"]),
+    move_to=st.sampled_from(["", "", "gpu1"]),
 )
 
 
@@ -458,7 +461,9 @@ def test_a_reboot_moves_every_deadline_to_the_new_clock(
 def test_only_what_has_ended_nothing_can_be_called_off() -> None:
     revocable: list[State] = [Asked(), Waiting(0.0), Documenting("agent", 0.0, 1.0)]
     revocable += [Reviewing(SEALED)]
-    assert all(is_revocable(at(state)) for state in [*revocable, Settling(SEALED, 0.0)])
+    assert all(
+        is_revocable(at(state)) for state in [*revocable, Settling(SEALED, 0.0), Moving(SEALED)]
+    )
     final: list[State] = [
         Stopping(SEALED),
         Starting(SEALED),
@@ -468,7 +473,9 @@ def test_only_what_has_ended_nothing_can_be_called_off() -> None:
     assert not any(is_revocable(at(state)) for state in [*final, Ended(Outcome.DONE)])
 
 
-@pytest.mark.parametrize("state", [Asked(), Waiting(0.0), Reviewing(SEALED), Settling(SEALED, 0.0)])
+@pytest.mark.parametrize(
+    "state", [Asked(), Waiting(0.0), Reviewing(SEALED), Settling(SEALED, 0.0), Moving(SEALED)]
+)
 def test_what_a_compaction_called_off_says_so(state: State) -> None:
     for compacted in (True, False):
         ended = advance(at(state), on.CalledOff("it compacted", compacted=compacted))[0]
@@ -516,6 +523,7 @@ EVERY_STATE: tuple[State, ...] = (
     Reviewing(SEALED),
     Settling(SEALED, 0.0),
     Settling(SEALED, 0.0, refreshing=True),
+    Moving(SEALED),
     Stopping(SEALED),
     Starting(SEALED),
     Confirming(SEALED, 1, 200.0),
@@ -528,6 +536,7 @@ EVERY_EVENT: tuple[on.Event, ...] = (
     on.Declined(),
     on.Snoozed(900.0),
     on.CalledOff("it compacted"),
+    on.Moved(),
     on.Abandoned("all end"),
     on.DocumentSealed(10.0, SEALED),
     on.DocumentFailed(10.0, "no"),
@@ -542,6 +551,7 @@ MEANT: dict[type, set[type]] = {
     Documenting: {on.DocumentSealed, on.DocumentFailed, on.Declined, on.CalledOff},
     Reviewing: {on.Approved, on.Declined, on.Snoozed, on.CalledOff},
     Settling: {on.Observation, on.Declined, on.CalledOff, on.DocumentSealed, on.DocumentFailed},
+    Moving: {on.Moved, on.Declined, on.CalledOff},
     Stopping: {on.PredecessorGone, on.PredecessorSurvived},
     Starting: {on.Started, on.StartFailed},
     Confirming: {on.StartFailed, on.Declined, on.CalledOff},
@@ -750,3 +760,47 @@ def test_another_cli_can_be_chosen_only_while_the_user_is_asked() -> None:
     assert from_record(json.loads(json.dumps(to_record(chosen)))) == chosen
     later = at(Waiting(since=0.0), plan)
     assert advance(later, on.Retargeted("codex", "")) == (later, ())
+
+
+AWAY = replace(AUTO, move_to="gpu1")
+
+
+def test_a_job_that_moves_starts_no_session_here_and_ends_the_old_one_only_when_told() -> None:
+    moving, commands = through(at(Settling(SEALED, 0.0), AWAY), IDLE)
+    assert (moving.state, commands) == (Moving(SEALED), ())
+    assert entry(moving) == ()
+    assert through(moving, IDLE, on.Started(9.0), on.Approved(9.0), on.PredecessorGone()) == (
+        moving,
+        (),
+    )
+    ending, commands = advance(moving, on.Moved())
+    assert (ending.state, commands) == (Stopping(SEALED), (do.EndPredecessor(),))
+    over, commands = advance(ending, on.PredecessorGone())
+    assert (over.state, commands) == (Ended(Outcome.MOVED, "moved to gpu1", SEALED), ())
+    left, _ = advance(ending, on.PredecessorSurvived("pid 7"))
+    assert isinstance(left.state, Ended)
+    assert left.state.outcome is Outcome.FAILED
+    assert "gpu1" in left.state.why
+
+
+@pytest.mark.parametrize("before", [Settling(SEALED, 0.0), Settling(SEALED, 0.0, refreshing=True)])
+def test_every_way_out_of_settling_leads_to_the_move(before: State) -> None:
+    ended = replace(IDLE, predecessor_alive=False)
+    for event in (IDLE, ended, on.DocumentSealed(9.0, SEALED), on.DocumentFailed(9.0, "no")):
+        after, commands = advance(at(before, AWAY), event)
+        assert not isinstance(after.state, Stopping)
+        assert do.EndPredecessor() not in commands
+
+
+def test_work_during_a_move_cancels_it() -> None:
+    after, commands = advance(at(Moving(SEALED), AWAY), replace(IDLE, moved=True))
+    assert commands == ()
+    assert isinstance(after.state, Ended)
+    assert after.state.outcome is Outcome.CANCELLED
+    assert "while its job was being moved" in after.state.why
+
+
+def test_a_plan_of_a_release_without_moves_is_read() -> None:
+    record = to_record(at(Settling(SEALED, 0.0)))
+    del record["plan"]["move_to"]
+    assert from_record(record) == at(Settling(SEALED, 0.0))

@@ -33,6 +33,7 @@ from cockpit.core.handoff.states import (
     Documenting,
     Ended,
     Handoff,
+    Moving,
     Outcome,
     Plan,
     Reviewing,
@@ -56,7 +57,8 @@ ONWARDS: dict[type[State], set[type[State]]] = {
     Waiting: {Documenting, Ended},
     Documenting: {Reviewing, Settling, Ended},
     Reviewing: {Settling, Ended},
-    Settling: {Stopping, Ended},
+    Settling: {Stopping, Moving, Ended},
+    Moving: {Stopping, Ended},
     Stopping: {Starting, Ended},
     Starting: {Confirming, Reviving},
     Confirming: {Starting, Reviving, Ended},
@@ -82,6 +84,7 @@ def plans(draw: st.DrawFn) -> Plan:
         writers=draw(st.sampled_from(WRITERS)),
         given=draw(st.sampled_from((None, None, None, "/given.md"))),
         re_asks=draw(st.integers(0, 2)),
+        move_to=draw(st.sampled_from(("", "gpu1"))),
     )
 
 
@@ -95,6 +98,7 @@ def starts() -> st.SearchStrategy[State | None]:
             Documenting("agent", 0.0, 180.0),
             Reviewing(sealed),
             Settling(sealed, 0.0),
+            Moving(sealed),
             Stopping(sealed),
             Starting(sealed),
             Confirming(sealed, 1, 180.0),
@@ -147,6 +151,7 @@ def answers() -> st.SearchStrategy[on.Event]:
             st.sampled_from((None, 150_000)),
         ),
         st.builds(on.CalledOff, why),
+        st.builds(on.Moved),
         st.builds(on.DocumentSealed, now, documents),
         st.builds(on.DocumentFailed, now, why),
         st.builds(on.PredecessorGone),
@@ -171,6 +176,10 @@ class Rules(RuleBasedStateMachine):
         self.attempts: list[int] = []
         self.living = {PREDECESSOR}
         self.proved_gone = isinstance(start, Starting | Confirming | Reviving)
+        if self.proved_gone:
+            plan = replace(plan, move_to="")
+        elif isinstance(start, Moving):
+            plan = replace(plan, move_to="gpu1")
         if start is None:
             self._take(begin(plan, self.now))
             return
@@ -303,7 +312,9 @@ class Rules(RuleBasedStateMachine):
     @invariant()
     def nothing_is_ended_without_a_document(self) -> None:
         state = self.handoff.state
-        if isinstance(state, Reviewing | Settling | Stopping | Starting | Confirming | Reviving):
+        if isinstance(
+            state, Reviewing | Settling | Moving | Stopping | Starting | Confirming | Reviving
+        ):
             assert self.handoff.document is not None
         if not is_revocable(self.handoff) and not isinstance(state, Ended):
             assert self.handoff.document is not None
@@ -334,6 +345,11 @@ class Rules(RuleBasedStateMachine):
             case Outcome.CANCELLED | Outcome.REFUSED:
                 assert self.living == {PREDECESSOR}
                 assert state.why
+            case Outcome.MOVED:
+                assert self.living == set()
+                assert state.document is not None
+                assert self.attempts == []
+                assert self.handoff.plan.move_to in state.why
             case Outcome.REVIVED:
                 assert self.living == {PREDECESSOR}
             case Outcome.FAILED:
@@ -345,7 +361,7 @@ def test_no_order_of_events_breaks_a_rule() -> None:
     run_state_machine_as_test(
         Rules,
         settings=settings(
-            max_examples=200,
+            max_examples=400,
             stateful_step_count=60,
             deadline=None,
             derandomize=True,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
-from cockpit.core.handoff.states import PHASES, Asked, Confirming, Reviewing, is_revocable
+from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
@@ -49,7 +49,9 @@ class Answers:
         if asked.sha256 is not None and not first:
             await self._same_document(agent, asked.sha256)
         await self._engine.approve(agent, asked.sha256, straight=asked.straight)
-        step = "asking the agent for the document" if first else "starting a new session"
+        moves = agent.handoff.plan.move_to if agent.handoff else ""
+        step = "moving the job to " + moves if moves else "starting a new session"
+        step = "asking the agent for the document" if first else step
         return Done(message=f"Approved: {step} ({agent.name})", name=agent.name)
 
     async def refuse(self, asked: Refuse) -> Done:
@@ -62,7 +64,15 @@ class Answers:
         same_handoff(agent, asked.handoff)
         if asked.compact:
             self._triggers.let_compact(agent)
+        moving = isinstance(agent.handoff.state, Moving)
+        host = agent.handoff.plan.move_to
         await self._engine.apply(agent, Declined())
+        if moving and agent.alive:
+            message = (
+                f"Refused: {agent.name} keeps its session. If a session of the job has started on "
+                f"{host} already, stop it there"
+            )
+            return Done(message=message, name=agent.name)
         if not agent.alive:
             again = f"cockpit start {agent.name} --resume {agent.record.session}"
             message = f"Refused: {agent.name} is not running. Continue in its session: {again}"

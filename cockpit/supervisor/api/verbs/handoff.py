@@ -6,11 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from cockpit.config.same_paths import same_path
-from cockpit.core.errors import NotNow
+from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.handoff.events import Approved, Hurried, Turn
-from cockpit.core.handoff.states import Asked, Reviewing, is_revocable
-from cockpit.core.ids import model_name
+from cockpit.core.handoff.events import Moved as MovedAway
+from cockpit.core.handoff.states import PHASES, Asked, Moving, Reviewing, is_revocable
+from cockpit.core.ids import NAME_PATTERN, model_name
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.document_reads import read_document
@@ -19,11 +20,12 @@ from cockpit.supervisor.agents.ownership import checked_document
 from cockpit.supervisor.api.verbs.answers import same_handoff
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
-from cockpit.supervisor.handoff.target import Target
+from cockpit.supervisor.handoff.target import SAME, Target
 from cockpit.supervisor.handoff.triggers import Triggers
 from cockpit.wire.verbs import (
     Done,
     Handoff,
+    Moved,
 )
 
 
@@ -55,6 +57,9 @@ class HandoffHandler:
         model_name(asked.model or "")
         if asked.to or asked.model:
             target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
+        if asked.host is not None:
+            _check_move(agent, asked)
+            target = target or SAME
         if asked.dry_run:
             usual = target or await self._engine.targets.configured(agent)
             return await self._would_do(agent, asked, usual)
@@ -111,14 +116,29 @@ class HandoffHandler:
             now=asked.now,
             given=given,
             to=target,
+            move_to=asked.host or "",
         )
         await self._engine.look(agent)
         then = "you review the document before the session ends" if review else "no review"
         if because is None and record.details.because is not None:
             then = f"{record.details.because.words}. Allow it: cockpit approve {agent.name}"
-        where = f" to {asked.to}" if asked.to else ""
+        where = f" to {asked.host or asked.to}" if asked.host or asked.to else ""
         message = f"Handing off {agent.name}{where}{interrupts}; {then}"
         return Done(message=message, name=agent.name, document=record.id)
+
+    async def moved(self, asked: Moved) -> Done:
+        """End the session of a job that continues on another machine."""
+        agent = self._fleet.agent(asked.name)
+        same_handoff(agent, asked.handoff)
+        if agent.handoff is None or not isinstance(agent.handoff.state, Moving):
+            raise NotNow(
+                f"{agent.name} is not being moved",
+                "Its handoff is over, or has not come so far. No session was ended.",
+                f"See: cockpit history {agent.name}",
+            )
+        where = agent.handoff.plan.move_to
+        await self._engine.apply(agent, MovedAway())
+        return Done(message=f"{agent.name} was moved to {where}", name=agent.name)
 
     async def _is_draft(self, agent: Agent, given: str) -> bool:
         """Return whether the path is the document that cockpit requested in this handoff."""
@@ -175,6 +195,27 @@ class HandoffHandler:
             else []
         )
         return Done(message="\n".join(lines), name=agent.name, text=text)
+
+
+def _check_move(agent: Agent, asked: Handoff) -> None:
+    """Raise `BadUsage` or `NotNow` if the job cannot be moved to another machine."""
+    if not NAME_PATTERN.fullmatch(asked.host or ""):
+        raise BadUsage(
+            f"{asked.host!a} is not a valid name of a host",
+            hint="Use a letter or digit, then letters, digits, `.`, `_` and `-`; at most 32.",
+        )
+    if asked.by_agent:
+        raise NotNow(
+            f"Only the user can move {agent.name} to another machine",
+            "An agent cannot.",
+            f"Ask the user: cockpit move {agent.name} --to {asked.host}",
+        )
+    if agent.handoff is not None:
+        raise NotNow(
+            f"A handoff of {agent.name} is already in progress",
+            f"Current phase: {PHASES.get(type(agent.handoff.state), 'ended')}.",
+            f"Wait for its end, or refuse it: cockpit refuse {agent.name}",
+        )
 
 
 def interruption_clause(agent: Agent, *, hurried: bool) -> str:
