@@ -75,7 +75,8 @@ UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
 """git commands that run with the repository's own configuration.
 
 They report or record paths, and read no file content. `worktree add` is only called without a
-checkout. With `QUIET`, these commands run no programs (see SECURITY.md).
+checkout, and `worktree remove` only with `--force`, which compares no file. With `QUIET`, these
+commands run no programs (see SECURITY.md).
 """
 
 SEARCH_LIMITS = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
@@ -123,6 +124,8 @@ class _Call:
     """The git directory for the files in `directory`; with None, git searches for it."""
     given: bytes = b""
     """The text for git's stdin."""
+    source: int | None = None
+    """The descriptor of an open file that git reads as stdin, from its current position."""
 
     def words(self, *, bare: bool) -> list[str]:
         """Return git's arguments: the `-c` settings, then the command.
@@ -216,14 +219,15 @@ class GitCommand:
         variables: Mapping[str, str] = NOTHING,
         folder: Path | None = None,
         given: bytes = b"",
+        source: int | None = None,
     ) -> GitAnswer:
         """Run git in a directory. An error of git is returned, not raised.
 
         `folder`: the git directory for the files in `directory`, so that git does not search for
-        it. `given`: git's stdin. Raises `Failed` after the deadline (in seconds) or if the
-        directory cannot be entered, and `ProgramMissing`.
+        it. `given`: git's stdin; `source`: the descriptor of a file for it instead. Raises `Failed`
+        after the deadline (in seconds) or if the directory cannot be entered, and `ProgramMissing`.
         """
-        call = _Call(directory, arguments, settings, variables, folder, given)
+        call = _Call(directory, arguments, settings, variables, folder, given, source)
         return await asyncio.to_thread(self._call, call, deadline)
 
     async def run_limited(
@@ -339,10 +343,11 @@ class GitCommand:
     def _process(
         self, call: _Call, errors: int, seal: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
+        stdin = subprocess.PIPE if call.given else subprocess.DEVNULL
         try:
             return subprocess.Popen(
                 [self.program, "--no-optional-locks", "--no-pager", *call.words(bare=not seal)],
-                stdin=subprocess.PIPE if call.given else subprocess.DEVNULL,
+                stdin=stdin if call.source is None else call.source,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=call.directory,

@@ -68,6 +68,46 @@ class GitWorktrees:
         await self._commit(repository, base or "HEAD")
         return False
 
+    async def create_empty(
+        self, repository: Path, directory: Path, branch: str, commit: str, agent: str
+    ) -> Worktree:
+        """Create a worktree without files. The branch is new, or is at the commit already.
+
+        Raises `CockpitError` if the path exists, or if the branch is elsewhere or checked out.
+        """
+        await self._refuse_git_folder(repository, directory)
+        await self._check_branch(repository, branch)
+        if await asyncio.to_thread(os.path.lexists, directory):
+            raise Failed(
+                f"{safe_line(str(directory))} already exists",
+                hint="Move it elsewhere, or choose another directory under [agents.worktree].",
+            )
+        new = not await self._exists(repository, branch)
+        if not new:
+            await self._check_free(repository, branch)
+            if await self._commit(repository, f"refs/heads/{branch}") != commit:
+                raise Failed(
+                    f"The branch {safe_line(branch)} exists and has other commits",
+                    "It was not changed.",
+                    "Choose another branch.",
+                )
+        await self._refuse_hooks(repository)
+        words = (
+            ("--no-track", "-b", branch, str(directory), commit)
+            if new
+            else (str(directory), branch)
+        )
+        answer = await self._add(repository, agent, words)
+        if not answer.ok:
+            raise Failed(
+                f"Cannot create the worktree {safe_line(str(directory))}",
+                answer.error,
+                "Check that the folder above it is writable.",
+            )
+        made = Made(agent, "", time.time(), "", commit, ready=True)
+        await self._write_note(directory, made)
+        return Worktree(directory, branch, created=True, new_branch=new, made=made)
+
     async def ensure(
         self, repository: Path, directory: Path, branch: str, base: str, agent: str, job: str
     ) -> Worktree:

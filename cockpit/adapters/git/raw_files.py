@@ -86,6 +86,25 @@ class RawFiles:
             walk = await asyncio.to_thread(_walk, where, skipped)
         except OSError as error:
             raise not_saved(where, f"{_shown(error)}: {error.strerror}") from error
+        entries = await self._entries(git_paths, where, walk, write=write)
+        return Content(entries, tuple(walk.nested))
+
+    async def content_of(
+        self, git_paths: GitPaths, where: Path, names: Sequence[bytes], *, write: bool
+    ) -> dict[bytes, Entry]:
+        """Return those of these files that exist below `where`; with `write`, store them in git.
+
+        Follows no link on the way to a file. Raises `Failed` if a file cannot be read.
+        """
+        try:
+            walk = await asyncio.to_thread(_named, where, names)
+        except OSError as error:
+            raise not_saved(where, f"{_shown(error)}: {error.strerror}") from error
+        return await self._entries(git_paths, where, walk, write=write)
+
+    async def _entries(
+        self, git_paths: GitPaths, where: Path, walk: _Walk, *, write: bool
+    ) -> dict[bytes, Entry]:
         options = ("-w",) if write else ()
         entries: dict[bytes, Entry] = {}
         top = os.fsencode(where)
@@ -103,7 +122,7 @@ class RawFiles:
                 hashes = await self._hashes(git_paths, where, paths, options)
             pointed = zip(links, hashes, strict=True)
             entries.update({name: (LINK, held) for (name, _), held in pointed})
-        return Content(entries, tuple(walk.nested))
+        return entries
 
     async def _hashes(
         self, git_paths: GitPaths, where: Path, paths: list[bytes], options: tuple[str, ...]
@@ -242,6 +261,36 @@ def _walk(where: Path, skipped: set[bytes]) -> _Walk:
                 target = Path(os.fsdecode(one.path)).readlink()
                 found.links.append((name, os.fsencode(target)))
     return found
+
+
+def _named(where: Path, names: Sequence[bytes]) -> _Walk:
+    found = _Walk()
+    top = os.fsencode(where)
+    folders: dict[bytes, bool] = {b"": True}
+
+    def is_folder(name: bytes) -> bool:
+        if name not in folders:
+            inside = is_folder(name.rpartition(b"/")[0])
+            folders[name] = inside and stat.S_ISDIR(_mode(top + b"/" + name))
+        return folders[name]
+
+    for name in names:
+        if not is_folder(name.rpartition(b"/")[0]):
+            continue
+        mode = _mode(top + b"/" + name)
+        if stat.S_ISREG(mode):
+            found.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
+        elif stat.S_ISLNK(mode):
+            found.links.append((name, os.fsencode(Path(os.fsdecode(top + b"/" + name)).readlink())))
+    return found
+
+
+def _mode(path: bytes) -> int:
+    """Return the mode of a path, without following a link; 0 for a missing one."""
+    try:
+        return os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def _write_all(folder: Path, contents: list[bytes]) -> list[bytes]:

@@ -101,6 +101,12 @@ class Git:
         """See `GitWorktrees.ensure`. Both paths are absolute; "" as `base` means HEAD."""
         return await self._making.ensure(repository, directory, branch, base, agent, job)
 
+    async def create_empty(
+        self, repository: Path, directory: Path, branch: str, commit: str, agent: str
+    ) -> Worktree:
+        """See `GitWorktrees.create_empty`."""
+        return await self._making.create_empty(repository, directory, branch, commit, agent)
+
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
         return await asyncio.to_thread(bring, repository, directory, names)
 

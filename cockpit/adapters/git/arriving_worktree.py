@@ -1,0 +1,269 @@
+"""Receive a worktree from another machine: check its bundle, and restore files and index exactly.
+
+The bundle is not trusted: git verifies it and checks each object before it is stored, and only one
+reference below `refs/cockpit/moved` is created. No branch, file or worktree is overwritten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from cockpit.adapters.git.command import DURABLE, GitAnswer
+from cockpit.adapters.git.commit_refs import MUST_NOT_EXIST
+from cockpit.adapters.git.leaving_worktree import TIPS, LeavingWorktree, same_files
+from cockpit.adapters.git.raw_files import GitPaths, RawFiles
+from cockpit.adapters.git.restore import GitRestore
+from cockpit.adapters.git.scratch import scratch
+from cockpit.adapters.git.worktree_list import registered
+from cockpit.adapters.git.worktrees import Git
+from cockpit.config.same_paths import same_path
+from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.moved_worktree import OBJECT, REFERENCES, Parcel
+from cockpit.core.safetext import safe_line
+
+DEADLINE = 600.0
+LARGEST_HEADER = 1_000_000
+"""Maximum bytes of a bundle's text before its pack."""
+SPARE = 50_000_000
+"""Bytes of disk that stay free."""
+
+
+class ArrivingWorktree:
+    """One repository of this machine, to which a worktree is moved."""
+
+    def __init__(self, git: Git, repository: Path) -> None:
+        self._git = git
+        self._command = git.command
+        self._raw_files = RawFiles(git.command)
+        self.repository = repository
+
+    async def tips(self) -> list[str]:
+        """Return commits that this repository has, newest first; the sender leaves them out."""
+        words = ("--sort=-committerdate", f"--count={TIPS}", "--format=%(objectname)")
+        answer = await self._command.run(
+            self.repository, "for-each-ref", *words, "refs/heads", "refs/remotes", REFERENCES
+        )
+        return answer.output.decode("ascii", "replace").split() if answer.ok else []
+
+    async def has(self, commit: str) -> bool:
+        return bool(OBJECT.fullmatch(commit)) and await self._git.known(self.repository, commit)
+
+    async def check_branch(self, branch: str, head: str) -> None:
+        """Raise `Failed` unless the branch is new, or can be moved forward to `head`.
+
+        Without the commit `head`, which has not arrived yet, only a checkout is refused.
+        """
+        at = await self._branch_commit(branch)
+        if at is None:
+            return
+        for fields in await registered(self._command, self.repository):
+            if fields.get("branch") == f"refs/heads/{branch}":
+                raise Failed(
+                    f"The branch {safe_line(branch)} is checked out there",
+                    safe_line(fields["worktree"]),
+                    "Use another branch (--branch NAME), or remove that worktree: "
+                    "cockpit worktrees remove PATH",
+                )
+        words = ("merge-base", "--is-ancestor", at, head)
+        if await self.has(head) and not (await self._command.run(self.repository, *words)).ok:
+            raise Failed(
+                f"The branch {safe_line(branch)} exists there, with other commits",
+                f"It is at {at[:12]}, which is not part of the job's history.",
+                "Nothing was overwritten. Use another branch: --branch NAME",
+            )
+
+    async def receive(self, bundle: Path, parcel: Parcel) -> None:
+        """Store the bundle's objects, and create the parcel's reference. Raises `Failed`."""
+        if not parcel.is_valid:
+            raise Failed(
+                "The other machine sent an invalid description of its worktree",
+                "A hash or a reference has another form.",
+                "Nothing was changed here. Use the same version of cockpit on both machines.",
+            )
+        size = (await asyncio.to_thread(bundle.stat)).st_size
+        free = (await asyncio.to_thread(shutil.disk_usage, self.repository)).free
+        if free < 3 * size + SPARE:
+            raise Failed(
+                "Not enough disk space for the worktree",
+                f"{free // 1_000_000} MB are free where {safe_line(str(self.repository))} is.",
+                "Free some space there, then try again.",
+            )
+        heads = self._ok(
+            await self._command.run(self.repository, "bundle", "list-heads", str(bundle))
+        )
+        if heads.output.decode("utf-8", "replace").split() != [parcel.commit, parcel.reference]:
+            raise _refused("It has other references than were announced.")
+        self._ok(
+            await self._command.run(
+                self.repository, "bundle", "verify", "-q", str(bundle), deadline=DEADLINE
+            )
+        )
+        await self._index_pack(bundle, size)
+        await self._check_commits(parcel)
+        words = ("update-ref", parcel.reference, parcel.commit, MUST_NOT_EXIST)
+        self._ok(await self._command.run(self.repository, *words, settings=DURABLE))
+
+    async def _index_pack(self, bundle: Path, size: int) -> None:
+        """Let git check each object, and store the pack only if all are valid."""
+        source = await asyncio.to_thread(_open_pack, bundle)
+        try:
+            answer = await self._command.run(
+                self.repository,
+                *("index-pack", "--strict", "--stdin", "--fix-thin", f"--max-input-size={size}"),
+                settings=DURABLE,
+                deadline=DEADLINE,
+                source=source,
+            )
+        finally:
+            os.close(source)
+        self._ok(answer)
+
+    async def _check_commits(self, parcel: Parcel) -> None:
+        words = ("rev-list", "--objects", "--quiet", parcel.commit, "--not", "--all")
+        self._ok(await self._command.run(self.repository, *words, deadline=DEADLINE))
+        state = parcel.state
+        format_ = ("log", "-1", "--no-show-signature", "--format=%T %P")
+        top = self._ok(await self._command.run(self.repository, *format_, parcel.commit))
+        files, *parents = top.line.split()
+        if files != state.files or len(parents) != 2 or parents[0] != state.head:
+            raise _refused("Its commits are not those that were announced.")
+        index = self._ok(await self._command.run(self.repository, *format_, parents[1]))
+        if index.line.split() != [state.staged, state.head]:
+            raise _refused("Its commits are not those that were announced.")
+
+    async def restore(self, parcel: Parcel, directory: Path, branch: str, agent: str) -> bool:
+        """Create the worktree with exactly these files and index; return whether the branch is new.
+
+        If it cannot be created exactly, it is taken back. Raises `CockpitError`.
+        """
+        await self.check_branch(branch, parcel.state.head)
+        before = await self._branch_commit(branch)
+        if before is not None and before != parcel.state.head:
+            words = ("update-ref", f"refs/heads/{branch}", parcel.state.head, before)
+            self._ok(await self._command.run(self.repository, *words, settings=DURABLE))
+        try:
+            made = await self._git.create_empty(
+                self.repository, directory, branch, parcel.state.head, agent
+            )
+        except CockpitError:
+            if before is not None and before != parcel.state.head:
+                words = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
+                await self._command.run(self.repository, *words, settings=DURABLE)
+            raise
+        try:
+            await GitRestore(self._command).restore(self.repository, parcel.commit, directory)
+            self._ok(await self._command.run(directory, "read-tree", parcel.state.staged))
+            await self._verify(parcel, directory)
+        except BaseException:
+            await self._take_back(parcel, directory, branch, new_branch=made.new_branch)
+            raise
+        return made.new_branch
+
+    async def _verify(self, parcel: Parcel, directory: Path) -> None:
+        """Compare every file and the index with what was announced. Raises `Failed`."""
+        places = await self._command.places(directory)
+        assert places is not None
+        async with scratch(self._command.private) as own:
+            git_paths = GitPaths(places.folder, own / "index")
+            await asyncio.to_thread(shutil.copy2, places.folder / "index", git_paths.index)
+            index = await self._raw_files.run(git_paths, places.folder, "write-tree")
+            content = await self._raw_files.content(git_paths, directory, write=False)
+            same = not content.nested and await same_files(
+                self._raw_files, git_paths, parcel.state.files, content.entries
+            )
+        if not same or not index.ok or index.line != parcel.state.staged:
+            raise Failed(
+                f"{safe_line(str(directory))} differs from the worktree that was sent",
+                "A file or the index has other content after it was restored.",
+                "The worktree was taken back. Does the file system there change names or modes?",
+            )
+
+    async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
+        """Remove the worktree if it is exactly as it arrived; return why not, else "".
+
+        Its commits stay under the parcel's reference in any case.
+        """
+        if not await asyncio.to_thread(os.path.lexists, directory):
+            return ""
+        try:
+            state = await LeavingWorktree(self._git, directory).state()
+        except CockpitError as error:
+            return str(error)
+        if state != parcel.state:
+            return "the new session changed files there"
+        trees = await self._git.trees(self.repository)
+        tree = next((one for one in trees if same_path(one.directory, directory)), None)
+        if tree is None:
+            return "git does not list it as a worktree"
+        try:
+            await self._git.remove(tree, _no_objection)  # keeps ignored files under a reference
+        except CockpitError as error:
+            return str(error)
+        await self._drop_branch(parcel, branch, new_branch=new)
+        return ""
+
+    async def _take_back(
+        self, parcel: Parcel, directory: Path, branch: str, *, new_branch: bool
+    ) -> None:
+        """Remove a worktree that has only what arrived; the parcel's reference keeps that."""
+        words = ("worktree", "remove", "--force", "--force", str(directory))
+        await self._command.run(self.repository, *words, deadline=DEADLINE)
+        await self._drop_branch(parcel, branch, new_branch=new_branch)
+
+    async def _drop_branch(self, parcel: Parcel, branch: str, *, new_branch: bool) -> None:
+        if new_branch:
+            drop = ("update-ref", "-d", f"refs/heads/{branch}", parcel.state.head)
+            await self._command.run(self.repository, *drop, settings=DURABLE)
+
+    async def _branch_commit(self, branch: str) -> str | None:
+        words = (
+            "rev-parse",
+            "--verify",
+            "-q",
+            "--end-of-options",
+            f"refs/heads/{branch}^{{commit}}",
+        )
+        answer = await self._command.run(self.repository, *words)
+        return answer.line if answer.ok else None
+
+    def _ok(self, answer: GitAnswer) -> GitAnswer:
+        if not answer.ok:
+            raise _refused(answer.error)
+        return answer
+
+
+async def _no_objection(_: Path) -> None:
+    return None
+
+
+def _refused(why: str) -> Failed:
+    return Failed(
+        "The work that arrived was not accepted",
+        why,
+        "No branch and no file was changed there. Try again.",
+    )
+
+
+def _open_pack(bundle: Path) -> int:
+    """Open the file at the start of its pack. Raises `Failed`."""
+    source = os.open(bundle, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        head = b""
+        while b"\n\n" not in head and len(head) < LARGEST_HEADER:
+            some = os.read(source, 65536)
+            if not some:
+                break
+            head += some
+        end = head.find(b"\n\n")
+        if end < 0 or not head.startswith(b"# v"):
+            raise _refused("It is not a git bundle.")
+        os.lseek(source, end + 2, os.SEEK_SET)
+    except BaseException:
+        with suppress(OSError):
+            os.close(source)
+        raise
+    return source

@@ -1,0 +1,321 @@
+"""Describe a worktree that moves to another machine, and pack it into a git bundle.
+
+Uncommitted work becomes commits below `refs/cockpit/moved`, byte for byte: one with the index, and
+one with the files. Ignored files and files with secrets stay. Changes neither worktree, index nor
+branch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cockpit.adapters.git.command import DURABLE, GitAnswer
+from cockpit.adapters.git.commit_refs import MUST_NOT_EXIST, reference_part
+from cockpit.adapters.git.raw_files import GITLINK, Entry, GitPaths, RawFiles, staged, tree_entries
+from cockpit.adapters.git.removal import US
+from cockpit.adapters.git.scratch import scratch
+from cockpit.adapters.git.worktrees import Git
+from cockpit.core.errors import Failed, NotNow
+from cockpit.core.moved_worktree import REFERENCES, Parcel, StaysBehind, WorktreeState
+from cockpit.core.safetext import safe_line
+from cockpit.core.secret_file_names import is_secret_file
+
+TIPS = 500
+"""Maximum commits that the other machine is asked about."""
+MOST_LISTED = 20
+MOST_LOOKED_AT = 20_000
+"""Maximum files whose sizes are added up."""
+DEADLINE = 600.0
+OUR_FOLDER = b".cockpit/"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A worktree that is about to move."""
+
+    top: Path
+    branch: str | None
+    head: str
+    roots: tuple[str, ...]
+    """The first commits of its history, by which the other machine finds the same repository."""
+    uncommitted: int
+    """Number of files that differ from HEAD."""
+    ignored: StaysBehind
+    secret: StaysBehind
+
+
+class LeavingWorktree:
+    """The worktree of one directory."""
+
+    def __init__(self, git: Git, directory: Path) -> None:
+        self._git = git
+        self._command = git.command
+        self._raw_files = RawFiles(git.command)
+        self._directory = directory
+
+    async def describe(self) -> Leaving:
+        """Return what is there. Raises `NotNow` or `Failed` if it cannot be moved as it is."""
+        top, head = await self._checked()
+        roots = await self._run(top, "rev-list", "--max-parents=0", "HEAD", deadline=60.0)
+        others = await self._names(top, "--others", "--exclude-standard")
+        secret = [name for name in others if _is_secret(name)]
+        ignored = await self._names(
+            top, "--others", "--ignored", "--exclude-standard", "--directory"
+        )
+        changed = await self._names(top, "--modified", "--deleted")
+        cached = await self._run(
+            top, "diff-index", "--cached", "--name-only", "-z", "--no-renames", "HEAD"
+        )
+        fresh = [name for name in others if name not in secret and not name.startswith(OUR_FOLDER)]
+        uncommitted = {*changed, *fresh, *cached.output.split(b"\0")[:-1]}
+        return Leaving(
+            top=top,
+            branch=await self._git.look.branch(top),
+            head=head,
+            roots=tuple(roots.output.decode("ascii").split()[:20]),
+            uncommitted=len(uncommitted),
+            ignored=await asyncio.to_thread(
+                _stays, top, [name for name in ignored if not name.startswith(OUR_FOLDER)]
+            ),
+            secret=await asyncio.to_thread(_stays, top, secret),
+        )
+
+    async def state(self) -> WorktreeState:
+        """Return the exact state; writes only objects that git would store anyway."""
+        top, head = await self._checked()
+        async with self._paths(top) as git_paths:
+            return await self._state(git_paths, top, head)
+
+    async def pack(
+        self, agent: str, label: str, known: Sequence[str], bundle: Path, most: int
+    ) -> Parcel:
+        """Store the worktree's state as commits under a reference, and write the bundle.
+
+        `known` are commits that the other machine has; unknown ones are ignored. Raises `Failed` if
+        the bundle is larger than `most` bytes, or a file cannot be stored.
+        """
+        top, head = await self._checked()
+        async with self._paths(top) as git_paths:
+            state = await self._state(git_paths, top, head)
+            if await self._state(git_paths, top, head) != state:
+                raise NotNow(
+                    f"{safe_line(str(top))} is being changed",
+                    "Files changed while they were read.",
+                    "Try again when nothing writes there.",
+                )
+        index = await self._commit(top, state.staged, [head], "Staged files")
+        commit = await self._commit(top, state.files, [head, index], "Files of a moved worktree")
+        reference = await self._reference(top, agent, label, commit)
+        shared = [f"^{one}" for one in await self._shared(top, known)]
+        await self._run(
+            top, "bundle", "create", "-q", str(bundle), reference, *shared, deadline=DEADLINE
+        )
+        size = (await asyncio.to_thread(bundle.stat)).st_size
+        if size > most:
+            raise Failed(
+                f"The work of {agent} is too large to move: {size // 1_000_000} MB",
+                f"At most {most // 1_000_000} MB are sent at once.",
+                "Push the branch and fetch it there first; only the rest is then sent.",
+            )
+        return Parcel(reference, commit, state)
+
+    async def _checked(self) -> tuple[Path, str]:
+        """Return the top folder and HEAD. Raises if the state cannot be moved exactly."""
+        places = await self._command.places(self._directory)
+        if places is None or places.top is None:
+            raise Failed(
+                f"{safe_line(str(self._directory))} is not in a git repository",
+                "Work travels as commits.",
+                "Create one first: git init, and a first commit.",
+            )
+        top = places.top
+        head = await self._git.look.head(top)
+        if head is None:
+            raise Failed(
+                f"{safe_line(str(top))} has no commit yet", "", "Create a first commit: git commit"
+            )
+        if busy := await self._git.busy(top):
+            raise NotNow(
+                f"A git operation is in progress in {safe_line(str(top))}: {busy}",
+                "Its state cannot be moved.",
+                "Finish or abort it, then try again.",
+            )
+        shallow = await self._command.run(top, "rev-parse", "--is-shallow-repository")
+        if shallow.line == "true":
+            raise Failed(
+                "A shallow clone cannot be moved",
+                "It lacks the history that the other machine needs.",
+                "Get the whole history first: git fetch --unshallow",
+            )
+        await self._check_index(top, head)
+        return top, head
+
+    async def _check_index(self, top: Path, head: str) -> None:
+        listed = await self._run(top, "ls-files", "-t", "--stage", "-z")
+        entries = list(staged(listed.output))
+        for name, tag, stage, entry in entries:
+            shown = safe_line(os.fsdecode(name), 200)
+            if stage:
+                raise NotNow(f"{shown} has a conflict", "", "Resolve it first: git status")
+            if entry[0] == GITLINK:
+                raise Failed(
+                    f"{shown} is a submodule, or another repository",
+                    "cockpit does not move worktrees with other repositories in them.",
+                    "Hand the job off here, or move it by hand: git push, then cockpit continue",
+                )
+            if tag == "S":
+                raise Failed(
+                    f"{shown} is not checked out (sparse checkout)",
+                    "The worktree could not be restored exactly.",
+                    "Check out all files first: git sparse-checkout disable",
+                )
+        secret = {name for name, *_ in entries if _is_secret(name)}
+        if secret:
+            held = await self._run(top, "ls-tree", "-r", "-z", "--full-tree", head)
+            new = sorted(secret - {name for name, _ in tree_entries(held.output)})
+            if new:
+                shown = safe_line(os.fsdecode(new[0]), 200)
+                raise NotNow(
+                    f"{shown} is staged, and looks like a file with secrets",
+                    "Files with secrets are not sent to another machine.",
+                    f"Unstage it: git reset -- {shown}",
+                )
+        nested = [name for name in await self._names(top, "--others") if name.endswith(b"/")]
+        if nested:
+            raise Failed(
+                f"{safe_line(os.fsdecode(nested[0]), 200)} is another repository",
+                "cockpit does not move worktrees with other repositories in them.",
+                "Move it out of the worktree, or hand the job off here.",
+            )
+
+    async def _state(self, git_paths: GitPaths, top: Path, head: str) -> WorktreeState:
+        tree = await self._raw_files.run(git_paths, git_paths.folder, "write-tree")
+        index = self._ok(tree).line
+        names = [
+            *await self._names(top, "--cached"),
+            *(
+                name
+                for name in await self._names(top, "--others", "--exclude-standard")
+                if not _is_secret(name) and not name.startswith(OUR_FOLDER)
+            ),
+        ]
+        entries = await self._raw_files.content_of(git_paths, top, names, write=True)
+        await self._check_staged(git_paths, index)
+        files = await self._raw_files.tree(git_paths, entries, where=top)
+        return WorktreeState(head, index, files)
+
+    async def _check_staged(self, git_paths: GitPaths, tree: str) -> None:
+        """Raise `NotNow` if the index has entries that its tree lacks (`git add -N`)."""
+        words = ("ls-files", "-t", "--stage", "-z")
+        listed = self._ok(await self._raw_files.run(git_paths, git_paths.folder, *words))
+        held = await self._raw_files.run(
+            git_paths, git_paths.folder, "ls-tree", "-r", "-z", "--full-tree", tree
+        )
+        there = dict(tree_entries(self._ok(held).output))
+        for name, _, _, entry in staged(listed.output):
+            if there.get(name) != entry:
+                shown = safe_line(os.fsdecode(name), 200)
+                raise NotNow(
+                    f"{shown} is only announced to git (git add -N)",
+                    "Such an entry cannot be moved.",
+                    f"Add it, or take it back: git reset -- {shown}",
+                )
+
+    async def _commit(self, top: Path, tree: str, parents: Sequence[str], words: str) -> str:
+        named = [word for parent in parents for word in ("-p", parent)]
+        answer = await self._command.run(
+            top,
+            *("commit-tree", *named, "-m", words, tree),
+            deadline=60.0,
+            settings=DURABLE,
+            variables=US,
+        )
+        return self._ok(answer).line
+
+    async def _reference(self, top: Path, agent: str, label: str, commit: str) -> str:
+        stem = f"{REFERENCES}/{reference_part(agent)}/{reference_part(label)}"
+        answer = GitAnswer(1, b"", "")
+        for name in (stem, *(f"{stem}-{number}" for number in range(2, 100))):
+            words = ("update-ref", name, commit, MUST_NOT_EXIST)
+            answer = await self._command.run(top, *words, settings=DURABLE)
+            if answer.ok:
+                return name
+        raise Failed("Cannot keep the commits of the worktree", answer.error, "Check it: git fsck")
+
+    async def _shared(self, top: Path, known: Sequence[str]) -> list[str]:
+        if not known:
+            return []
+        given = "".join(f"{one}^{{commit}}\n" for one in known[:TIPS]).encode()
+        words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
+        answer = await self._command.run(top, *words, given=given, deadline=60.0)
+        found = [line.split() for line in answer.output.decode("ascii", "replace").splitlines()]
+        return [line[1] for line in found if line[0] == "commit"]
+
+    async def _names(self, top: Path, *options: str) -> list[bytes]:
+        answer = await self._run(top, "ls-files", "-z", *options, deadline=120.0)
+        return answer.output.split(b"\0")[:-1]
+
+    async def _run(self, top: Path, *words: str, deadline: float = 30.0) -> GitAnswer:
+        return self._ok(await self._command.run(top, *words, deadline=deadline))
+
+    def _ok(self, answer: GitAnswer) -> GitAnswer:
+        if not answer.ok:
+            raise Failed(
+                f"git cannot read the worktree {safe_line(str(self._directory))}",
+                answer.error,
+                "Nothing was moved. Check it: git status; git fsck",
+            )
+        return answer
+
+    @asynccontextmanager
+    async def _paths(self, top: Path) -> AsyncIterator[GitPaths]:
+        places = await self._command.places(top)
+        assert places is not None
+        async with scratch(self._command.private) as own:
+            git_paths = GitPaths(places.folder, own / "index")
+            with suppress(FileNotFoundError):
+                await asyncio.to_thread(shutil.copy2, places.folder / "index", git_paths.index)
+            yield git_paths
+
+
+async def same_files(
+    raw_files: RawFiles, git_paths: GitPaths, tree: str, found: dict[bytes, Entry]
+) -> bool:
+    """Return whether the files are those of the tree."""
+    words = ("ls-tree", "-r", "-z", "--full-tree", tree)
+    answer = await raw_files.run(git_paths, git_paths.folder, *words)
+    return answer.ok and dict(tree_entries(answer.output)) == found
+
+
+def _is_secret(name: bytes) -> bool:
+    return is_secret_file(os.fsdecode(name))
+
+
+def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
+    """Add up what does not travel."""
+    size, left = 0, MOST_LOOKED_AT
+    for name in names:
+        path = top / os.fsdecode(name.rstrip(b"/"))
+        for inside in _files(path) if name.endswith(b"/") else (path,):
+            if left <= 0:
+                break
+            left -= 1
+            with suppress(OSError):
+                size += inside.lstat().st_size
+    shown = tuple(safe_line(os.fsdecode(name), 120) for name in sorted(names)[:MOST_LISTED])
+    return StaysBehind(shown, len(names), size)
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    found: list[Path] = []
+    for inside, _, names in os.walk(folder):
+        found += [Path(inside) / name for name in names]
+        if len(found) > MOST_LOOKED_AT:
+            break
+    return found

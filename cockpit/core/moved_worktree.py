@@ -1,0 +1,59 @@
+"""What is known of a worktree that moves to another machine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+REFERENCES = "refs/cockpit/moved"
+"""Where both machines keep the commits of moved worktrees. Not pushed, not fetched."""
+MOST_NAMES = 20
+"""Maximum names of files in a list for the user."""
+OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_PART = re.compile(r"[a-z0-9-]{1,80}")
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeState:
+    """The exact state of a worktree, as hashes: two equal states have equal files and index."""
+
+    head: str
+    staged: str
+    """The tree of the index."""
+    files: str
+    """The tree of the files that travel, byte for byte."""
+
+    @property
+    def is_valid(self) -> bool:
+        return all(OBJECT.fullmatch(one) for one in (self.head, self.staged, self.files))
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A worktree as commits: the last one has its files, the parents are HEAD and the index."""
+
+    reference: str
+    commit: str
+    state: WorktreeState
+
+    @property
+    def is_valid(self) -> bool:
+        parts = self.reference.removeprefix(f"{REFERENCES}/").split("/")
+        named = self.reference.startswith(f"{REFERENCES}/") and len(parts) == 2
+        return (
+            named
+            and all(_PART.fullmatch(part) for part in parts)
+            and OBJECT.fullmatch(self.commit) is not None
+            and self.state.is_valid
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StaysBehind:
+    """Files that do not travel."""
+
+    names: tuple[str, ...] = ()
+    """The first of them, safe to show; a folder ends with a slash."""
+    count: int = 0
+    size: int = 0
+    """Bytes in total; of folders at most the files that were looked at."""

@@ -1,0 +1,28 @@
+"""Recognize files that hold secrets by their names."""
+
+from __future__ import annotations
+
+import re
+
+_EXAMPLE = re.compile(r"\.(example|sample|template|dist|defaults?)$")
+_SECRET = re.compile(
+    r"""
+    \.env(\..+)? | .+\.env | \.envrc
+    | .+\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|gpg|asc|tfvars|tfstate)
+    | id_(rsa|dsa|ecdsa|ed25519)(\..*)?
+    | \.(netrc|pgpass|npmrc|pypirc|htpasswd|git-credentials|dockercfg|s3cfg|boto)
+    | _netrc
+    | (.*[-_.])?(secrets?|credentials?)(\.(json|ya?ml|toml|ini|txt|xml|cfg|conf|properties))?
+    | service[-_]?account.*\.json
+    | kubeconfig
+    """,
+    re.VERBOSE,
+)
+
+
+def is_secret_file(path: str) -> bool:
+    """Return whether a file of this path usually holds secrets. A public key does not."""
+    name = path.rpartition("/")[2].lower()
+    if name.endswith(".pub") or _EXAMPLE.search(name):
+        return False
+    return _SECRET.fullmatch(name) is not None
