@@ -28,6 +28,8 @@ from cockpit.cli.hooks import hooks
 from cockpit.cli.hosts_commands import hosts
 from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.mcp import mcp
+from cockpit.cli.move import move
+from cockpit.cli.move_steps import move_step
 from cockpit.cli.offline import demo, facts, keys, redact, usage
 from cockpit.cli.options import common_options, hide_options, with_common_options
 from cockpit.cli.output import run_guarded
@@ -44,9 +46,8 @@ from cockpit.core.safetext import quoted
 
 COMMANDS: tuple[click.Command, ...] = (
     demo, init, up, restart, down, start, adopt, stop, forget, rename, attach, send, answer, status,
-    wait, run_file, handoff, approve, refuse, snooze, done, undo, continue_, history, show, usage,
-    facts,
-    redact, events, worktrees, hosts, doctor, config, hooks, keys,
+    wait, run_file, handoff, move, move_step, approve, refuse, snooze, done, undo, continue_,
+    history, show, usage, facts, redact, events, worktrees, hosts, doctor, config, hooks, keys,
     completion, dial_stdio, mcp, serve, api, service, setup,
 )  # fmt: skip
 

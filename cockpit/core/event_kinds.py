@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Literal
 
 EventKind = Literal[
-    "agent.adopting", "agent.compacted", "agent.company", "agent.ended", "agent.exited",
-    "agent.forgotten", "agent.found", "agent.needs_you", "agent.not_started",
+    "agent.adopting", "agent.arrived", "agent.compacted", "agent.company", "agent.ended",
+    "agent.exited", "agent.forgotten", "agent.found", "agent.needs_you", "agent.not_started",
     "agent.not_understood", "agent.prompt_not_read", "agent.regained", "agent.renamed",
     "agent.started", "agent.stopped", "agent.stragglers", "agent.unowned", "agent.warned",
     "band.crossed", "budget.crossed", "compaction.kept", "compaction.not_kept", "elsewhere.crossed",
@@ -30,6 +30,7 @@ EventKind = Literal[
 
 MEANINGS: dict[EventKind, str] = {
     "agent.adopting": "A session that cockpit did not start is being ended, to adopt it.",
+    "agent.arrived": "The agent continues a job that was moved from another machine.",
     "agent.compacted": "The CLI compacted the context automatically.",
     "agent.company": "Another agent is running in the same directory.",
     "agent.ended": "The old session of a handoff has ended.",

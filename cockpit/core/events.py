@@ -13,12 +13,13 @@ from typing import Any, ClassVar, Literal, get_args
 from cockpit.core.event_kinds import EventKind
 
 PlainKind = Literal[
-    "agent.company", "agent.forgotten", "agent.found", "agent.not_started", "agent.not_understood",
-    "agent.prompt_not_read", "agent.warned", "compaction.not_kept", "facts.dropped",
-    "handoff.edited", "handoff.held_back", "handoff.interrupted", "handoff.not_understood",
-    "handoff.request_failed", "handoff.stalled", "handoff.template_failed", "loop.exhausted",
-    "socket.bound_again", "socket.unreachable", "store.put_aside", "store.row_put_aside",
-    "worktree.back", "worktree.not_copied", "worktree.setup",
+    "agent.arrived", "agent.company", "agent.forgotten", "agent.found", "agent.not_started",
+    "agent.not_understood", "agent.prompt_not_read", "agent.warned", "compaction.not_kept",
+    "facts.dropped", "handoff.edited", "handoff.held_back", "handoff.interrupted",
+    "handoff.not_understood", "handoff.request_failed", "handoff.stalled",
+    "handoff.template_failed", "loop.exhausted", "socket.bound_again", "socket.unreachable",
+    "store.put_aside", "store.row_put_aside", "worktree.back", "worktree.not_copied",
+    "worktree.setup",
 ]  # fmt: skip
 PhaseKind = Literal[
     "handoff.asked", "handoff.waiting", "handoff.documenting", "handoff.review",

@@ -209,6 +209,9 @@ class Continue(Verb):
     """Directory of the new agent, as an absolute path; null for the directory in the document."""
     runtime: str | None = None
     """The CLI of the new agent; null for the configured one."""
+    moved_from: str | None = None
+    """The machine from which the job was moved, by the user's name for it; null for a document of
+    this machine."""
     config: str | None = None
     """Absolute path of the project's configuration file or the `--config` file, which is read
     first."""

@@ -32,6 +32,7 @@ OVER = "why handoff old_session new_session number document"
 
 KEYS = {
     "agent.adopting": "session pid directory",
+    "agent.arrived": "",
     "agent.compacted": "compactions tokens document",
     "agent.company": "",
     "agent.ended": "killed stragglers",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cockpit.core.events import Plain
+from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.events import EventLog
 from cockpit.supervisor.sessions.continuation import Continuation
 from cockpit.wire.verbs import (
     Continue,
@@ -15,13 +18,19 @@ from cockpit.wire.verbs import (
 class ContinueHandler:
     """Starts an agent from a handoff document (`Continue`)."""
 
-    def __init__(self, continuation: Continuation, changed: Callable[[Agent], None]) -> None:
+    def __init__(
+        self, continuation: Continuation, event_log: EventLog, changed: Callable[[Agent], None]
+    ) -> None:
         self._continuation = continuation
+        self._event_log = event_log
         self._changed = changed
 
     async def __call__(self, asked: Continue) -> Done:
         """Start a new agent from a handoff document."""
         agent = await self._continuation.continue_from(asked)
+        if asked.moved_from:
+            text = f"{agent.name} continues a job that was moved from {asked.moved_from}"
+            self._event_log.record(Plain("agent.arrived"), safe_line(text, 200), agent.name)
         self._changed(agent)
         message = f"{agent.name} continues from {asked.document} in {agent.directory}"
         return Done(message=message, name=agent.name, pane=agent.record.pane)

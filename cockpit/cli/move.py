@@ -1,0 +1,110 @@
+"""`cockpit move`: continue an agent's job on another machine.
+
+This command drives both supervisors, which do not know each other. Until the new session has
+replied, nothing is ended: a failure takes back what arrived, and refuses the handoff. If this
+command is killed, the handoff stays in phase `moving`, and the same command continues it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cockpit.cli.agent_names import agent_names
+from cockpit.cli.options import common_options, with_common_options
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cockpit move api --to gpu1 --dry-run       what travels, what stays; changes nothing
+  cockpit move api --to gpu1                 you review the document first
+  cockpit move api --to gpu1 --yes           approve the document of the agent at once
+  cockpit move gpu1/api --to local           back to this machine
+  cockpit move api --to gpu1 --runtime codex --directory /home/me/project
+
+\b
+Both machines need cockpit, a running supervisor, and a clone of the same repository. The document,
+commits, and uncommitted files travel: staged, unstaged and untracked. Ignored files and files with
+secrets (.env, keys) stay; they are listed. The old session ends when the new one has replied; until
+then, any failure leaves the job where it was. The old worktree stays until you remove it:
+cockpit worktrees remove NAME. If the command is interrupted, run it again."""
+)
+@with_common_options
+@click.argument("name", shell_complete=agent_names)
+@click.option("--to", "to", metavar="HOST", required=True, help="A host of [[hosts]], or local.")
+@click.option(
+    "--directory",
+    metavar="DIR",
+    help="The repository on that machine; default: the same path as here.",
+)
+@click.option("--branch", metavar="NAME", help="Name of the branch there; default: as here.")
+@click.option("--name", "new_name", metavar="NAME", help="Name of the agent there.")
+@click.option("--runtime", metavar="NAME", help="Continue in another CLI.")
+@click.option(
+    "--yes", is_flag=True, help="Approve the document without your review, if it has no problems."
+)
+@click.option(
+    "--wait",
+    "seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(1, 86_400),
+    default=300.0,
+    show_default=True,
+    help="How long to wait for the first reply of the new session.",
+)
+@click.option("--dry-run", is_flag=True, help="Check everything and show it; change nothing.")
+def move(
+    name: str,
+    to: str,
+    directory: str | None,
+    branch: str | None,
+    new_name: str | None,
+    runtime: str | None,
+    yes: bool,
+    seconds: float,
+    dry_run: bool,
+) -> int:
+    """Move an agent's job to another machine.
+
+    A handoff whose new session starts on another machine, in a worktree with the same files. NAME
+    may be on another host: HOST/NAME.
+    """
+    import asyncio
+
+    from cockpit.cli.agent_guard import refuse_inside_agent
+    from cockpit.cli.move_job import Job, Wanted
+    from cockpit.cli.move_machines import machine
+    from cockpit.core.errors import BadUsage
+    from cockpit.core.far_names import host_and_name
+    from cockpit.core.ids import agent_name
+
+    refuse_inside_agent("move a job to another machine")
+    options = common_options()
+    host, bare = host_and_name(name)
+    source = machine(host or options.host, options.config)
+    target = machine(to, options.config)
+    if source.name == target.name:
+        raise BadUsage(
+            f"{bare} is on {source.shown} already",
+            "",
+            f"To continue in a new session there: cockpit handoff {bare}",
+        )
+    if directory is not None and not Path(directory).is_absolute():
+        raise BadUsage(
+            "--directory must be an absolute path on the other machine",
+            "A relative path would be resolved on this machine.",
+            f"Name the path as it is on {target.shown}, from /.",
+        )
+    wanted = Wanted(
+        name=agent_name(bare),
+        new_name=agent_name(new_name or bare),
+        directory=directory,
+        branch=branch,
+        runtime=runtime,
+        yes=yes,
+        seconds=seconds,
+    )
+    job = Job(source, target, wanted)
+    return asyncio.run(job.show() if dry_run else job.move())

@@ -1,0 +1,189 @@
+"""Run one step of a move on a machine: here as a process, elsewhere through the host's `connect`.
+
+A step is `cockpit move-step`. It reads a request as one line of JSON on stdin, perhaps with the
+bytes of a bundle after it, and answers in the same form on stdout. Text that a login shell prints
+before the answer is skipped. Answers are bounded, because another machine is not trusted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import IO, Any
+
+from cockpit.adapters.remote_host import RemoteHost
+from cockpit.cli.places import our_places
+from cockpit.client.http import HttpClient
+from cockpit.core.errors import CockpitError, Failed, NoSupervisor
+from cockpit.core.far_names import LOCAL
+from cockpit.core.safetext import safe_line, safe_text
+
+MARK = b"cockpit-move 1 "
+LARGEST_ANSWER = 4_000_000
+"""Maximum bytes of an answer's line."""
+LARGEST_NOISE = 256_000
+"""Maximum bytes before an answer, such as the message of a login shell."""
+BLOCK = 1 << 20
+SECONDS = 1800.0
+"""Maximum seconds of one step."""
+
+
+class Machine:
+    """This machine, or a configured host."""
+
+    def __init__(self, name: str, host: RemoteHost | None) -> None:
+        self.name = name
+        self.host = host
+        self.client = HttpClient(our_places().socket if host is None else host, name)
+
+    @property
+    def shown(self) -> str:
+        return "this machine" if self.host is None else self.name
+
+    def by_hand(self, *words: str) -> str:
+        """Return a command of cockpit for this machine, for the user to type here."""
+        return " ".join(("cockpit", *words, *(() if self.host is None else ("--host", self.name))))
+
+    def step(
+        self, request: dict[str, Any], *, send: Path | None = None, receive: Path | None = None
+    ) -> dict[str, Any]:
+        """Run a step; return its answer. Raises `CockpitError`, also for a refusal of the step.
+
+        `send`: a file that follows the request. `receive`: where to write the file that follows the
+        answer, whose size and SHA-256 are in the answer.
+        """
+        with self._process() as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            feeder = threading.Thread(target=_feed, args=(process.stdin, request, send))
+            feeder.start()
+            try:
+                answer = self._answer(process.stdout)
+                if receive is not None:
+                    self._received(process.stdout, answer, receive)
+            finally:
+                _kill(process)
+                feeder.join()
+        return answer
+
+    @contextlib.contextmanager
+    def _process(self) -> Iterator[subprocess.Popen[bytes]]:
+        try:
+            process = subprocess.Popen(
+                self._argv(),
+                env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Failed(
+                f"Cannot run a command on {self.shown}", str(error), "Check it: cockpit doctor"
+            ) from error
+        timer = threading.Timer(SECONDS, _kill, (process,))
+        timer.start()
+        try:
+            with process:
+                try:
+                    yield process
+                finally:
+                    _kill(process)
+        finally:
+            timer.cancel()
+
+    def _argv(self) -> list[str]:
+        if self.host is None:
+            return [sys.executable, "-P", "-m", "cockpit", "move-step"]
+        argv = self.host.command("move-step")
+        if PurePath(argv[0]).name == "ssh":
+            argv[1:1] = ["-oBatchMode=yes"]
+        return argv
+
+    def _answer(self, output: IO[bytes]) -> dict[str, Any]:
+        noise = 0
+        while noise < LARGEST_NOISE:
+            line = output.readline(LARGEST_ANSWER)
+            if not line:
+                break
+            if line.startswith(MARK) and line.endswith(b"\n"):
+                return self._parsed(line)
+            noise += len(line)
+        raise NoSupervisor(
+            f"{self.shown} did not answer a step of the move",
+            "The connection ended, or cockpit there is missing or older than `cockpit move`.",
+            f"Compare the versions: {self.by_hand('status')}",
+        )
+
+    def _parsed(self, line: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(line.removeprefix(MARK))
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise Failed(
+                f"{self.shown} sent an answer that cannot be read",
+                hint="Use the same version of cockpit on both machines.",
+            )
+        if isinstance(error := answer.get("error"), dict):
+            words = [safe_text(str(error.get(key, "")))[:2000] for key in ("title", "detail")]
+            raise Failed(
+                f"{self.shown}: {words[0]}", words[1], safe_text(str(error.get("hint", "")))[:2000]
+            )
+        return answer
+
+    def _received(self, output: IO[bytes], answer: dict[str, Any], file: Path) -> None:
+        size, digest = answer.get("size"), hashlib.sha256()
+        left = size if isinstance(size, int) else 0
+        with file.open("xb") as held:
+            while left > 0 and (some := output.read(min(BLOCK, left))):
+                held.write(some)
+                digest.update(some)
+                left -= len(some)
+        if left or digest.hexdigest() != answer.get("sha256"):
+            raise Failed(
+                f"The connection to {self.shown} ended before all work had arrived",
+                f"{left} bytes are missing." if left else "The bytes were changed on the way.",
+                "Try again.",
+            )
+
+
+def machine(name: str | None, config: Path | None) -> Machine:
+    """Return this machine for None and `local`, else the configured host. Raises `BadUsage`."""
+    if name in (None, LOCAL):
+        return Machine(LOCAL, None)
+    from cockpit.cli.hosts import host_named
+
+    return Machine(str(name), host_named(str(name), config))
+
+
+def _feed(stdin: IO[bytes], request: dict[str, Any], send: Path | None) -> None:
+    with contextlib.suppress(OSError, ValueError), stdin:
+        stdin.write(json.dumps(request).encode() + b"\n")
+        if send is not None:
+            with send.open("rb") as file:
+                while some := file.read(BLOCK):
+                    stdin.write(some)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def error_answer(error: CockpitError) -> dict[str, Any]:
+    return {"error": {"title": error.title, "detail": error.detail, "hint": error.hint}}
+
+
+def shown_list(names: Any, most: int = 20) -> list[str]:
+    """Return names of another machine, safe to print."""
+    return [safe_line(str(name), 120) for name in names[:most]] if isinstance(names, list) else []

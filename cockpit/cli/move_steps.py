@@ -1,0 +1,364 @@
+"""`cockpit move-step`: one step of `cockpit move`, on the machine on which it is to happen.
+
+Not for users. Each step checks its input as if another machine had sent it, and is safe to repeat.
+What has arrived is recorded in the state folder first, so that a later command can take it back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from cockpit import __version__
+from cockpit.adapters.documents.copies import Copies, checked
+from cockpit.adapters.files.private_file import write_private
+from cockpit.adapters.git.arriving_worktree import ArrivingWorktree
+from cockpit.adapters.git.leaving_worktree import LeavingWorktree
+from cockpit.adapters.git.worktrees import Git
+from cockpit.cli.move_machines import BLOCK, LARGEST_ANSWER, MARK, error_answer
+from cockpit.cli.places import our_places
+from cockpit.config.read import load
+from cockpit.core.document import LARGEST
+from cockpit.core.errors import BadUsage, CockpitError, Failed
+from cockpit.core.exclusion import exclusion
+from cockpit.core.ids import agent_name
+from cockpit.core.moved_worktree import Parcel, WorktreeState
+from cockpit.core.safetext import safe_line
+from cockpit.supervisor.sessions.location import find_place
+
+MOST = 2_000_000_000
+"""Maximum bytes of a bundle."""
+MOST_DOCUMENTS = 200
+FOLDER = "moves"
+"""The folder below the state folder with records of what arrived."""
+
+Request = dict[str, Any]
+
+
+@click.command("move-step", hidden=True)
+def move_step() -> int:
+    """Perform one step of `cockpit move`; its request is on stdin."""
+    from cockpit.cli.agent_guard import refuse_inside_agent
+
+    output = sys.stdout.buffer
+    try:
+        refuse_inside_agent("move a job to another machine")
+        line = sys.stdin.buffer.readline(LARGEST_ANSWER)
+        try:
+            request = json.loads(line)
+            step = STEPS[request["step"]]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadUsage(
+                "This is not a step of a move", str(error), "Use: cockpit move NAME --to HOST"
+            ) from error
+        with tempfile.TemporaryDirectory(prefix="move-", dir=_private()) as scratch:
+            bundle = Path(scratch) / "bundle"
+            try:
+                answer = asyncio.run(step(request, bundle, sys.stdin.buffer))
+            except OSError as error:
+                raise Failed(
+                    "A file could not be written",
+                    f"{safe_line(str(error.filename or ''))}: {error.strerror}",
+                    "Free some space there (df -h), then try again.",
+                ) from error
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise BadUsage(
+                    "The request of the other machine cannot be read",
+                    safe_line(repr(error), 200),
+                    "Use the same version of cockpit on both machines.",
+                ) from error
+            _say(output, answer)
+            if answer.get("sends"):
+                with bundle.open("rb") as file:
+                    while some := file.read(BLOCK):
+                        output.write(some)
+                output.flush()
+    except CockpitError as error:
+        _say(output, error_answer(error))
+        return error.exit_code
+    return 0
+
+
+async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """What would travel, and what would stay."""
+    git, directory = _git(), Path(request["directory"])
+    found = await LeavingWorktree(git, directory).describe()
+    home = await git.home(directory)
+    inside = os.path.relpath(os.path.realpath(directory), os.path.realpath(found.top))  # noqa: ASYNC240
+    return {
+        "version": __version__,
+        "top": str(found.top),
+        "home": str(home or found.top),
+        "inside": inside,
+        "branch": found.branch,
+        "head": found.head,
+        "roots": list(found.roots),
+        "uncommitted": found.uncommitted,
+        "ignored": asdict(found.ignored),
+        "secret": asdict(found.secret),
+    }
+
+
+async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """Whether the worktree can arrive in that repository, and where."""
+    git, directory = _git(), Path(request["directory"])
+    name, branch = agent_name(request["name"]), str(request["branch"])
+    found = await git.facts(directory) if _is_folder(directory) else None
+    home = await git.home(directory) if found is not None and found.root else None
+    if found is None or home is None:
+        raise BadUsage(
+            f"There is no git repository at {safe_line(str(directory))}",
+            "The work travels as commits into a clone of the same repository.",
+            "Clone it there first, or name its path: --directory DIR",
+        )
+    arriving = ArrivingWorktree(git, home)
+    roots = [str(one) for one in request["roots"]]
+    if not any([await arriving.has(root) for root in roots]):
+        raise BadUsage(
+            f"{safe_line(str(home))} is another repository",
+            "The two histories have no first commit in common.",
+            "Name the path of a clone of the same repository: --directory DIR",
+        )
+    await arriving.check_branch(branch, str(request["head"]))
+    return {
+        "version": __version__,
+        "repository": str(home),
+        "tips": await arriving.tips(),
+        "folder": str(await _free_folder(git, home, name)),
+        "record": _record(request["handoff"]) if request.get("handoff") else None,
+    }
+
+
+async def _pack(request: Request, bundle: Path, _input: IO[bytes]) -> Request:
+    leaving = LeavingWorktree(_git(), Path(request["directory"]))
+    known = [str(one) for one in request["known"]]
+    most = min(int(request.get("most") or MOST), MOST)
+    label = checked(str(request["handoff"]))
+    parcel = await leaving.pack(agent_name(request["name"]), label, known, bundle, most)
+    return {
+        "sends": True,
+        "parcel": asdict(parcel),
+        "size": _size(bundle),
+        "sha256": await asyncio.to_thread(_digest, bundle),
+    }
+
+
+async def _state(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    return {"state": asdict(await LeavingWorktree(_git(), Path(request["directory"])).state())}
+
+
+async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
+    """Receive the bundle, and create the worktree and the file with the document."""
+    name, handoff = agent_name(request["name"]), checked(str(request["handoff"]))
+    parcel, folder = parcel_of(request["parcel"]), Path(request["folder"])
+    repository, branch = Path(request["repository"]), str(request["branch"])
+    _take(source, bundle, int(request["size"]), str(request["sha256"]))
+    if (before := _record(handoff)) is not None:
+        raise Failed(
+            f"Something of this move is here already: {safe_line(str(before['folder']))}",
+            "It was not taken back.",
+            f"Check it: cockpit status {name}; cockpit worktrees",
+        )
+    git = _git()
+    record = {
+        "handoff": handoff,
+        "name": name,
+        "from": safe_line(str(request["from"]), 80),
+        "repository": str(repository),
+        "folder": str(folder),
+        "branch": branch,
+        "parcel": asdict(parcel),
+        "new": not (await git.command.run(
+            repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"
+        )).ok,
+    }  # fmt: skip
+    _write_record(handoff, record)
+    arriving = ArrivingWorktree(git, repository)
+    try:
+        await arriving.receive(bundle, parcel)
+        if folder.parent.is_relative_to(repository):
+            inner = folder.parent.relative_to(repository)
+            await git.keep_out(repository, exclusion(inner.parts))
+        await arriving.restore(parcel, folder, branch, name)
+        document = _keep_documents(handoff, request)
+    except BaseException:
+        # `restore` has taken back what it made; commits stay under the reference.
+        if not _is_there(folder):
+            _forget_record(handoff)
+        raise
+    return {"folder": str(folder), "document": str(document)}
+
+
+async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """Take back what arrived, if it is unchanged; say why not."""
+    handoff = checked(str(request["handoff"]))
+    record = _record(handoff)
+    if record is None:
+        return {"left": ""}
+    arriving = ArrivingWorktree(_git(), Path(record["repository"]))
+    parcel, folder = parcel_of(record["parcel"]), Path(record["folder"])
+    why = await arriving.discard(parcel, folder, record["branch"], new=bool(record["new"]))
+    _forget_record(handoff)
+    return {"left": safe_line(str(folder)) if why else "", "why": why}
+
+
+async def _recorded(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """What arrived with this handoff, and is not confirmed yet."""
+    return {"record": _record(request["handoff"])}
+
+
+async def _finish(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """Forget the record: the job is here for good."""
+    _forget_record(checked(str(request["handoff"])))
+    return {}
+
+
+Step = Callable[[Request, Path, IO[bytes]], Coroutine[Any, Any, Request]]
+STEPS: dict[str, Step] = {
+    "describe": _describe,
+    "inspect": _inspect,
+    "pack": _pack,
+    "state": _state,
+    "arrive": _arrive,
+    "record": _recorded,
+    "discard": _discard,
+    "finish": _finish,
+}
+
+
+def parcel_of(sent: Any) -> Parcel:
+    """Read a parcel that another machine sent. Raises `Failed` for an invalid one."""
+    try:
+        state = WorktreeState(**{key: str(value) for key, value in sent["state"].items()})
+        parcel = Parcel(str(sent["reference"]), str(sent["commit"]), state)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise _invalid() from error
+    if not parcel.is_valid:
+        raise _invalid()
+    return parcel
+
+
+def _invalid() -> Failed:
+    return Failed(
+        "The other machine sent an invalid description of its worktree",
+        "A hash or a reference has another form.",
+        "Use the same version of cockpit on both machines.",
+    )
+
+
+async def _free_folder(git: Git, home: Path, name: str) -> Path:
+    """Return where `cockpit start --worktree` would create a worktree, with a number if taken."""
+    loaded = load(our_places(), None, home, os.environ)
+    settings = loaded.new_agent(agent_name(name), home, worktree={"strategy": "git_worktree"})
+    place = await find_place(git, settings, None)
+    assert place is not None
+    for target in (
+        place.folder / name,
+        *(place.folder / f"{name}-{number}" for number in range(2, 100)),
+    ):
+        if not _is_there(target):
+            return target
+    raise Failed(
+        f"All names for a worktree of {name} are taken in {safe_line(str(place.folder))}",
+        hint="Remove old ones: cockpit worktrees remove PATH",
+    )
+
+
+def _keep_documents(handoff: str, request: Request) -> Path:
+    """Keep copies of the chain's documents; write the newest one for the new session."""
+    copies = Copies(our_places().handoffs)
+    documents = [*request.get("documents", ())][:MOST_DOCUMENTS]
+    for ident, text in documents:
+        data = str(text).encode("utf-8", "replace")
+        if len(data) <= LARGEST and not copies.path(str(ident)).exists():
+            copies.keep(str(ident), data)
+    data = str(request["document"]).encode("utf-8", "replace")
+    if len(data) > LARGEST:
+        raise Failed("The handoff document is too large", hint="Hand the job off here instead.")
+    path = _moves() / f"{handoff}.md"
+    write_private(path, data)
+    return path
+
+
+def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
+    """Write what follows the request to the file, and check it. Raises `Failed`."""
+    if not 0 < size <= MOST:
+        raise Failed("The work is too large to receive", hint="Push the branch and fetch it there.")
+    left, digest = size, hashlib.sha256()
+    with bundle.open("xb") as file:
+        while left > 0 and (some := source.read(min(BLOCK, left))):
+            file.write(some)
+            digest.update(some)
+            left -= len(some)
+    if left or digest.hexdigest() != sha256:
+        raise Failed(
+            "The connection ended before all work had arrived",
+            f"{left} bytes are missing." if left else "The bytes were changed on the way.",
+            "Try again.",
+        )
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as held:
+        return hashlib.file_digest(held, "sha256").hexdigest()
+
+
+def _say(output: IO[bytes], answer: Request) -> None:
+    output.write(MARK + json.dumps(answer).encode() + b"\n")
+    output.flush()
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+def _git() -> Git:
+    return Git(os.environ, private=_private())
+
+
+def _private() -> Path:
+    folder = _moves() / "scratch"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _moves() -> Path:
+    folder = our_places().state / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _record(handoff: Any) -> Request | None:
+    path = _moves() / f"{checked(str(handoff))}.json"
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return held if isinstance(held, dict) else None
+
+
+def _write_record(handoff: str, record: Request) -> None:
+    write_private(_moves() / f"{handoff}.json", json.dumps(record).encode())
+
+
+def _forget_record(handoff: str) -> None:
+    for ending in ("json", "md"):
+        (_moves() / f"{handoff}.{ending}").unlink(missing_ok=True)
