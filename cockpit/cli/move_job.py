@@ -240,12 +240,12 @@ class Job:
 
     async def _send(self, checked: Checked, handoff: str) -> int:
         record = checked.there.get("record")
-        if isinstance(record, dict):
-            if await self._continues(checked, handoff, record):
-                return 0
-            await self._back(handoff, "an earlier attempt was interrupted", refuse=False)
-            checked = await self._again(checked)
         try:
+            if isinstance(record, dict):
+                if await self._continues(checked, handoff, record):
+                    return await self._done(handoff)
+                await self._back(handoff, "an earlier attempt was interrupted", refuse=False)
+                checked = await self._again(checked)
             arrived, parcel = await self._arrive(checked, handoff)
             say(f"The worktree is at {safe_line(str(arrived['folder']))} on {self.target.shown}")
             await self._start(checked, arrived)
@@ -290,7 +290,7 @@ class Job:
         parcel = record.get("parcel")
         await self._unchanged(checked, parcel if isinstance(parcel, dict) else {})
         await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
-        return await self._done(handoff) == 0
+        return True
 
     async def _arrive(
         self, checked: Checked, handoff: str
@@ -459,7 +459,10 @@ class Job:
         if row is not None and _is_in(row, str(record["folder"])):
             if row.state in ALIVE:
                 await self.target.client.ask(Stop(name=name))
-            await self.target.client.ask(Forget(name=name))
+            try:
+                await self.target.client.ask(Forget(name=name))
+            except CockpitError as error:
+                say(f"{name} stays in the list of {self.target.shown}: {error.title}")
         answer = await self._step(self.target, {"step": "discard", "handoff": handoff})
         if left := answer.get("left"):
             reason = safe_line(str(answer.get("why")), 300)

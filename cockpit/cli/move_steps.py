@@ -45,9 +45,18 @@ FOLDER = "moves"
 Request = dict[str, Any]
 
 
-@click.command("move-step", hidden=True)
+@click.command(
+    "move-step",
+    hidden=True,
+    epilog="""\b
+Example:
+  cockpit move-step     run by cockpit move on each of the two machines""",
+)
 def move_step() -> int:
-    """Perform one step of `cockpit move`; its request is on stdin."""
+    """Perform one step of a move; for cockpit itself.
+
+    The request is on stdin, the answer on stdout.
+    """
     from cockpit.cli.agent_guard import refuse_inside_agent
 
     output = sys.stdout.buffer
