@@ -31,6 +31,8 @@ LARGEST_ANSWER = 4_000_000
 """Maximum bytes of an answer's line."""
 LARGEST_NOISE = 256_000
 """Maximum bytes before an answer, such as the message of a login shell."""
+LARGEST_FILE = 2_000_000_000
+"""Maximum bytes of a bundle."""
 BLOCK = 1 << 20
 SECONDS = 1800.0
 """Maximum seconds of one step."""
@@ -143,6 +145,12 @@ class Machine:
     def _received(self, output: IO[bytes], answer: dict[str, Any], file: Path) -> None:
         size, digest = answer.get("size"), hashlib.sha256()
         left = size if isinstance(size, int) else 0
+        if left > LARGEST_FILE:
+            raise Failed(
+                f"The work on {self.shown} is too large to move",
+                f"{left // 1_000_000} MB.",
+                "Push the branch and fetch it on the other machine; only the rest is then sent.",
+            )
         with file.open("xb") as held:
             while left > 0 and (some := output.read(min(BLOCK, left))):
                 held.write(some)

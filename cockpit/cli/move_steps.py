@@ -25,7 +25,7 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.git.arriving_worktree import ArrivingWorktree
 from cockpit.adapters.git.leaving_worktree import LeavingWorktree
 from cockpit.adapters.git.worktrees import Git
-from cockpit.cli.move_machines import BLOCK, LARGEST_ANSWER, MARK, error_answer
+from cockpit.cli.move_machines import BLOCK, LARGEST_ANSWER, LARGEST_FILE, MARK, error_answer
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
 from cockpit.core.document import LARGEST
@@ -36,8 +36,6 @@ from cockpit.core.moved_worktree import Parcel, WorktreeState
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.sessions.location import find_place
 
-MOST = 2_000_000_000
-"""Maximum bytes of a bundle."""
 MOST_DOCUMENTS = 200
 FOLDER = "moves"
 """The folder below the state folder with records of what arrived."""
@@ -151,7 +149,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
 async def _pack(request: Request, bundle: Path, _input: IO[bytes]) -> Request:
     leaving = LeavingWorktree(_git(), Path(request["directory"]))
     known = [str(one) for one in request["known"]]
-    most = min(int(request.get("most") or MOST), MOST)
+    most = min(int(request.get("most") or LARGEST_FILE), LARGEST_FILE)
     label = checked(str(request["handoff"]))
     parcel = await leaving.pack(agent_name(request["name"]), label, known, bundle, most)
     return {
@@ -301,7 +299,7 @@ def _keep_documents(handoff: str, request: Request) -> Path:
 
 def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
     """Write what follows the request to the file, and check it. Raises `Failed`."""
-    if not 0 < size <= MOST:
+    if not 0 < size <= LARGEST_FILE:
         raise Failed("The work is too large to receive", hint="Push the branch and fetch it there.")
     left, digest = size, hashlib.sha256()
     with bundle.open("xb") as file:

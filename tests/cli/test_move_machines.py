@@ -1,0 +1,90 @@
+"""What another machine may answer to a step of a move: it is not trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.remote_host import RemoteHost
+from cockpit.cli import move_machines
+from cockpit.cli.move_machines import MARK, Machine
+from cockpit.cli.move_steps import parcel_of
+from cockpit.core.errors import CockpitError, Failed, NoSupervisor
+
+
+def answering(home: Path, answer: bytes) -> Machine:
+    """A host that reads its request, and then says that."""
+    (home / "answer").write_bytes(answer)
+    script = home / "far"
+    script.write_text(f"#!/bin/sh\nread -r line\ncat {home}/answer\n")
+    script.chmod(0o755)
+    return Machine("gpu1", RemoteHost("gpu1", [str(script)]))
+
+
+def line(**answer: object) -> bytes:
+    return MARK + json.dumps(answer).encode() + b"\n"
+
+
+def test_what_a_login_shell_prints_first_is_skipped(own_home: Path) -> None:
+    noise = b"Welcome!\n\x1b[31mcockpit-move 2 {}\n" + b"x" * 10_000 + b"\n"
+    assert answering(own_home, noise + line(a=1)).step({"step": "x"}) == {"a": 1}
+
+
+@pytest.mark.parametrize("answer", [b"", b"Welcome\n", MARK + b"{}"])
+def test_no_answer_is_told_with_a_next_step(own_home: Path, answer: bytes) -> None:
+    with pytest.raises(NoSupervisor, match="did not answer") as caught:
+        answering(own_home, answer).step({"step": "x"})
+    assert "cockpit status --host gpu1" in caught.value.hint
+
+
+def test_an_endless_answer_is_cut(own_home: Path) -> None:
+    script = own_home / "far"
+    script.write_text("#!/bin/sh\nyes\n")
+    script.chmod(0o755)
+    with pytest.raises(NoSupervisor):
+        Machine("gpu1", RemoteHost("gpu1", [str(script)])).step({"step": "x"})
+
+
+@pytest.mark.parametrize("answer", [MARK + b"nonsense\n", MARK + b"[1]\n", MARK + b"[" * 90])
+def test_an_answer_that_is_none_is_refused(own_home: Path, answer: bytes) -> None:
+    with pytest.raises(CockpitError):
+        answering(own_home, answer + b"\n").step({"step": "x"})
+
+
+def test_a_refusal_there_is_ours_without_control_characters(own_home: Path) -> None:
+    error = {"title": "no\x1b]0;x\x07 disk", "detail": "full", "hint": "df -h"}
+    with pytest.raises(Failed) as caught:
+        answering(own_home, line(error=error)).step({"step": "x"})
+    assert caught.value.title.startswith("gpu1: no")
+    assert "\x1b" not in caught.value.title + caught.value.detail
+    assert caught.value.hint == "df -h"
+
+
+def test_a_file_after_the_answer_is_whole_or_refused(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = bytes(range(256)) * 100
+    digest = hashlib.sha256(content).hexdigest()
+    whole = line(size=len(content), sha256=digest) + content
+    answering(own_home, whole).step({"step": "x"}, receive=own_home / "got")
+    assert (own_home / "got").read_bytes() == content
+    for number, bad in enumerate((whole[:-1], whole[:-1] + b"!")):
+        with pytest.raises(Failed, match="before all work had arrived"):
+            answering(own_home, bad).step({"step": "x"}, receive=own_home / f"bad{number}")
+    monkeypatch.setattr(move_machines, "LARGEST_FILE", 1000)
+    with pytest.raises(Failed, match="too large"):
+        answering(own_home, whole).step({"step": "x"}, receive=own_home / "large")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [None, [], {}, {"state": {}, "reference": "r", "commit": "c"},
+     {"state": {"head": "a", "staged": "b", "files": "c"}, "reference": "r", "commit": "c"},
+     {"state": {"head": 1, "more": 2}, "reference": "r", "commit": "c"}],
+)  # fmt: skip
+def test_a_parcel_of_another_form_is_refused(sent: object) -> None:
+    with pytest.raises(Failed, match="invalid description"):
+        parcel_of(sent)
