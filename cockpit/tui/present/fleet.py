@@ -82,11 +82,15 @@ def lines_of(
     everyone = list(agents)
     matches = {agent.name: found for agent in everyone if (found := match(agent, wanted))}
     shown = ordered((agent for agent in everyone if agent.name in matches), sort)
-    shown = sorted(shown, key=lambda agent: not matches[agent.name].by_name)
+    if wanted:
+        shown = sorted(shown, key=lambda agent: not matches[agent.name].by_name)
+    in_groups: dict[str, list[AgentStatus]] = {group.key: [] for group in GROUPS}
+    for agent in shown:
+        in_groups[group_of(agent).key].append(agent)
     lines: list[Line] = []
     number = 0
     for group in GROUPS:
-        members = [agent for agent in shown if group_of(agent) is group]
+        members = in_groups[group.key]
         if members and lines and airy:
             lines.append(Gap())
         if members:

@@ -20,12 +20,18 @@ class Match:
     """Whether all words match the name; such agents are listed first."""
 
 
+EVERYTHING = Match((), by_name=True)
+"""The match of every agent without a filter."""
+
+
 def match(agent: AgentStatus, wanted: Sequence[str]) -> Match | None:
     """Return how an agent matches the words; None unless every word matches.
 
     A word matches the name if it is part of the name, or if its characters are in the name in this
     order. It matches another field, such as the branch, only at the beginning of a word.
     """
+    if not wanted:
+        return EVERYTHING
     letters: set[int] = set()
     by_name = True
     fields = _fields(agent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cockpit.wire.status import AgentStatus
+from cockpit.wire.status import AgentStatus, State
 
 
 class Look(NamedTuple):
@@ -75,6 +75,10 @@ def last_known(look: Look) -> Look:
 
 def group_of(agent: AgentStatus) -> Group:
     return _GROUP_OF[agent.state]
+
+
+def group_of_state(state: State) -> Group:
+    return _GROUP_OF[state]
 
 
 def look_of(agent: AgentStatus) -> Look:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
@@ -13,7 +14,7 @@ from cockpit.tui.present.cost import shown_cost
 from cockpit.tui.present.hosts import connections
 from cockpit.tui.present.outage import lost, remedy
 from cockpit.tui.present.span import Span, fit, merged
-from cockpit.tui.present.states import GROUPS, Group, group_of
+from cockpit.tui.present.states import GROUPS, Group, group_of_state
 from cockpit.tui.state.model import Connection, Part
 from cockpit.wire.status import AgentStatus
 
@@ -83,8 +84,12 @@ def title(agents: Iterable[AgentStatus]) -> str:
 
 def _counts(agents: list[AgentStatus], groups: Sequence[Group] = GROUPS) -> list[Span]:
     spans: list[Span] = []
+    states = Counter(agent.state for agent in agents)
+    counts: Counter[str] = Counter()
+    for state, number in states.items():
+        counts[group_of_state(state).key] += number
     for group in groups:
-        count = sum(1 for agent in agents if group_of(agent) is group)
+        count = counts[group.key]
         if not count:
             continue
         if spans:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Literal
 
 from textual.message_pump import MessagePump
@@ -32,10 +32,16 @@ def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:
     return replace(PACES["low" if over_ssh else refresh])
 
 
+TIMES_LONGER = 16.0
+"""The interval is at least this many times as long as a call, up to `LONGEST`."""
+LONGEST = 1.0
+
+
 class Throttled:
     """A limit on how often a function is called.
 
-    The first call runs at once, later calls after the interval.
+    The first call runs at once, later calls after the interval. The interval grows with the
+    processor time of a call, so that a large fleet leaves time for keys.
     """
 
     def __init__(
@@ -46,12 +52,19 @@ class Throttled:
         self._call = call
         self._last = float("-inf")
         self._waiting = False
+        self._took = (0.0, 0.0)
+        """Processor seconds of the last two calls. The shorter one counts, because a screen's
+        first drawing takes longer than later ones."""
 
     def want(self) -> None:
         """Call the function now, or when the interval is over. Idempotent."""
         if self._waiting:
             return
-        wait = self._last + self._every() - monotonic()
+        wait = (
+            self._last
+            + max(self._every(), min(min(self._took) * TIMES_LONGER, LONGEST))
+            - monotonic()
+        )
         if wait <= 0:
             self._make()
         else:
@@ -60,5 +73,8 @@ class Throttled:
 
     def _make(self) -> None:
         self._waiting = False
-        self._last = monotonic()
-        self._call()
+        self._last, began = monotonic(), thread_time()
+        try:
+            self._call()
+        finally:
+            self._took = (self._took[1], thread_time() - began)

@@ -267,17 +267,17 @@ class FleetList(Lines, can_focus=True):
         if not width:
             return 0
         self._layout = layout([self._rows[name] for name in self.names], self._inside)
-        return self.set_lines([self._spans(line) for line in self._places])
-
-    def _spans(self, line: Line) -> list[Span]:
+        # Once for all lines: Textual derives the size from all ancestors each time.
         frame = ("frame-here" if self.has_focus else "frame") if self._has_frame else ""
-        width = self.size.width
+        return self.set_lines([self._spans(line, width, frame) for line in self._places])
+
+    def _spans(self, line: Line, width: int, frame: str) -> list[Span]:
         if isinstance(line, Heading):
             return heading_spans(line, width, self._order, frame)
         if isinstance(line, Edge):
             return [Span(f"╰{'─' * max(0, width - 2)}╯", frame)]
         if isinstance(line, AgentLine):
-            return self._agent_spans(line, frame)
+            return self._agent_spans(line, width, frame)
         spans = self._contents(line)
         return framed(spans, width, frame) if frame else spans
 
@@ -288,14 +288,14 @@ class FleetList(Lines, can_focus=True):
             return elsewhere_spans(line, self._inside, self._open_key(), selected=self.at_elsewhere)
         return [Span(" " * self._inside)]
 
-    def _agent_spans(self, line: AgentLine, frame: str) -> list[Span]:
+    def _agent_spans(self, line: AgentLine, width: int, frame: str) -> list[Span]:
         row, selected = self._rows[line.name], line.name == self._model.selected
         marked = line.name in self._marks
         made_of = (row, line, self._layout, selected, marked, frame)
         known = self._spans_of.get(line.name)
         if known is None or known[0] != made_of:
             spans = row_spans(row, line, self._layout, selected=selected, marked=marked)
-            spans = framed(spans, self.size.width, frame) if frame else spans
+            spans = framed(spans, width, frame) if frame else spans
             known = self._spans_of[line.name] = (made_of, spans)
         return known[1]
 
