@@ -24,6 +24,7 @@ TITLES = {
     "supervisor": "The supervisor alone",
     "client": "Commands",
     "panes": "Panes",
+    "remote": "Another machine, over slow lines",
     "transcripts": "Transcripts",
 }
 """The benches in the order of the page."""

@@ -10,29 +10,21 @@ the first number of hosts, else 3.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shlex
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.bench import report
 from tests.bench.bench_tui import KEYS, moved
 from tests.bench.processes import command_line, end_marked, family, marked, proportional, spent
 from tests.bench.rows import Row, percentile, row
 from tests.bench.terminal import Terminal
+from tests.scale.fleet import StandIns, environment_of, stand_ins
 from tests.scale.stand_ins import arguments, host_names
 
-ROOT = Path(__file__).parents[2]
-KEPT = ("PATH", "LANG", "HTTPS_PROXY", "SSL_CERT_FILE")
 SIZE = (60, 200)
 READY_SECONDS = 180.0
 WARM_SECONDS = 3.0
@@ -72,71 +64,15 @@ def _measured(hosts: int, given: argparse.Namespace) -> list[Row]:
     print(f"\n{what}, {given.drops:g} drops a minute, seed {given.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="cks"))
     try:
-        with _stand_ins(folder, hosts, given) as fleet:
+        with stand_ins(folder, hosts, given) as fleet:
             return _with_screen(folder, hosts, given, fleet)
     finally:
         end_marked(str(folder))
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class StandIns:
-    """The process of all hosts."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def tell(self, command: str) -> dict[str, Any]:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(command + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
-
-
-@contextmanager
-def _stand_ins(folder: Path, hosts: int, given: argparse.Namespace) -> Iterator[StandIns]:
-    argv = [
-        sys.executable, "-m", "tests.scale.stand_ins", "--folder", str(folder / "hosts"),
-        "--hosts", str(hosts), "--agents", str(given.agents), "--events", str(given.events),
-        "--seed", str(given.seed), "--drops", str(given.drops),
-    ]  # fmt: skip
-    with subprocess.Popen(
-        argv, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        try:
-            json.loads(process.stdout.readline())
-            yield StandIns(process)
-        finally:
-            process.stdin.close()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-def _environment(folder: Path, hosts: int) -> dict[str, str]:
-    """A home of our own, whose settings name every host."""
-    programs, home = folder / "bin", folder / "ck"
-    programs.mkdir()
-    home.mkdir(mode=0o700)
-    script = programs / "cockpit"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m cockpit "$@"\n')
-    script.chmod(0o755)
-    path = f"{programs}:{os.environ['PATH']}"
-    tables = []
-    for name in host_names(hosts):
-        argv = ["env", f"COCKPIT_HOME={folder / 'hosts' / name}", f"PATH={path}"]
-        tables.append(f'[[hosts]]\nname = "{name}"\nconnect = {json.dumps(argv)}\n')
-    (home / "cockpit.toml").write_text("\n".join(tables))
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    return {**kept, "HOME": str(folder), "TMPDIR": str(folder), "COCKPIT_HOME": str(home)}
-
-
 def _with_screen(folder: Path, hosts: int, given: argparse.Namespace, fleet: StandIns) -> list[Row]:
-    environment = _environment(folder, hosts)
+    environment = environment_of(folder, host_names(hosts))
     argv = [sys.executable, "-P", "-m", "cockpit", "--direct"]
     with Terminal(argv, environment, folder, SIZE) as terminal:
         _until_all_answer(terminal, fleet, hosts)

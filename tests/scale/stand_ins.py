@@ -4,8 +4,8 @@ Each host has a folder below `--folder`, with its socket where `cockpit dial-std
 A host has its own round trip, with jitter. Agents change at random, and hosts drop their
 connections at random: everything from `--seed`.
 
-Commands on stdin, one a line: `work 0|1`, `dead HOST`, `alive HOST`, `count`. Each is answered by
-one line of JSON on stdout.
+Commands on stdin, one a line: `work 0|1`, `dead HOST`, `alive HOST`, `say WORD` (every host's first
+agent does this now), `count`. Each is answered by one line of JSON on stdout.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Line:
 class Host:
     """A supervisor with agents, as far as a screen asks it."""
 
-    def __init__(self, name: str, agents: int, chance: random.Random) -> None:
+    def __init__(self, name: str, agents: int, chance: random.Random, *, delays: bool) -> None:
         self.name = name
         self.dead = False
         """Whether it is silent: it accepts connections and answers nothing."""
@@ -75,7 +75,7 @@ class Host:
         self.watchers: set[Line] = set()
         self._lines: set[Line] = set()
         self._chance = chance
-        self._round_trip = chance.uniform(*ROUND_TRIPS)
+        self._round_trip = chance.uniform(*ROUND_TRIPS) if delays else 0.0
         self._agents = {f"agent-{number:03}": _row(number) for number in range(agents)}
         self._last_event = 0
 
@@ -99,6 +99,12 @@ class Host:
             event = {"id": self._last_event, "at": now, "agent": name, "kind": "turn.ended",
                      "text": f"{name} ended a turn"}  # fmt: skip
             self._tell({"type": "event", "event": event})
+
+    def say(self, word: str) -> None:
+        """Let the first agent do something else."""
+        row = next(iter(self._agents.values()))
+        row["activity"] = word
+        self._tell({"type": "agent", "agent": row})
 
     def cut(self) -> None:
         for line in list(self._lines):
@@ -183,7 +189,12 @@ class Fleet:
         self._working = False
         self.dropped = 0
         self.hosts = {
-            name: Host(name, arguments.agents, random.Random(f"{arguments.seed} {name}"))
+            name: Host(
+                name,
+                arguments.agents,
+                random.Random(f"{arguments.seed} {name}"),
+                delays=not arguments.no_delays,
+            )
             for name in host_names(arguments.hosts)
         }
         self._agents = arguments.agents
@@ -210,6 +221,9 @@ class Fleet:
                 self._working = argument == "1"
             case "dead" | "alive":
                 self.hosts[argument].dead = verb == "dead"
+            case "say":
+                for host in self.hosts.values():
+                    host.say(argument)
         hosts = self.hosts.values()
         return {
             "watched": sum(bool(host.watchers) for host in hosts),
@@ -287,6 +301,7 @@ def arguments() -> argparse.ArgumentParser:
 def main() -> None:
     parser = argparse.ArgumentParser(parents=[arguments()])
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--no-delays", action="store_true", help="answer at once")
     given = parser.parse_args()
     with suppress(KeyboardInterrupt):
         asyncio.run(Fleet(given).run(given.folder))
