@@ -14,6 +14,7 @@ import click
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import with_common_options
 from cockpit.cli.output import say
+from cockpit.core.errors import BadUsage
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import words as search_words
@@ -41,14 +42,18 @@ Examples:
   cockpit history
   cockpit history api --json
   cockpit history --quality
+  cockpit history --all-hosts --search 'auth token'
   cockpit history --search 'auth token'"""
 )
 @with_common_options
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--search", metavar="WORDS", help="Only documents that contain all of these words.")
 @click.option("--quality", is_flag=True, help="Show how well each handoff went.")
+@click.option("--all-hosts", is_flag=True, help="Of this machine and of every configured host.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def history(name: str | None, search: str | None, quality: bool, as_json: bool) -> int:
+def history(
+    name: str | None, search: str | None, quality: bool, all_hosts: bool, as_json: bool
+) -> int:
     """List the sessions of each job, with their documents.
 
     One line per session: number, outcome, context before -> after the handoff (`162k -> 45k`), cost
@@ -60,12 +65,9 @@ def history(name: str | None, search: str | None, quality: bool, as_json: bool) 
     the new session read it, the time to its first edit or commit, how many finished steps it
     repeated, how many standing orders it broke, and how many questions it asked again.
     """
-    from cockpit.cli.requests import with_client
-    from cockpit.core.ids import agent_name
     from cockpit.wire.history import to_json
 
-    wanted = None if name is None else agent_name(name)
-    chains = with_client(lambda client: client.history(wanted, search))
+    chains = _chains_of_all(name, search) if all_hosts else _chains(name, search)
     if as_json:
         data = [to_json(chain) for chain in chains]
         print(json.dumps(data, indent=2, ensure_ascii=False))
@@ -80,9 +82,36 @@ def history(name: str | None, search: str | None, quality: bool, as_json: bool) 
         return 0
     now = datetime.now(UTC)
     print("\n\n".join("\n".join(format_chain(chain, now)) for chain in chains) or "No history yet.")
-    if (newest := newest_document(chains)) is not None:
+    if not all_hosts and (newest := newest_document(chains)) is not None:
         say(f"Read a document: cockpit show {newest}. Start from it: cockpit continue {newest}")
     return 0
+
+
+def _chains(name: str | None, search: str | None) -> list[HistoryChain]:
+    from cockpit.cli.requests import remote_host, with_client
+    from cockpit.core.ids import agent_name
+
+    wanted = None if name is None else agent_name(name)
+    chains = with_client(lambda client: client.history(wanted, search))
+    host = remote_host()
+    if host is None:
+        return chains
+    return [chain.model_copy(update={"host": host.name}) for chain in chains]
+
+
+def _chains_of_all(name: str | None, search: str | None) -> list[HistoryChain]:
+    """Return the chains of all hosts. Raises `BadUsage` together with a name or a host."""
+    from cockpit.cli.all_hosts import ask_all_hosts
+    from cockpit.cli.options import common_options
+
+    if name is not None or common_options().host is not None:
+        raise BadUsage(
+            "--all-hosts cannot be used with a name or with --host",
+            "A name belongs to one host.",
+            "Search all hosts with: cockpit history --all-hosts --search WORDS",
+        )
+    answers = ask_all_hosts(lambda client: client.history(None, search))
+    return [chain for chains in answers.values() for chain in chains]
 
 
 @click.command(

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.bench.flights import CONTEXT, HOME, fleet_of, flying
+from tests.bench.flights import COCKPIT, CONTEXT, HOME, fleet_of, flying
 from tests.bench.rows import note, percentile, row
 from tests.bench.sleepers import Sleepers
 from tests.bench.terminal import Terminal
@@ -111,6 +111,8 @@ def far_screens() -> None:
     with flying(fleet_of(FAR_AGENTS)), listening_sshd() as (ssh, port):
         sleepers = Sleepers.of(FAR_AGENTS)
         sleepers.rest()
+        with Terminal([*COCKPIT], {**os.environ, **CONTEXT}, HOME, FAR_SIZE) as here:
+            here.until([b"agent000"])  # the screen runs, as after the first visit
         with slow("tcp", port) as slow_port:
             reach = [*ssh, "-p", str(slow_port), "-t", "127.0.0.1"]
             figures = far("ssh -t host cockpit", [*reach, "cockpit"], sleepers)
@@ -138,7 +140,7 @@ def far(
     environment = {**os.environ, **(more or {})}
     with Terminal(argv, environment, HOME, FAR_SIZE) as terminal:
         size = 0
-        while b"agent009" not in terminal.seen:
+        while b"agent000" not in terminal.seen:
             if time.monotonic() > terminal.begun + WITHIN:
                 raise TimeoutError(f"no frame: {terminal.seen[-300:]!r}")
             size += len(terminal.read(0.5))

@@ -23,6 +23,8 @@ from pathlib import Path
 
 SEGMENT = 1400
 LEAST_RETRANSMISSION = 0.2
+INSTANT = 1e-6
+"""Seconds between two arrivals: asyncio calls what is due at the same time in any order."""
 POLL_SECONDS = 0.02
 UNREACHABLE = 255
 """The exit code of ssh for a host that it cannot reach."""
@@ -47,7 +49,7 @@ class Direction:
             due = self._due(len(segment))
             if self._chance.random() < self._loss:
                 due += self._retransmission
-            self._arrives = max(self._arrives, due)
+            self._arrives = max(self._arrives + INSTANT, due)
             asyncio.get_running_loop().call_at(self._arrives, self._write, segment)
 
     def datagram(self, data: bytes) -> None:
@@ -58,7 +60,7 @@ class Direction:
     def end(self, call: Callable[[], object]) -> None:
         """Call this after everything has arrived."""
         loop = asyncio.get_running_loop()
-        loop.call_at(max(self._arrives, loop.time()), call)
+        loop.call_at(max(self._arrives + INSTANT, loop.time()), call)
 
     def _due(self, size: int) -> float:
         self._free_at = max(self._free_at, asyncio.get_running_loop().time())

@@ -212,3 +212,38 @@ def test_up_and_down_are_run_there(
     finally:
         assert there("down", "--agents")[0] == 0
     assert typed("status") == 4
+
+
+def chain_of(agent: str) -> dict[str, Any]:
+    return {"agent": agent, "job": f"job-{agent}", "goal": f"Build {agent}.", "sessions": []}
+
+
+def test_history_of_that_machine_says_which(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/history?limit=100", {"chains": [chain_of("far")], "total": 0})
+
+    assert typed("history", "--json") == 0
+
+    (chain,) = json.loads(capsys.readouterr().out)
+    assert (chain["host"], chain["agent"]) == ("gpu1", "far")
+
+
+def test_history_of_all_hosts_leaves_out_who_does_not_answer(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/history?search=far", [chain_of("far")])
+
+    assert run(["history", "--all-hosts", "--search", "far", "--json"]) == 0
+
+    said = capsys.readouterr()
+    (chain,) = json.loads(said.out)
+    assert (chain["host"], chain["agent"]) == ("gpu1", "gpu1/far")
+    assert "local is left out. No supervisor is running" in said.err
+
+
+def test_history_of_all_hosts_is_of_no_one_host(
+    typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert typed("history", "--all-hosts") == 2
+    assert "--all-hosts cannot be used with a name or with --host" in capsys.readouterr().err

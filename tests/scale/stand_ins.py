@@ -28,6 +28,8 @@ ROUND_TRIPS = (0.002, 0.2)
 """Seconds; each host has one of its own between these."""
 JITTER = 0.2
 """Share of a round trip by which each piece of data may come later."""
+INSTANT = 1e-6
+"""Seconds between two arrivals: asyncio calls what is due at the same time in any order."""
 AWAY_SECONDS = (2.0, 8.0)
 """How long a host that dropped its connections refuses new ones."""
 HISTORY_POINTS = 40
@@ -45,7 +47,7 @@ class Line:
 
     def send(self, data: bytes) -> None:
         loop = asyncio.get_running_loop()
-        self._due = max(self._due, loop.time() + self._host.delay())
+        self._due = max(self._due + INSTANT, loop.time() + self._host.delay())
         loop.call_at(self._due, self._write, data)
 
     def chunk(self, text: str) -> None:

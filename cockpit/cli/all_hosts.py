@@ -1,0 +1,61 @@
+"""Ask the local supervisor and the supervisor of each configured host the same question."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from cockpit.adapters.remote_host import RemoteHost
+from cockpit.cli.agent_guard import refuse_inside_agent
+from cockpit.cli.options import common_options
+from cockpit.cli.output import say
+from cockpit.cli.places import our_places
+from cockpit.client.host_client import HostClient
+from cockpit.client.http import HttpClient
+from cockpit.config.read import load
+from cockpit.core.errors import CockpitError, NoSupervisor
+from cockpit.core.far_names import LOCAL
+from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.client.client import Supervisor
+
+Answer = TypeVar("Answer")
+
+
+def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[str, Answer]:
+    """Return the answers by host, this machine first; print why a host gave none.
+
+    Raises `NoSupervisor` if no host answers.
+    """
+    refuse_inside_agent("send requests to another machine")
+    places = our_places()
+    settings = load(places, common_options().config, Path.cwd(), os.environ).settings
+    members: dict[str, Supervisor] = {LOCAL: HttpClient(places.socket)}
+    for host in settings.hosts:
+        address = RemoteHost(host.name, host.connect, host.attach)
+        members[host.name] = HostClient(host.name, HttpClient(address, host.name))
+
+    async def ask_all() -> list[Answer | CockpitError]:
+        return await asyncio.gather(*(_answer(question(each)) for each in members.values()))
+
+    answers: dict[str, Answer] = {}
+    for name, answer in zip(members, asyncio.run(ask_all()), strict=True):
+        if isinstance(answer, CockpitError):
+            why = ": ".join(filter(None, [answer.title, *answer.detail.splitlines()[:1]]))
+            say(f"{name} is left out. {safe_line(why, 300)}")
+        else:
+            answers[name] = answer
+    if not answers:
+        raise NoSupervisor("No host answered", "", "Check each host: cockpit doctor --host HOST")
+    return answers
+
+
+async def _answer(answer: Awaitable[Answer]) -> Answer | CockpitError:
+    try:
+        return await answer
+    except CockpitError as error:
+        return error
