@@ -129,10 +129,10 @@ async def moved(near: Cockpit, *words: str, **more: str) -> tuple[int, str]:
     return process.returncode, output.decode()
 
 
-async def flying(near: Cockpit, far: Far, **standin: object) -> AgentStatus:
+async def flying(near: Cockpit, far: Far) -> AgentStatus:
     """An agent in a worktree with all kinds of uncommitted work, and both supervisors."""
     more = '[agents.worktree]\nstrategy = "git_worktree"\n'
-    table = near.agent(mode="prompt", more=more, steps=2, step_tokens=9000, **standin)
+    table = near.agent(mode="prompt", more=more, steps=2, step_tokens=9000)
     await near.launch(table)
     await far.launch()
     await near.start()
