@@ -170,7 +170,7 @@ class HttpClient:
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
         if self._foreign is not None:
-            self._foreign.count("events", len(lines), limit)
+            self._foreign.count("events", len(lines), max(limit, 1))  # 0 asks for 1
         return [self._event(line) for line in lines if line.strip()]
 
     async def follow(self, *, after: int = 0) -> AsyncIterator[Event]:

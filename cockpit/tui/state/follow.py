@@ -24,6 +24,9 @@ LAST_RETRY = 1.0
 LAST_REMOTE_RETRY = 30.0
 """Maximum seconds between retries on a remote host, where each retry costs a login and a log
 entry."""
+STEADY = 10.0
+"""Seconds that a connection to a remote host must last, so that the next retries are quick again: a
+host that always ends after its first message is not asked four times a second."""
 BEGINNING = 3.0
 MOST_MISSED = 500
 """Maximum events that are requested after an interruption; the model keeps as many."""
@@ -40,7 +43,7 @@ async def follow(client: Supervisor, part: Part) -> None:
     """Keep `part` current until cancelled."""
     wait, begun = FIRST_RETRY, monotonic()
     while True:
-        incompatible = False
+        incompatible, opened = False, monotonic()
         try:
             await _follow_once(client, part)
             why = "It closed the connection."
@@ -50,9 +53,9 @@ async def follow(client: Supervisor, part: Part) -> None:
             why = _why(error, is_remote=part.is_remote)
         except OSError as error:
             why = safe_line(str(error))
-        if part.connection.live:
-            wait = FIRST_RETRY
         now = monotonic()
+        if part.connection.live and (not part.is_remote or now > opened + STEADY):
+            wait = FIRST_RETRY
         beginning = now < begun + BEGINNING and not part.is_remote
         if part.connection == Connection() and not incompatible and beginning:
             await asyncio.sleep(AT_THE_BEGINNING)
