@@ -22,7 +22,7 @@ from cockpit.adapters.store.store import Store
 from cockpit.core.capabilities import EndSignal
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.supervisor.main import dependencies
-from cockpit.wire.verbs import Approve, Handoff, Refuse, Undo
+from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Undo
 from tests.releases.flight import keep, store
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def kept(cockpit: Cockpit, **changes: Any) -> Iterator[Path]:
         parts.store.close()
         parts.store.__class__ = KeepingStore
         parts.store.__init__(places.database, cockpit.home, copies)  # type: ignore[misc]
+        parts.store.open()
         return replace(parts, **changes)
 
     cockpit.world = world
@@ -149,3 +150,16 @@ async def test_record_a_refused_handoff(cockpit: Cockpit) -> None:
             await cockpit.event("handoff.refused")
             keep(cockpit.home, copies / "refused")
         await write(cockpit, copies / "refused", "refused")
+
+
+async def test_record_a_job_that_moves_to_another_machine(cockpit: Cockpit) -> None:
+    with kept(cockpit) as copies:
+        async with cockpit.flying(cockpit.agent(mode="auto", steps=2, step_tokens=100)):
+            await cockpit.start()
+            done = await cockpit.ask(Handoff(name="api", host="gpu1"))
+            await cockpit.until(lambda row: row.handoff and row.handoff.phase == "moving")
+            await cockpit.ask(Moved(name="api", handoff=str(done.document)))
+            await cockpit.event("handoff.moved")
+            keep(cockpit.home, copies / "moved")
+        for name in ("Moving", "moved"):
+            await write(cockpit, copies / name, name.lower())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cockpit.core.handoff.record import TAGS
-from cockpit.wire.verbs import Approve, Start
+from cockpit.wire.verbs import Approve, Refuse, Start
 from tests.releases.flight import lay_down
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 FLIGHTS = sorted(path.parent for path in HERE.glob("*/*/database.sql"))
 OUTCOMES = {
     "asked": "cancelled", "refused": "refused", "failed": "failed",
-    "revived": "revived", "reviving": "revived",
+    "revived": "revived", "reviving": "revived", "moving": "refused", "moved": "moved",
 }  # fmt: skip
 """How the newest handoff of a flight ends, where that is not by being done."""
 NAMES = [f"{path.parent.name}-{path.name}" for path in FLIGHTS]
@@ -74,10 +74,14 @@ async def settled(cockpit: Cockpit) -> dict[str, Any]:
     """The newest handoff: it goes to its end, or there is none and the session can be reopened."""
 
     def is_over(row: AgentStatus) -> bool:
-        return row.handoff is None or (row.needs is not None and row.needs.kind == "review")
+        waits = row.needs is not None and row.needs.kind == "review"
+        return row.handoff is None or waits or row.handoff.phase == "moving"
 
     last = kept(cockpit, "handoffs")[-1]["id"]
     row = await cockpit.until(is_over)
+    if row.handoff is not None and row.handoff.phase == "moving":
+        await cockpit.ask(Refuse(name="api"))
+        row = await cockpit.until(lambda row: row.handoff is None)
     if row.handoff is not None:
         await cockpit.ask(Approve(name="api"))
         row = await cockpit.until(lambda row: row.handoff is None)
