@@ -40,6 +40,8 @@ LARGEST_NUMBER = 10**15
 PIECES, PIECES_A_SECOND = 10_000.0, 1_000.0
 """Pieces of data (HTTP chunks and lines) at once, and in the long run. A host with 20 busy agents
 sends about 100 a second."""
+PENALTY_SECONDS = 60.0
+"""How long nothing is read from a host that sent too much."""
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
 SLOWEST_BYTES_A_SECOND = 500.0
 """A line may take this long, besides the usual time limit for silence."""
@@ -65,6 +67,8 @@ class Allowance:
         if self._pieces < 0 or self._bytes < 0:
             self._fill()
             if self._pieces < 0 or self._bytes < 0:
+                # Or it would be read again as soon as a little more is allowed.
+                self._pieces = min(self._pieces, -PENALTY_SECONDS * PIECES_A_SECOND)
                 raise refused(self._host, "It sends more data than this program accepts.")
 
     def check_body(self, size: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cockpit.adapters.remote_host import RemoteHost
-from cockpit.client import http, raw_request
+from cockpit.client import foreign_answers, http, raw_request
 from cockpit.client.client import Supervisor
 from cockpit.client.host_client import HostClient
 from cockpit.client.http import HttpClient
@@ -336,3 +336,26 @@ def test_the_quick_commands_have_limits_too(
 def test_a_length_that_is_no_number_is_ignored(hostile: Any) -> None:
     program = "say(OK + b'Content-Length: many\\r\\n\\r\\n{}')"
     assert raw_request.fetch(hostile(program), "/v1/status") == b"{}"
+
+
+def test_a_host_that_sent_too_much_is_not_read_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(foreign_answers, "monotonic", lambda: now)
+    allowance = foreign_answers.Allowance("gpu1")
+    allowance.spend(int(foreign_answers.PIECES))
+    with pytest.raises(Failed):
+        allowance.spend(1)
+    now += foreign_answers.PENALTY_SECONDS - 1
+    with pytest.raises(Failed):
+        allowance.spend(1)
+    now += foreign_answers.PENALTY_SECONDS + 1
+    allowance.spend(1)
+
+
+def test_a_busy_host_is_always_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(foreign_answers, "monotonic", lambda: now)
+    allowance = foreign_answers.Allowance("gpu1")
+    for _ in range(1000):
+        allowance.spend(500, 2_000_000)
+        now += 1.0
