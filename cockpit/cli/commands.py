@@ -28,8 +28,7 @@ from cockpit.cli.hooks import hooks
 from cockpit.cli.hosts_commands import hosts
 from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.mcp import mcp
-from cockpit.cli.move import move
-from cockpit.cli.move_steps import move_step
+from cockpit.cli.move import move, move_step
 from cockpit.cli.offline import demo, facts, keys, redact, usage
 from cockpit.cli.options import common_options, hide_options, with_common_options
 from cockpit.cli.output import run_guarded

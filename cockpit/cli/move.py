@@ -108,3 +108,20 @@ def move(
     )
     job = Job(source, target, wanted)
     return asyncio.run(job.show() if dry_run else job.move())
+
+
+@click.command(
+    "move-step",
+    hidden=True,
+    epilog="""\b
+Example:
+  cockpit move-step     run by cockpit move on each of the two machines""",
+)
+def move_step() -> int:
+    """Perform one step of a move; for cockpit itself.
+
+    The request is on stdin, the answer on stdout.
+    """
+    from cockpit.cli.move_steps import run_step
+
+    return run_step()

@@ -17,14 +17,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-import click
-
 from cockpit import __version__
 from cockpit.adapters.documents.copies import Copies, checked
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.git.arriving_worktree import ArrivingWorktree
 from cockpit.adapters.git.leaving_worktree import LeavingWorktree
 from cockpit.adapters.git.worktrees import Git
+from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.move_machines import BLOCK, LARGEST_ANSWER, LARGEST_FILE, MARK, error_answer
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
@@ -43,20 +42,11 @@ FOLDER = "moves"
 Request = dict[str, Any]
 
 
-@click.command(
-    "move-step",
-    hidden=True,
-    epilog="""\b
-Example:
-  cockpit move-step     run by cockpit move on each of the two machines""",
-)
-def move_step() -> int:
-    """Perform one step of a move; for cockpit itself.
+def run_step() -> int:
+    """Perform one step of a move: the request is on stdin, the answer on stdout.
 
-    The request is on stdin, the answer on stdout.
+    Returns the exit code. An error is part of the answer.
     """
-    from cockpit.cli.agent_guard import refuse_inside_agent
-
     output = sys.stdout.buffer
     try:
         refuse_inside_agent("move a job to another machine")

@@ -37,6 +37,7 @@ from cockpit.wire.verbs import (
     Forget,
     Handoff,
     Load,
+    Moved,
     Plan,
     Refuse,
     RemoveWorktree,
@@ -389,7 +390,8 @@ def of_each(found: list[tuple[Verb, Done]]) -> None:
     # A session elsewhere needs a terminal that is not ours: `test_adopt_elsewhere.py` and
     # `test_watch_elsewhere.py`.
     # A dialog needs a real CLI: `tests/journeys/test_answer_claude.py`.
-    elsewhere = {Adopt, WatchSession, DocumentSession, Answer}
+    # A move needs another machine: `tests/supervisor/journeys/test_move.py`.
+    elsewhere = {Adopt, WatchSession, DocumentSession, Answer, Moved}
     assert {type(verb) for verb, _ in found} == set(VERBS) - elsewhere
     for verb, done in found:
         assert done.message.strip() == done.message != ""
