@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cockpit.core.contradictions import contradictions
 from cockpit.core.document import read
+from cockpit.core.facts import Check
 from cockpit.core.left_out import Point, left_out
 from cockpit.core.markdown import one_line
 from cockpit.core.plurals import counted
@@ -15,6 +17,7 @@ PROMPTS = 3
 SHORT = 3
 """Maximum characters of an answer that is looked for together with its question."""
 TITLE = "## Not Found in This Document"
+CONTRADICTED = "## Contradicted by the Transcript"
 _EXPLAINED = (
     "The transcript has these points, and cockpit did not find them in the document. They may be "
     "there in other words."
@@ -26,15 +29,30 @@ def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
     return tuple(point.line for point in left_out(read(document), _points(facts)))
 
 
-def count_of(lines: Sequence[str], key: str) -> str:
-    """Return the number of missing points and the key that shows them; empty without any."""
-    return f"{counted(len(lines), 'point')} not found ({key})" if lines else ""
+def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
+    """Return what the document says against the last checks of the transcript, one line each."""
+    return contradictions(read(document), [Check(**one.model_dump()) for one in facts.checks])
 
 
-def with_missing(body: str, lines: Sequence[str]) -> str:
-    """Return the document after the list of the missing points."""
-    listed = "\n".join(f"- {line}" for line in lines)
-    return f"{TITLE}\n\n{_EXPLAINED}\n\n{listed}\n\n---\n\n{body.lstrip()}"
+def count_of(lines: Sequence[str], key: str, contradicted: Sequence[str] = ()) -> str:
+    """Return the number of points to look at and the key that shows them; empty without any."""
+    parts = [f"⚠ {counted(len(contradicted), 'contradiction')}"] if contradicted else []
+    parts += [f"{counted(len(lines), 'point')} not found"] if lines else []
+    return f"{', '.join(parts)} ({key})" if parts else ""
+
+
+def with_missing(body: str, lines: Sequence[str], contradicted: Sequence[str] = ()) -> str:
+    """Return the document after the lists of the contradictions and of the missing points."""
+    shown = ""
+    if contradicted:
+        shown = f"{CONTRADICTED}\n\n{_listed(contradicted)}\n\n"
+    if lines:
+        shown += f"{TITLE}\n\n{_EXPLAINED}\n\n{_listed(lines)}\n\n"
+    return f"{shown}---\n\n{body.lstrip()}"
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _points(facts: SessionFacts) -> Iterator[Point]:

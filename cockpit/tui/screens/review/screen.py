@@ -27,7 +27,7 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_reviews
 from cockpit.tui.present.claims import check_claims, with_continuation
 from cockpit.tui.present.keys import shown_key
-from cockpit.tui.present.left_out import count_of, missing_points, with_missing
+from cockpit.tui.present.left_out import contradicted_points, count_of, missing_points, with_missing
 from cockpit.tui.present.review import (
     facts_line,
     question_spans,
@@ -95,6 +95,8 @@ class ReviewScreen(TextScreen):
         self._checked = check_claims("")
         self._missing: tuple[str, ...] = ()
         """What the session's facts have and the document does not, one line each."""
+        self._contradicted: tuple[str, ...] = ()
+        """What the document says against the last checks, one line each."""
         self._missing_shown = False
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused."""
@@ -104,7 +106,10 @@ class ReviewScreen(TextScreen):
         )
         self._facts = OneLine(
             lambda width: facts_line(
-                self.front, width, self._checked, count_of(self._missing, self._missing_key())
+                self.front,
+                width,
+                self._checked,
+                count_of(self._missing, self._missing_key(), self._contradicted),
             ),
             id="facts",
         )
@@ -223,7 +228,7 @@ class ReviewScreen(TextScreen):
 
     def _show_missing(self) -> None:
         """Show what is not found in the document above the document, or hide it again."""
-        if not self._missing:
+        if not self._missing and not self._contradicted:
             show_reason(self, "Nothing of the session's facts is missing in the document.")
             return
         self._missing_shown = not self._missing_shown
@@ -341,14 +346,18 @@ class ReviewScreen(TextScreen):
     async def _compare(self, text: str) -> None:
         """Count what a document by the agent leaves out of the session's facts."""
         missing: tuple[str, ...] = ()
+        contradicted: tuple[str, ...] = ()
         if self.front is not None and self.front.writer != "facts":
             try:
                 facts = SessionFacts.model_validate(await self.client.facts(self.name_of_agent))
             except (CockpitError, ValueError):
                 return  # the document can be answered without the comparison
             missing = await asyncio.to_thread(missing_points, text, facts)
-        if self.is_attached and text == self._drawn and missing != self._missing:
-            self._missing, self._missing_shown = missing, False
+            contradicted = await asyncio.to_thread(contradicted_points, text, facts)
+        changed = (missing, contradicted) != (self._missing, self._contradicted)
+        if self.is_attached and text == self._drawn and changed:
+            self._missing, self._contradicted = missing, contradicted
+            self._missing_shown = False
             self._update_body()
             self._facts.show()
 
@@ -373,13 +382,13 @@ class ReviewScreen(TextScreen):
         self._ask()
         self.front, body = load(text)
         self._checked = check_claims(safe_text(body, MOST))
-        self._missing, self._missing_shown = (), False
+        self._missing, self._contradicted, self._missing_shown = (), (), False
         self._facts.show()
         self._update_body()
 
     def _update_body(self) -> None:
         shown = without_title(self._checked.body)
         if self._missing_shown:
-            shown = with_missing(shown, self._missing)
+            shown = with_missing(shown, self._missing, self._contradicted)
         continuation = safe_text(self._drawn_continuation, MOST)
         self.document.update(with_continuation(shown, continuation))
