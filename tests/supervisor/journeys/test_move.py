@@ -19,10 +19,13 @@ from cockpit.client.http import HttpClient
 from cockpit.core.errors import NoSupervisor
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Refuse
+from tests.journeys.sshd import Sshd, sshd
 from tests.supervisor.conftest import DEFAULTS, LOOK, PATIENCE
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
+
+__all__ = ["sshd"]
 
 pytestmark = pytest.mark.tmux
 
@@ -222,6 +225,21 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     assert (await far.rows())[0].state == "stopped"
     git(cockpit.repository, "fsck", "--strict")
     git(far.repository, "fsck", "--strict")
+
+
+async def test_a_job_moves_over_a_real_ssh(cockpit: Cockpit, far: Far, sshd: Sshd) -> None:
+    far.tell_near([*sshd.ssh, "env", f"COCKPIT_HOME={far.home}"])
+    row = await flying(cockpit, far)
+    before = tree_of(Path(str(row.worktree)))
+
+    code, told = await moved(
+        cockpit, "api", "--to", "gpu1", "--yes", "--directory", str(far.repository)
+    )
+
+    assert code == 0, told
+    (there,) = await far.rows()
+    assert tree_of(Path(there.directory)) == before
+    assert (await cockpit.row()).note == "moved to gpu1"
 
 
 async def test_a_dry_run_changes_nothing(cockpit: Cockpit, far: Far) -> None:
