@@ -13,6 +13,7 @@ from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
 from cockpit.core.errors import BadUsage, ProgramMissing
+from cockpit.core.far_names import ANY
 from cockpit.core.safetext import quoted, safe_line
 
 
@@ -25,6 +26,12 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
     for host in loaded.settings.hosts:
         if host.name == name:
             return RemoteHost(host.name, host.connect, host.attach)
+    if name == ANY:
+        raise BadUsage(
+            "Only `cockpit start` works with --host any",
+            "It chooses a machine for a new agent.",
+            "Name a host; to list them: cockpit hosts",
+        )
     held = [one for one in loaded.held if one.key.startswith("hosts[")]
     known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])
     hint = "Add it: cockpit hosts add NAME ssh TARGET"

@@ -18,21 +18,21 @@ from cockpit.config.paths import Places
 from cockpit.config.trust import is_trusted, trust
 from cockpit.config.write import replace_file, spelled
 from cockpit.core.errors import BadConfig, BadUsage, Failed
-from cockpit.core.far_names import LOCAL
+from cockpit.core.far_names import RESERVED
 from cockpit.core.ids import NAME_PATTERN, suggested_name
 from cockpit.core.safetext import quoted
 
 
 def host_name(text: str) -> str:
     """Validate the name of a new host. Raises `BadUsage`, with a valid name in the hint."""
-    if NAME_PATTERN.fullmatch(text) and text != LOCAL:
+    if NAME_PATTERN.fullmatch(text) and text not in RESERVED:
         return text
     detail = (
         "Use 1 to 32 characters: a-z, 0-9, dot, underscore, dash; begin with a letter or digit."
     )
-    if text == LOCAL:
-        detail = f"{LOCAL} is the name of this machine."
-    other = "gpu1" if text == LOCAL else suggested_name(text)
+    if text in RESERVED:
+        detail = f"The name is reserved: {RESERVED[text]}."
+    other = "gpu1" if text in RESERVED else suggested_name(text)
     raise BadUsage(f"{quoted(text)} cannot be the name of a host", detail, f"Try: {other}")
 
 

@@ -24,6 +24,7 @@ from pydantic import (
 from cockpit.config.key_names import by_action, key_names
 from cockpit.config.quantities import duration, size, spelled_duration
 from cockpit.core.errors import BadUsage
+from cockpit.core.far_names import RESERVED
 from cockpit.core.git_names import names_git_folder
 from cockpit.core.ids import NAME_PATTERN, agent_name, model_name
 
@@ -88,8 +89,10 @@ def _model_name(text: str) -> str:
 
 
 def _host_name(text: str) -> str:
-    if not NAME_PATTERN.fullmatch(text) or text == "local":
-        raise ValueError("expected 1 to 32 of a-z, 0-9, dot, underscore, dash; not `local`")
+    if text in RESERVED:
+        raise ValueError(f"`{text}` is reserved: {RESERVED[text]}")
+    if not NAME_PATTERN.fullmatch(text):
+        raise ValueError("expected 1 to 32 of a-z, 0-9, dot, underscore, dash")
     return text
 
 

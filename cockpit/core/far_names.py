@@ -4,6 +4,13 @@ from __future__ import annotations
 
 LOCAL = "local"
 """The name of this machine."""
+ANY = "any"
+"""The value of `--host` that lets `cockpit start` choose the machine."""
+RESERVED = {
+    LOCAL: "it is the name of this machine",
+    ANY: "`cockpit start --host any` chooses the machine",
+}
+"""Names that no host can have, with the reason."""
 LONGEST_NAME = 32 + 1 + 32
 """Maximum characters of a name with its host."""
 _BETWEEN = "/"

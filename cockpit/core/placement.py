@@ -1,0 +1,101 @@
+"""Choose the machine for a new agent, from what each machine says of itself.
+
+Pure: the machines are asked elsewhere. The order is: running agents per core, load average per
+core, free memory, then the order in which the machines are configured, this machine first. An
+unknown number counts as worse than every known one, because a guess could overload a machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cockpit.core.plurals import counted
+
+LOAD_STEP = 0.1
+"""Loads per core that round to the same multiple of this are equal: they change every second."""
+MEMORY_STEP = 100_000_000
+"""Bytes of free memory that round down to the same multiple of this are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A machine on which the agent could start. None is unknown."""
+
+    name: str
+    refusal: str = ""
+    """Why the agent cannot start there; empty if it can."""
+    remedy: str = ""
+    """The next step to make it possible there."""
+    running: int | None = None
+    """Number of agents with a process."""
+    cores: int | None = None
+    load: float | None = None
+    """Load average of the last minute."""
+    free_memory: int | None = None
+    """Bytes that new programs can use."""
+    note: str = ""
+    """What could not be checked there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The result: the machines that fit, the best one first, and all others."""
+
+    fitting: tuple[Candidate, ...]
+    refused: tuple[Candidate, ...]
+
+    @property
+    def chosen(self) -> Candidate | None:
+        return self.fitting[0] if self.fitting else None
+
+    def lines(self) -> list[str]:
+        """Return a line for each machine that was not chosen, with the reason."""
+        best = self.chosen
+        losers = [f"{one.name}: {difference(best, one)}" for one in self.fitting[1:] if best]
+        return [*losers, *(f"{one.name}: {one.refusal}" for one in self.refused)]
+
+
+def choose(candidates: Sequence[Candidate]) -> Choice:
+    """Rank the machines; equal ones keep their order."""
+    fitting = sorted((one for one in candidates if not one.refusal), key=_rank)
+    return Choice(tuple(fitting), tuple(one for one in candidates if one.refusal))
+
+
+def numbers(one: Candidate) -> str:
+    """Return what counts of a machine: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
+    agents = "unknown agents" if one.running is None else counted(one.running, "running agent")
+    cores = "unknown cores" if one.cores is None else counted(one.cores, "core")
+    load = "load unknown" if one.load is None else f"load {one.load:.1f}"
+    free = "free memory unknown"
+    if one.free_memory is not None:
+        free = f"{one.free_memory / 1e9:.1f} GB free"
+    note = f"; {one.note}" if one.note else ""
+    return f"{agents} on {cores}, {load}, {free}{note}"
+
+
+def difference(best: Candidate, other: Candidate) -> str:
+    """Return why `other`, which fits too, comes after `best`."""
+    kinds = ("more running agents per core", "more load per core", "less free memory")
+    unknown = ("agents or cores", "load or cores", "free memory")
+    for place, (mine, theirs) in enumerate(zip(_rank(best), _rank(other), strict=True)):
+        if mine != theirs:
+            known = not math.isinf(theirs)
+            why = kinds[place] if known else f"{unknown[place]} unknown"
+            return f"{why} ({numbers(other)})"
+    return f"as good, but {best.name} comes first in the configuration ({numbers(other)})"
+
+
+def _rank(one: Candidate) -> tuple[Fraction | float, Fraction | float, Fraction | float]:
+    """Return what is compared, in this order; less is better."""
+    cores = one.cores or None
+    agents: Fraction | float = math.inf
+    if cores is not None and one.running is not None:
+        agents = Fraction(one.running, cores)
+    load = math.inf
+    if cores is not None and one.load is not None:
+        load = float(round(one.load / cores / LOAD_STEP))
+    free = math.inf if one.free_memory is None else float(-(one.free_memory // MEMORY_STEP))
+    return agents, load, free
