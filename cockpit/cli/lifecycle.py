@@ -10,6 +10,7 @@ from cockpit import __version__
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import common_options, with_common_options
 from cockpit.core.errors import BadUsage
+from cockpit.core.far_names import ANY, LOCAL
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import quoted, safe_line
 
@@ -153,7 +154,9 @@ Examples:
   cockpit start api --resume       reopen the agent's last session
   cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11
   cockpit start --all --resume     every agent that was running before a reboot
-  cockpit start --all --resume --dry-run"""
+  cockpit start --all --resume --dry-run
+  cockpit start fix-login --host any --worktree      on the machine with the least to do
+  cockpit start fix-login --host any --dry-run       only show which machine, and why"""
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names, required=False)
@@ -187,7 +190,8 @@ Examples:
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="With --all: only list the agents to reopen, and those that cannot be reopened.",
+    help="With --all: only list the agents to reopen, and those that cannot be reopened. With "
+    "--host any: only show which machine would be chosen.",
 )
 @click.option(
     "--mode",
@@ -207,15 +211,19 @@ def start(
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
     needed. --resume SESSION continues the job of an earlier session. Words after -- are a program
-    to run as a plain command.
+    to run as a plain command. --host any chooses the machine: the repository and the CLI must be
+    there; then the one with the fewest running agents per core, the least load per core and the
+    most free memory.
     """
-    if all_agents or dry_run:
+    anywhere = common_options().host == ANY and not all_agents
+    if all_agents or (dry_run and not anywhere):
         others = [value for option, value in more.items() if option != "resume"]
         given = any([name, directory, *command, *others])
         if not all_agents or more["resume"] != "last" or given:
             raise BadUsage(
                 "--all and --dry-run only work with --resume",
-                "Every agent is reopened in its own directory, with its own settings.",
+                "Every agent is reopened in its own directory, with its own settings. For a new "
+                "agent, --dry-run works with --host any.",
                 "Usage: cockpit start --all --resume [--prompt TEXT] [--dry-run]",
             )
         return reopen_all(prompt, dry_run=dry_run)
@@ -229,6 +237,10 @@ def start(
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Start
 
+    if anywhere:
+        directory = _choose_machine(name, directory, command, more, dry_run=dry_run)
+        if dry_run:
+            return 0
     host = remote_host()
     wanted = {
         "name": agent_name(name),
@@ -242,6 +254,34 @@ def start(
         ensure_supervisor(common_options().config)
     ask(verb)
     return 0
+
+
+def _choose_machine(
+    name: str,
+    directory: Path | None,
+    command: tuple[str, ...],
+    more: dict[str, str | bool | None],
+    *,
+    dry_run: bool,
+) -> Path | None:
+    """Replace `--host any` with the chosen machine; return the directory for the start there."""
+    from cockpit.cli.placement import choose_machine, refuse_resume, start_directory
+    from cockpit.cli.supervisor_process import ensure_supervisor
+    from cockpit.core.ids import agent_name
+
+    if more["resume"] is not None:
+        raise refuse_resume()
+    if not dry_run:
+        ensure_supervisor(common_options().config)
+    valid = agent_name(name)
+    there = start_directory(valid, directory)
+    fields = {"name": valid, "command": list(command) or None, **more}
+    here = {**fields, **local_context(None)}
+    if directory is not None:
+        here["directory"] = str(there)
+    host = choose_machine(valid, here, {**fields, "directory": str(there)}, there)
+    common_options().host = host
+    return directory if host == LOCAL else there
 
 
 def reopen_all(prompt: str | None, *, dry_run: bool) -> int:

@@ -220,6 +220,13 @@ async def _finish(request: Request, _bundle: Path, _input: IO[bytes]) -> Request
     return {}
 
 
+async def _place(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """Whether an agent can start here, and how busy this machine is."""
+    from cockpit.cli.placement_step import place
+
+    return await place(_git(), request)
+
+
 Step = Callable[[Request, Path, IO[bytes]], Coroutine[Any, Any, Request]]
 STEPS: dict[str, Step] = {
     "describe": _describe,
@@ -230,6 +237,7 @@ STEPS: dict[str, Step] = {
     "record": _recorded,
     "discard": _discard,
     "finish": _finish,
+    "place": _place,
 }
 
 

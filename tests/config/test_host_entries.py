@@ -154,8 +154,8 @@ def test_a_trusted_file_stays_trusted_and_another_does_not_become_so(
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("local", "gpu1"), ("any", "gpu1"), ("GPU 1", "gpu-1"), ("-x", "x"), ("a/b", "a-b")],
-
+    ("name", "other"),
+    [("local", "gpu1"), ("any", "gpu1"), ("GPU 1", "gpu-1"), ("-x", "x"), ("a/b", "a-b")],
 )
 def test_a_name_that_cannot_be_one_gets_another(name: str, other: str) -> None:
     with pytest.raises(BadUsage) as caught:

@@ -1,0 +1,18 @@
+"""Ask the cockpit of another machine one question, in one call with a time limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cockpit.adapters.host_setup.remote_script import ScriptAnswer, run_script
+
+
+def ask_host(connect: Sequence[str], question: bytes, seconds: float) -> ScriptAnswer:
+    """Run `question.sh` on a host: its `answer` is the line that `cockpit move-step` printed.
+
+    `missing` is there if cockpit is not on the PATH. Raises `ProgramMissing` or `Failed` if
+    `connect` does not start.
+    """
+    script = Path(__file__).with_name("question.sh").read_text(encoding="utf-8")
+    return run_script(connect, script, seconds=seconds, payload=question)

@@ -1,0 +1,234 @@
+"""`cockpit start --host any`: ask all machines side by side, and choose one for the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from cockpit import __version__
+from cockpit.adapters.git.worktrees import Git
+from cockpit.adapters.host_setup.question import ask_host
+from cockpit.cli.agent_guard import refuse_inside_agent
+from cockpit.cli.host_checks import HostReport, connection_problem
+from cockpit.cli.host_names import loaded_configuration
+from cockpit.cli.output import say
+from cockpit.cli.placement_step import needed_repository, place
+from cockpit.core import foreign_json
+from cockpit.core.errors import BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
+from cockpit.core.far_names import LOCAL
+from cockpit.core.ids import AgentName
+from cockpit.core.placement import Candidate, choose, numbers
+from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.config.hooks import Host
+
+SECONDS = 15.0
+"""How long to wait for a machine."""
+GRACE_SECONDS = 5.0
+"""How much longer a connection may take to end."""
+MOST_CORES, MOST_AGENTS, MOST_LOAD, MOST_MEMORY = 100_000, 100_000, 1e6, 2**60
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One machine's answer: as a candidate, and the state of an agent of that name there."""
+
+    candidate: Candidate
+    agent: str = ""
+
+
+def choose_machine(
+    name: AgentName, here: Mapping[str, Any], there: Mapping[str, Any], directory: Path
+) -> str:
+    """Choose a machine, print which one and why, and return its name; `local` for this one.
+
+    `here` and `there` are the fields of the start on this machine and on another. Raises `NotNow`
+    if an agent of that name exists, and `Failed` if no machine fits.
+    """
+    refuse_inside_agent("send requests to another machine")
+    needed, roots = asyncio.run(needed_repository(Git(os.environ), directory))
+    request = {
+        "step": "place",
+        "directory": str(directory),
+        "needs_repository": needed,
+        "roots": roots,
+    }
+    hosts = loaded_configuration().settings.hosts
+    questions: dict[str, Callable[[], Asked]] = {
+        LOCAL: lambda: _ask_here(request | {"plan": dict(here)}),
+        **{host.name: _question(host, request | {"plan": dict(there)}) for host in hosts},
+    }
+    answers = _ask_all(questions)
+    for asked in answers:
+        if asked.agent:
+            raise _exists(name, asked)
+    choice = choose([asked.candidate for asked in answers])
+    if choice.chosen is None:
+        reasons = []
+        for one in choice.refused:
+            reasons += [f"{one.name}: {one.refusal}", *([f"  -> {one.remedy}"] * bool(one.remedy))]
+        raise Failed(
+            f"No machine can start {name}",
+            "\n".join(reasons),
+            "Fix one of these, then try again. To see all checks: cockpit hosts check",
+        )
+    say(f"Chose {choice.chosen.name}: {numbers(choice.chosen)}")
+    for line in choice.lines():
+        say(f"  {line}")
+    return choice.chosen.name
+
+
+def start_directory(name: AgentName, directory: Path | None) -> Path:
+    """Return the directory in which the agent would start on this machine."""
+    if directory is not None:
+        return directory.absolute()
+    try:
+        return loaded_configuration().agent(name).directory
+    except NoSuchAgent:
+        return Path.cwd()
+
+
+def _question(host: Host, request: Mapping[str, Any]) -> Callable[[], Asked]:
+    return lambda: _ask_there(host.name, host.connect, request)
+
+
+def _ask_all(questions: Mapping[str, Callable[[], Asked]]) -> list[Asked]:
+    """Ask all machines at the same time; return the answers in the order of the questions.
+
+    The threads are daemons, so that Ctrl-C and a machine that hangs delay nothing.
+    """
+    queue: SimpleQueue[tuple[str, Asked | Exception]] = SimpleQueue()
+
+    def ask(name: str, question: Callable[[], Asked]) -> None:
+        try:
+            queue.put((name, question()))
+        except Exception as error:  # noqa: BLE001 - raised again where the answer is awaited
+            queue.put((name, error))
+
+    for name, question in questions.items():
+        Thread(target=ask, args=(name, question), daemon=True).start()
+    end = time.monotonic() + SECONDS + GRACE_SECONDS
+    answers: dict[str, Asked] = {}
+    while len(answers) < len(questions):
+        try:
+            name, answer = queue.get(timeout=max(0.0, end - time.monotonic()))
+        except Empty:
+            break
+        if isinstance(answer, CockpitError):
+            answer = _refused(name, _line(answer.title), _line(answer.hint))
+        if isinstance(answer, Exception):
+            raise answer
+        answers[name] = answer
+    silent = f"no answer within {SECONDS:g} s"
+    return [answers.get(name) or _refused(name, silent) for name in questions]
+
+
+def _ask_here(request: Mapping[str, Any]) -> Asked:
+    answer = asyncio.run(place(Git(os.environ), dict(request)))
+    asked = read_answer(LOCAL, answer)
+    if answer["supervisor"]:
+        return asked
+    # `--dry-run` starts no supervisor; without it, one is running by now.
+    note = "no supervisor is running, so its agents and the CLI were not checked"
+    return read_answer(LOCAL, answer | {"supervisor": True}, note=note)
+
+
+def _ask_there(name: str, connect: Sequence[str], request: Mapping[str, Any]) -> Asked:
+    answer = ask_host(connect, json.dumps(request).encode() + b"\n", SECONDS)
+    if not answer.started:
+        problem = connection_problem(HostReport(name, tuple(connect), answer, SECONDS))
+        return _refused(name, _line(problem.said), problem.remedy)
+    check = f"See what is wrong: cockpit hosts check {name}"
+    if any(key == "missing" for key, _ in answer.lines):
+        return _refused(name, "no cockpit", f"Install it: cockpit hosts install {name}")
+    if answer.timed_out:
+        return _refused(name, f"no answer within {SECONDS:g} s", check)
+    try:
+        told = foreign_json.loads(answer.value("answer"))
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        return _refused(name, "its cockpit gave no answer", check)
+    return read_answer(name, told)
+
+
+def read_answer(name: str, told: Mapping[str, Any], *, note: str = "") -> Asked:
+    """Read what a machine says of itself; it may be broken or hostile."""
+    if told.get("version") != __version__:
+        there = _line(told.get("version")) or "an older version"
+        return _refused(
+            name,
+            f"its cockpit is {there[:40]}, here {__version__}",
+            f"Install the same version on both: cockpit hosts install {name}",
+        )
+    state = _line(told.get("agent"))[:40]
+    candidate = Candidate(
+        name,
+        *_refusal(name, told),
+        running=_whole(told.get("running"), MOST_AGENTS),
+        cores=_whole(told.get("cores"), MOST_CORES) or None,
+        load=_number(told.get("load")),
+        free_memory=_whole(told.get("free_memory"), MOST_MEMORY),
+        note=note,
+    )
+    return Asked(candidate, state)
+
+
+def _refusal(name: str, told: Mapping[str, Any]) -> tuple[str, str]:
+    """Return why the agent cannot start there, and the next step; both empty if it can."""
+    if directory := _line(told.get("directory")):
+        return directory, "Clone it there, or name a directory that is there: --directory DIR"
+    if told.get("supervisor") is not True:
+        return "no supervisor is running", f"Start it: cockpit up --host {name}"
+    error = told.get("error")
+    if isinstance(error, dict):
+        return _line(error.get("title")) or "the start would fail", _line(error.get("hint"))
+    return "", ""
+
+
+def _refused(name: str, why: str, remedy: str = "") -> Asked:
+    return Asked(Candidate(name, why, remedy or f"Check it: cockpit hosts check {name}"))
+
+
+def _exists(name: AgentName, asked: Asked) -> CockpitError:
+    host = asked.candidate.name
+    where, option = ("this machine", "") if host == LOCAL else (host, f" --host {host}")
+    return NotNow(
+        f"There is an agent {name} on {where} already",
+        f"Its state: {asked.agent}.",
+        f"Choose another name, or use that one: cockpit status {name}{option}",
+    )
+
+
+def refuse_resume() -> BadUsage:
+    """Return the error for a session that is to be reopened: it is on one machine only."""
+    return BadUsage(
+        "--resume does not work with --host any",
+        "A session can only be reopened on its own machine.",
+        "Name that machine: cockpit start NAME --resume --host HOST",
+    )
+
+
+def _line(value: object) -> str:
+    return safe_line(value, 300) if isinstance(value, str) else ""
+
+
+def _whole(value: object, most: int) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    return None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_LOAD:
+        return float(value)
+    return None
