@@ -13,7 +13,6 @@ from cockpit.adapters.process import free_resources
 from cockpit.cli.places import our_places
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, NoSupervisor
-from cockpit.core.host_facts import NOT_RUNNING
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.wire.verbs import Plan
@@ -79,7 +78,7 @@ async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, A
     own = next((row for row in rows if row.name == name and row.session_id is not None), None)
     found: dict[str, Any] = {
         "supervisor": True,
-        "running": sum(row.state not in NOT_RUNNING for row in rows),
+        "running": sum(row.pid is not None for row in rows),
         "agent": own.state if own is not None else None,
     }
     if own is None and fits:

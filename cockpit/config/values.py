@@ -90,7 +90,7 @@ def _model_name(text: str) -> str:
 
 def _host_name(text: str) -> str:
     if text in RESERVED:
-        raise ValueError(f"`{text}` is reserved: {RESERVED[text]}")
+        raise ValueError(f"`{text}` is reserved: {RESERVED[text]}; choose another name")
     if not NAME_PATTERN.fullmatch(text):
         raise ValueError("expected 1 to 32 of a-z, 0-9, dot, underscore, dash")
     return text
