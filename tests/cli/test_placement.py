@@ -72,8 +72,8 @@ def test_a_host_without_an_answer_is_named(
 ) -> None:
     monkeypatch.setattr(placement, "SECONDS", 1.0)
     monkeypatch.setattr(placement, "GRACE_SECONDS", 60.0)
-    hung = {"gpu1": lambda: placement._ask_there("gpu1", connect, {}), "gpu2": lambda: good}
     good = read_answer("gpu2", GOOD)
+    hung = {"gpu1": lambda: placement._ask_there("gpu1", connect, {}), "gpu2": lambda: good}
     first, second = placement._ask_all(hung)
     assert first.candidate.refusal.startswith(why)
     assert second == good
