@@ -182,6 +182,11 @@ Examples:
     help="Reopen this session instead of starting a new one; default: the agent's last session.",
 )
 @click.option(
+    "--force",
+    is_flag=True,
+    help="With --resume: reopen the session although its job was moved to another machine.",
+)
+@click.option(
     "--all",
     "all_agents",
     is_flag=True,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 import re
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from cockpit import __version__
@@ -80,12 +81,15 @@ class Job:
         """Move the job; return the exit code. Raises `CockpitError`."""
         checked = await self._check()
         self._print(checked)
-        handoff = await self._handed_off(checked)
-        try:
-            return await self._send(checked, handoff)
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            say(self._how_to_go_on())
-            raise
+        command = f"cockpit move {self._full_name} --to {self.target.name}"
+        owner = f"{command} (process {os.getpid()} on {platform.node()})"
+        with self.source.held({"step": "hold", "name": self.wanted.name, "owner": owner}):
+            handoff = await self._handed_off(checked)
+            try:
+                return await self._send(checked, handoff)
+            except (KeyboardInterrupt, asyncio.CancelledError):
+                say(self._how_to_go_on())
+                raise
 
     async def _check(self) -> Checked:
         wanted = self.wanted
@@ -98,6 +102,13 @@ class Job:
         self._check_row(row)
         here = await self._step(self.source, {"step": "describe", "directory": row.directory})
         self._same_version(self.source, here)
+        inside = PurePath(str(here.get("inside") or "."))
+        if inside.is_absolute() or ".." in inside.parts:
+            raise Failed(
+                f"{self.source.shown} sent a directory outside the worktree",
+                safe_line(str(inside), 200),
+                f"Check where it works: {self.source.by_hand('status', row.name)}",
+            )
         branch = wanted.branch or here.get("branch")
         if not branch:
             raise NotNow(
@@ -121,7 +132,15 @@ class Job:
             },
         )
         self._same_version(self.target, there)
-        if there.get("record") is None:
+        record = there.get("record")
+        if isinstance(record, dict) and record.get("name") != wanted.new_name:
+            began = safe_line(str(record.get("name")), 40)
+            raise NotNow(
+                f"This move of {wanted.name} began with the name {began} on {self.target.shown}",
+                "A session with that name may be running there.",
+                f"Continue it with the same name: --name {began}",
+            )
+        if record is None:
             self._check_free(before)
             plan = Plan(
                 name=wanted.new_name,
@@ -139,6 +158,12 @@ class Job:
                 f"A handoff of {row.name} is already in progress",
                 f"Current phase: {row.handoff.phase}.",
                 f"Wait for its end, or refuse it: {self.source.by_hand('refuse', row.name)}",
+            )
+        if row.state not in ALIVE and (row.note or "").startswith("moved to "):
+            raise NotNow(
+                f"{row.name} is not on {self.source.shown} any more",
+                safe_line(f"Its job was {row.note}."),
+                "Move it from there: cockpit move HOST/NAME --to HOST",
             )
         if row.session_id is None or row.state not in ALIVE:
             note = f"{row.note}. " if row.note else ""
@@ -251,12 +276,10 @@ class Job:
             await self._start(checked, arrived)
             await self._confirmed(str(arrived["folder"]))
             await self._unchanged(checked, parcel)
-            await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
+            await self._end_old(handoff)
         except Stranded:
             raise
         except (CockpitError, OSError, KeyError) as error:
-            if await self._is_moved():
-                return await self._done(handoff)
             await self._back(handoff, str(error))
             if isinstance(error, CockpitError):
                 raise Failed(
@@ -285,11 +308,13 @@ class Job:
         """Finish an earlier attempt whose new session has replied already."""
         row = await self._row(self.target, self.wanted.new_name)
         folder = str(record.get("folder"))
-        if row is None or not _is_in(row, folder) or row.context.tokens is None:
+        if row is None or row.state not in ALIVE or not _is_in(row, folder):
+            return False
+        if row.context.tokens is None:
             return False
         parcel = record.get("parcel")
         await self._unchanged(checked, parcel if isinstance(parcel, dict) else {})
-        await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
+        await self._end_old(handoff)
         return True
 
     async def _arrive(
@@ -412,13 +437,48 @@ class Job:
         say(f"  the old worktree stays on {self.source.shown}; remove it with: {remove}")
         return 0
 
-    async def _is_moved(self) -> bool:
-        """Whether the source has ended the session, although its answer was lost."""
+    async def _end_old(self, handoff: str) -> None:
+        """Let the source end the old session.
+
+        Raises what the source refuses, and `Stranded` if its answer was lost and it is not known
+        whether the session ends: then neither session may be taken back.
+        """
         try:
-            row = await self._row(self.source, self.wanted.name)
-        except CockpitError:
-            return False
-        return row is not None and row.handoff is None and row.note == f"moved to {self._label}"
+            await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
+        except (NotNow, NoSuchAgent):
+            if not await self._is_moved(handoff):
+                raise
+        except (CockpitError, OSError) as error:
+            if not await self._is_moved(handoff):
+                raise Stranded(
+                    f"The new session of {self.wanted.name} runs on {self.target.shown}; "
+                    f"{self.source.shown} did not confirm the end of the old one",
+                    str(error),
+                    self._how_to_go_on(),
+                ) from error
+
+    async def _is_moved(self, handoff: str) -> bool:
+        """Whether the source has ended the session, although its answer was lost.
+
+        Waits while the session is being ended. Raises `Stranded` if the source cannot be asked.
+        """
+        end = asyncio.get_running_loop().time() + self.wanted.seconds
+        while True:
+            try:
+                row = await self._row(self.source, self.wanted.name)
+            except CockpitError as error:
+                raise Stranded(
+                    f"{self.source.shown} cannot be asked whether it ended {self.wanted.name}",
+                    f"{error.title}. The new session runs on {self.target.shown}.",
+                    self._how_to_go_on(),
+                ) from error
+            if row is None or row.handoff is None:
+                left = row is not None and row.state not in ALIVE
+                return left and row is not None and row.note == f"moved to {self._label}"
+            late = asyncio.get_running_loop().time() > end
+            if row.handoff.id != handoff or row.handoff.phase == "moving" or late:
+                return False
+            await asyncio.sleep(LOOK)
 
     # Taking back
 
@@ -447,7 +507,6 @@ class Job:
         say(f"{self.wanted.name} keeps its session on {self.source.shown}")
 
     async def _take_back_there(self, handoff: str) -> None:
-        name = self.wanted.new_name
         found = await self._step(
             self.target,
             {"step": "record", "handoff": handoff},
@@ -455,14 +514,16 @@ class Job:
         record = found.get("record")
         if not isinstance(record, dict):
             return
-        row = await self._row(self.target, name)
-        if row is not None and _is_in(row, str(record["folder"])):
+        folder = str(record.get("folder"))
+        for row in (await self.target.client.status()).agents:
+            if not _is_in(row, folder):
+                continue
             if row.state in ALIVE:
-                await self.target.client.ask(Stop(name=name))
+                await self.target.client.ask(Stop(name=row.name))
             try:
-                await self.target.client.ask(Forget(name=name))
+                await self.target.client.ask(Forget(name=row.name))
             except CockpitError as error:
-                say(f"{name} stays in the list of {self.target.shown}: {error.title}")
+                say(f"{row.name} stays in the list of {self.target.shown}: {error.title}")
         answer = await self._step(self.target, {"step": "discard", "handoff": handoff})
         if left := answer.get("left"):
             reason = safe_line(str(answer.get("why")), 300)

@@ -62,7 +62,7 @@ class Machine:
         `send`: a file that follows the request. `receive`: where to write the file that follows the
         answer, whose size and SHA-256 are in the answer.
         """
-        with self._process() as process:
+        with self._process() as (process, _):
             assert process.stdin is not None
             assert process.stdout is not None
             feeder = threading.Thread(target=_feed, args=(process.stdin, request, send))
@@ -77,7 +77,23 @@ class Machine:
         return answer
 
     @contextlib.contextmanager
-    def _process(self) -> Iterator[subprocess.Popen[bytes]]:
+    def held(self, request: dict[str, Any]) -> Iterator[None]:
+        """Run a step that holds a lock on the machine until the block ends.
+
+        Raises `CockpitError`, also for a refusal of the step.
+        """
+        with self._process() as (process, timer):
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(OSError):
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                process.stdin.flush()
+            self._answer(process.stdout)
+            timer.cancel()
+            yield
+
+    @contextlib.contextmanager
+    def _process(self) -> Iterator[tuple[subprocess.Popen[bytes], threading.Timer]]:
         try:
             process = subprocess.Popen(
                 self._argv(),
@@ -96,7 +112,7 @@ class Machine:
         try:
             with process:
                 try:
-                    yield process
+                    yield process, timer
                 finally:
                     _kill(process)
         finally:

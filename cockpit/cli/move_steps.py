@@ -24,6 +24,7 @@ from cockpit.adapters.git.arriving_worktree import ArrivingWorktree
 from cockpit.adapters.git.leaving_worktree import LeavingWorktree
 from cockpit.adapters.git.worktrees import Git
 from cockpit.cli.agent_guard import refuse_inside_agent
+from cockpit.cli.move_lock import take_lock
 from cockpit.cli.move_machines import BLOCK, LARGEST_ANSWER, LARGEST_FILE, MARK, error_answer
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
@@ -80,10 +81,19 @@ def run_step() -> int:
                     while some := file.read(BLOCK):
                         output.write(some)
                 output.flush()
+            if answer.get("holds"):
+                while sys.stdin.buffer.read(BLOCK):
+                    pass
     except CockpitError as error:
         _say(output, error_answer(error))
         return error.exit_code
     return 0
+
+
+async def _hold(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
+    """Lock the agent's moves until stdin is closed."""
+    take_lock(_moves(), agent_name(request["name"]), safe_line(str(request["owner"]), 200))
+    return {"holds": True}
 
 
 async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
@@ -229,6 +239,7 @@ async def _place(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
 
 Step = Callable[[Request, Path, IO[bytes]], Coroutine[Any, Any, Request]]
 STEPS: dict[str, Step] = {
+    "hold": _hold,
     "describe": _describe,
     "inspect": _inspect,
     "pack": _pack,

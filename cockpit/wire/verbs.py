@@ -41,6 +41,8 @@ class Start(Verb):
     command: list[str] | None = None
     """A program and its arguments, to run as a plain command; the runtime is then `command`. An
     agent cannot set it."""
+    force: bool = False
+    """Reopen a session although its job was moved to another machine."""
 
 
 class Resume(Verb):

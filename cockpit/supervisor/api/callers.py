@@ -163,7 +163,9 @@ class Callers:
                 "only start agents that the user has configured, or new ones of a known CLI.",
                 "Ask the user to do it from their own terminal.",
             )
-        if isinstance(asked, Start | Continue):
+        if isinstance(asked, Start):
+            return asked.model_copy(update={"config": None, "named": False, "force": False})
+        if isinstance(asked, Continue):
             return asked.model_copy(update={"config": None, "named": False})
         if isinstance(asked, Handoff):  # also of another agent: its own limits apply to it
             return asked.model_copy(update={"by_agent": True})

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from cockpit.core.errors import NotNow
-from cockpit.core.handoff.states import PHASES
+from cockpit.core.handoff.states import PHASES, Outcome
+from cockpit.core.safetext import safe_line
+from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
 
 
 def refuse_if_alive(agent: Agent) -> None:
@@ -43,3 +46,20 @@ def refuse_if_opening(agent: Agent) -> None:
             "The hooks before its session are running.",
             "Try again in a few seconds.",
         )
+
+
+def refuse_if_moved(dependencies: Dependencies, session: SessionRecord) -> None:
+    """Raise `NotNow` for a session whose job continues on another machine.
+
+    A session that was reopened since, with `--force`, is not refused again.
+    """
+    if session.state != "handed_off":
+        return
+    for handoff in dependencies.store.handoffs(session.job):
+        if handoff.old_session == session.id and handoff.outcome == Outcome.MOVED.value:
+            again = f"cockpit start {session.agent} --resume {session.id} --force"
+            raise NotNow(
+                f"The job of {session.agent} was {safe_line(handoff.why or 'moved away', 80)}",
+                "It continues in a session there; two sessions would work on the same job.",
+                f"Continue there, or move it back: cockpit move. To reopen it anyway: {again}",
+            )

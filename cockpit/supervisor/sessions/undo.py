@@ -19,6 +19,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.latches import UNDONE
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.supervisor.sessions.refusals import refuse_if_moved
 from cockpit.supervisor.sessions.reopen import Reopening
 
 UNDOING = "undoing"
@@ -105,6 +106,7 @@ class Undo:
                 "Its transcript was removed; the CLI deletes old transcripts.",
                 f"Its handoff document still exists: cockpit history {agent.name}",
             )
+        refuse_if_moved(self._dependencies, session)
         return before
 
     async def _swap_back(

@@ -18,7 +18,7 @@ import pytest
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import NoSupervisor
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Handoff, Refuse
+from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Start, Stop
 from tests.journeys.sshd import Sshd, sshd
 from tests.supervisor.conftest import DEFAULTS, LOOK, PATIENCE
 
@@ -393,3 +393,66 @@ async def test_only_the_user_moves_a_job_and_only_in_its_phase(cockpit: Cockpit,
     assert "on this machine already" in told
     await cockpit.ask(Refuse(name="api", handoff=done.document))
     assert (await cockpit.until(lambda row: row.handoff is None)).state != "stopped"
+
+
+async def moving(near: Cockpit, **more: int) -> AgentStatus:
+    """An agent whose handoff waits for the end of a move."""
+    table = near.agent(mode="prompt", steps=2, step_tokens=9000, **more)  # type: ignore[arg-type]
+    await near.launch(table)
+    await near.start()
+    await near.until(lambda row: row.state in ("idle", "done") and row.context.tokens)
+    await near.ask(Handoff(name="api", host="gpu1"))
+    waiting = await near.until(lambda row: row.handoff and row.handoff.phase == "review")
+    assert waiting.handoff is not None
+    await near.ask(Approve(name="api", handoff=waiting.handoff.id))
+    return await near.until(lambda row: row.handoff and row.handoff.phase == "moving")
+
+
+async def test_a_session_whose_job_was_moved_is_reopened_only_with_force(cockpit: Cockpit) -> None:
+    row = await moving(cockpit)
+    assert row.handoff is not None
+    await cockpit.ask(Moved(name="api", handoff=row.handoff.id))
+    await cockpit.until(lambda row: row.state == "stopped" and row.handoff is None)
+
+    for named in ("last", str(row.session_id)):
+        refused = await cockpit.refused(Start(name="api", resume=named))
+        assert "was moved to gpu1" in refused.title
+        assert f"cockpit start api --resume {row.session_id} --force" in refused.hint
+    assert (await cockpit.row()).state == "stopped"
+
+    await cockpit.ask(Start(name="api", resume="last", force=True))
+    again = await cockpit.until(lambda row: row.state in ("idle", "done"))
+    assert again.session_id == row.session_id
+    await cockpit.ask(Stop(name="api"))
+    await cockpit.until(lambda row: row.state == "stopped")
+    await cockpit.ask(Start(name="api", resume="last"))
+
+
+async def test_a_prompt_during_the_move_is_not_cut_off_by_its_end(cockpit: Cockpit) -> None:
+    row = await moving(cockpit)
+    assert row.handoff is not None
+    cockpit.tmux("send-keys", "-t", str(row.pane), "One more thing", "Enter")
+    await cockpit.until(lambda row: row.state == "working" or row.handoff is None)
+    refused = await cockpit.refused(Moved(name="api", handoff=row.handoff.id))
+    assert "ended" in refused.detail
+    now = await cockpit.until(lambda row: row.handoff is None)
+    assert (now.session_id, now.pid) == (row.session_id, row.pid)
+
+
+async def test_a_second_command_for_the_agent_is_refused(cockpit: Cockpit, far: Far) -> None:
+    await flying(cockpit, far)
+    words = ("api", "--to", "gpu1", "--directory", str(far.repository))
+    process = typed(cockpit, *words)
+    await cockpit.until(lambda row: row.handoff and row.handoff.phase == "review")
+    code, told = await moved(cockpit, *words, "--yes")
+    assert code == 1
+    assert "being moved by another command" in told
+    assert f"process {process.pid}" in told
+    waiting = (await cockpit.row()).handoff
+    assert waiting is not None
+    assert waiting.phase == "review"
+
+    process.kill()
+    process.communicate()
+    code, told = await moved(cockpit, *words, "--yes", "--name", "api")
+    assert code == 0, told

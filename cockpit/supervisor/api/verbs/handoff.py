@@ -130,11 +130,18 @@ class HandoffHandler:
         """End the session of a job that continues on another machine."""
         agent = self._fleet.agent(asked.name)
         same_handoff(agent, asked.handoff)
+        await self._engine.look(agent)  # the agent may have worked since the last look
         if agent.handoff is None or not isinstance(agent.handoff.state, Moving):
             raise NotNow(
                 f"{agent.name} is not being moved",
                 "Its handoff is over, or has not come so far. No session was ended.",
                 f"See: cockpit history {agent.name}",
+            )
+        if agent.alive and agent.session_state.conduct.turn is Turn.WORKING:
+            raise NotNow(
+                f"{agent.name} is working again",
+                "It got a prompt while its job was being moved. No session was ended.",
+                "Try again when its turn has ended.",
             )
         where = agent.handoff.plan.move_to
         await self._engine.apply(agent, MovedAway())

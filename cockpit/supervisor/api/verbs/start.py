@@ -15,7 +15,9 @@ from cockpit.supervisor.sessions.plan import neighbours_text
 from cockpit.supervisor.sessions.refusals import (
     refuse_if_alive,
     refuse_if_handing_off,
+    refuse_if_moved,
 )
+from cockpit.supervisor.sessions.reopen import session_named
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
 from cockpit.wire.verbs import (
@@ -53,6 +55,10 @@ class StartHandler:
         if agent is not None:
             refuse_if_alive(agent)
             refuse_if_handing_off(agent)
+            if asked.resume and not asked.force:
+                before = self._dependencies.store.session(session_named(agent, asked.resume))
+                if before is not None:
+                    refuse_if_moved(self._dependencies, before)
         agent = self._starter.agent_for(name, asked)
         try:
             await self._starter.start(agent, asked.prompt, resume=asked.resume)

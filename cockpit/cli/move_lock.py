@@ -1,0 +1,36 @@
+"""One `cockpit move` of an agent at a time: a lock on the machine that has the agent.
+
+The lock is held by a step of the move, which waits until its stdin is closed. So it is free as soon
+as the command ends, also if the command is killed or its connection is lost.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from cockpit.core.errors import NotNow
+from cockpit.core.ids import AgentName
+from cockpit.core.safetext import safe_line
+
+
+def take_lock(folder: Path, name: AgentName, owner: str) -> None:
+    """Lock the agent's moves until this process ends.
+
+    `owner` describes this command for others. Raises `NotNow` if another command has the lock.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    handle = os.open(folder / f"{name}.lock", flags, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        other = safe_line(os.pread(handle, 400, 0).decode("utf-8", "replace"), 200)
+        os.close(handle)
+        raise NotNow(
+            f"{name} is being moved by another command",
+            f"Running now: {other or 'cockpit move'}",
+            "Wait until that command ends, or interrupt it.",
+        ) from None
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, owner.encode("utf-8", "replace")[:400], 0)
