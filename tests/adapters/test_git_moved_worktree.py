@@ -307,3 +307,14 @@ async def test_what_cannot_be_restored_exactly_is_refused_with_a_next_step(
     assert words in f"{caught.value.title} {caught.value.detail}"
     assert caught.value.hint
     assert not (two.home / "bundle").exists()
+
+
+async def test_an_ignored_repository_stays_and_does_not_prevent_the_move(two: Two) -> None:
+    """As in a main worktree, which has the linked worktrees in an ignored folder."""
+    inner = two.tree / "build" / "inner"
+    inner.mkdir()
+    run(inner, "init", "-q")
+    run(inner, "commit", "-q", "--allow-empty", "-m", "x")
+    parcel = await two.packed()
+    assert "build" not in run(two.tree, "ls-tree", "--name-only", parcel.commit)
+    assert "build/" in (await two.leaving.describe()).ignored.names

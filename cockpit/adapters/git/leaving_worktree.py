@@ -186,7 +186,9 @@ class LeavingWorktree:
                     "Files with secrets are not sent to another machine.",
                     f"Unstage it: git reset -- {shown}",
                 )
-        nested = [name for name in await self._names(top, "--others") if name.endswith(b"/")]
+        # An ignored repository, such as a linked worktree, stays like all ignored files.
+        others = await self._names(top, "--others", "--exclude-standard")
+        nested = [name for name in others if name.endswith(b"/") and name != OUR_FOLDER]
         if nested:
             raise Failed(
                 f"{safe_line(os.fsdecode(nested[0]), 200)} is another repository",
