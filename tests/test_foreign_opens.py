@@ -56,6 +56,7 @@ MAY_OPEN = {
     "adapters/store/store.py": "our database",
     "adapters/tmux/server.py": "our state folder",
     "adapters/hooks/responses.py": "makes its own file",
+    "cli/move_lock.py": "our own lock file, in our state folder",
     "cli/move_machines.py": "a bundle in a temporary folder of our own",
     "cli/move_steps.py": "bundles and records in our state folder",
     "cli/startup_output.py": "our own log",
