@@ -44,6 +44,7 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
                 "type": "general-purpose",
                 "status": "completed",
                 "task": "look around",
+                "result": "sub result text",
             }
         ],
         "background": [],

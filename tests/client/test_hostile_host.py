@@ -25,6 +25,9 @@ from tests.client.memory import MemoryClient
 
 HOSTILE = r"""
 import os, sys
+if "--multiplex" in sys.argv:
+    sys.stderr.write("Error: No such option '--multiplex'.")
+    sys.exit(2)
 def say(data):
     while data:
         data = data[os.write(1, data):]
@@ -40,7 +43,8 @@ def chunk(data):
     say(b"%x\r\n%s\r\n" % (len(data), data))
 """
 """What every hostile program begins with; it ends when nobody reads any more. It answers what a
-screen asks after each snapshot, so that the rest of a stream is read."""
+screen asks after each snapshot, so that the rest of a stream is read. It is an older cockpit, so
+that each request gets a program of its own."""
 
 USUAL: dict[str, Any] = {
     "runtime": "claude",

@@ -233,7 +233,10 @@ CASES = {
         '[[hosts]]\nname = "gpu1"\nconnect = []\n',
         "3: hosts.gpu1.connect: expected at least one",
     ),
-    "host called local": ('[[hosts]]\nname = "local"\nconnect = ["x"]\n', "2: hosts[1].name: exp"),
+    "host called local": (
+        '[[hosts]]\nname = "local"\nconnect = ["x"]\n',
+        "2: hosts[1].name: `local` is reserved",
+    ),
     "two hosts": (
         '[[hosts]]\nname = "a"\nconnect = ["x"]\n[[hosts]]\nname = "a"\nconnect = ["x"]\n',
         '5: hosts[2].name: two hosts are named "a"',

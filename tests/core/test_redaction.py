@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cockpit.core import secret_shapes
 from cockpit.core.redaction import Redactor, count_redacted, secret_values
 from cockpit.core.secret_shapes import shaped_secrets
 
@@ -357,3 +358,13 @@ def test_a_known_value_goes_as_other_languages_write_it(form: str) -> None:
 @pytest.mark.parametrize("name", ["dbPassword", "DBPASSWORD", "CLIENTSECRET", "JWT", "DB_PW"])
 def test_a_value_is_known_by_the_rule_that_texts_are_read_by(name: str) -> None:
     assert secret_values({name: "harvest-moon-tulip"}) == ["harvest-moon-tulip"]
+
+
+def test_the_rules_of_shapes_are_the_same_in_each_process() -> None:
+    """They are made once a process: here again, so that their making is measured as well."""
+    expression, by_start, inner = secret_shapes._rules()
+    secret_shapes._rules.cache_clear()
+    again, by_start_again, inner_again = secret_shapes._rules()
+    assert (again.pattern, by_start_again.keys()) == (expression.pattern, by_start.keys())
+    assert [word for word, _ in inner_again] == [word for word, _ in inner]
+    assert {shape.family for shapes in by_start.values() for shape in shapes} >= {"aws", "github"}

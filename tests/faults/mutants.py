@@ -256,7 +256,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "what an old session left running is not ended",
         PROCESSES,
         (
-            ("for _ in range(ROUNDS):", "for _ in range(0):"),
+            (
+                "for _ in range(ROUNDS):\n            carriers",
+                "for _ in range(0):\n            carriers",
+            ),
             (
                 "        survivors = [one for one in {*survivors, *hidden, *self.marked(marker)} "
                 "if self.alive(one)]\n",

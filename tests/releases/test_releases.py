@@ -90,7 +90,9 @@ async def settled(cockpit: Cockpit) -> dict[str, Any]:
     newest = kept(cockpit, "handoffs")[-1]
     assert newest["id"] == last
     if row.pid is None:
-        await cockpit.ask(Start(name="api", resume="last", config=str(cockpit.config), named=True))
+        # A job that was moved is reopened only by force.
+        asked = Start(name="api", resume="last", config=str(cockpit.config), named=True, force=True)
+        await cockpit.ask(asked)
     row = await cockpit.until(lambda row: row.pid is not None)
     assert row.job == newest["job"]
     return newest

@@ -157,20 +157,22 @@ class Undo:
         self._changed(agent)
 
     def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
+        """Store the end of the undo as one change: a later supervisor tells it, or finishes it."""
         now = self._dependencies.clock.now().timestamp()
         store = self._dependencies.store
-        store.save_session(replace(undone, state="undone", ended=now))
-        agent.chain = store.chain(before.job)
-        self._dependencies.store.save_agent(
-            agent.change(
-                note=f"back in session {before.number}: session {undone.number} was undone"
+        with store.transaction():
+            store.save_session(replace(undone, state="undone", ended=now))
+            agent.chain = store.chain(before.job)
+            store.save_agent(
+                agent.change(
+                    note=f"back in session {before.number}: session {undone.number} was undone"
+                )
             )
-        )
-        self._dependencies.event_log.record(
-            HandoffUndone(old_session=undone.id, new_session=before.id),
-            f"{agent.name} is back in session {before.number}; session {undone.number} is kept",
-            agent.name,
-        )
+            self._dependencies.event_log.record(
+                HandoffUndone(old_session=undone.id, new_session=before.id),
+                f"{agent.name} is back in session {before.number}; session {undone.number} is kept",
+                agent.name,
+            )
 
 
 def _reason(refused: CockpitError | OSError) -> str:

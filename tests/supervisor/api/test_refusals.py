@@ -56,11 +56,13 @@ STATUS: dict[type[CockpitError], tuple[int, type[CockpitError]]] = {
 NOBODY = {
     "resume": 404, "stop": 404, "send": 404, "handoff": 404, "approve": 404, "refuse": 404,
     "snooze": 404, "done": 404, "undo": 404, "attach": 404, "answer": 404, "forget": 404,
+    "moved": 404,
 }  # fmt: skip
 """Verbs for an agent that is not there."""
 NEEDED: dict[str, dict[str, Any]] = {
     "send": {"text": "Go on."},
     "answer": {"dialog": "d", "choices": [1]},
+    "moved": {"handoff": "h"},
 }
 """What a verb needs besides a name."""
 REFUSED: dict[str, dict[str, Any]] = {

@@ -63,7 +63,7 @@ async def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
 async def test_a_reason_is_told_whole(fly: Fly) -> None:
     async with fly(scene(), size=SMALLEST, selected="api", toasts=True) as flight:
         await flight.press("A")
-        await flight.reads("The document is ready.", "approve it.")
+        await flight.reads("The review has already begun.", "approve the document.")
 
 
 async def test_a_refusal_that_is_nearly_as_long_as_the_screen_is_wide_is_shown_in_full(

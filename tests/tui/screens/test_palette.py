@@ -35,10 +35,10 @@ async def test_what_was_run_last_from_the_palette_comes_first(fly: Fly) -> None:
 
 
 async def test_the_help_is_grouped_and_as_large_as_its_text(fly: Fly) -> None:
-    async with fly(scene(), size=(120, 70), selected="api") as flight:
+    async with fly(scene(), size=(120, 80), selected="api") as flight:
         await flight.press("question_mark")
         await flight.until(lambda: isinstance(flight.app.screen, HelpScreen), "the help")
         await flight.reads("Agent", "Handoff", "Move", "View", "On the bar", "Find any action")
         lines = flight.app.screen.lines
-        assert lines.size.height == lines.virtual_size.height < 70 - 9
+        assert lines.size.height == lines.virtual_size.height < 80 - 9
         assert len(flight.app.screen._actions) <= lines.virtual_size.height
