@@ -79,7 +79,13 @@ def test_watching_ends_with_that_supervisor(
         (
             ["start", "api", "--directory", "/only/there"],
             "POST /v1/start",
-            {"name": "api", "directory": "/only/there", "worktree": False, "named": False},
+            {
+                "name": "api",
+                "directory": "/only/there",
+                "worktree": False,
+                "named": False,
+                "force": False,
+            },
         ),
         (
             ["continue", "/only/there.md", "--name", "b"],
