@@ -159,10 +159,10 @@ class Job:
                 f"Current phase: {row.handoff.phase}.",
                 f"Wait for its end, or refuse it: {self.source.by_hand('refuse', row.name)}",
             )
-        if row.state not in ALIVE and (row.note or "").startswith("moved to "):
+        if row.moved_away:
             raise NotNow(
                 f"{row.name} is not on {self.source.shown} any more",
-                safe_line(f"Its job was {row.note}."),
+                safe_line(f"Its job was {row.note}.") if row.note else "Its job was moved away.",
                 "Move it from there: cockpit move HOST/NAME --to HOST",
             )
         if row.session_id is None or row.state not in ALIVE:
@@ -177,8 +177,7 @@ class Job:
         """A name is free if its agent was never started there, or was moved away from there."""
         if before is None or before.session_id is None:
             return
-        moved_away = before.state not in ALIVE and (before.note or "").startswith("moved to ")
-        if not moved_away:
+        if not before.moved_away:
             raise NotNow(
                 f"There is an agent {before.name} on {self.target.shown} already",
                 f"Its state: {before.state}.",
@@ -473,8 +472,7 @@ class Job:
                     self._how_to_go_on(),
                 ) from error
             if row is None or row.handoff is None:
-                left = row is not None and row.state not in ALIVE
-                return left and row is not None and row.note == f"moved to {self._label}"
+                return row is not None and row.moved_away
             late = asyncio.get_running_loop().time() > end
             if row.handoff.id != handoff or row.handoff.phase == "moving" or late:
                 return False

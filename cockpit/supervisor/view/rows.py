@@ -93,6 +93,8 @@ def row(
         cost_usd=agent.cost_usd,
         chain_cost_usd=chain_cost(agent),
         budget_usd=agent.settings.limits.cost or None,
+        # Any other session that was handed off has a successor here.
+        moved_away=not agent.alive and bool(agent.session and agent.session.state == "handed_off"),
         over_budget=is_over_budget(agent),
         rate_limits=rate_limits(agent, now),
         background=background(agent),

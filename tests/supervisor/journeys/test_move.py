@@ -191,6 +191,8 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     assert there.branch == row.branch
     left = await cockpit.row()
     assert (left.state, left.pid, left.note) == ("stopped", None, "moved to gpu1")
+    assert left.moved_away
+    assert not there.moved_away
     assert tree_of(tree) == before
     (chain,) = await cockpit.client.history("api")
     assert chain.sessions[0].outcome == "moved"
