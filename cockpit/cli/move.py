@@ -74,7 +74,8 @@ def move(
     import asyncio
 
     from cockpit.cli.agent_guard import refuse_inside_agent
-    from cockpit.cli.move_job import Job, Wanted
+    from cockpit.cli.move_check import Wanted
+    from cockpit.cli.move_job import Job
     from cockpit.cli.move_machines import machine
     from cockpit.core.errors import BadUsage
     from cockpit.core.far_names import host_and_name

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli.places import our_places
@@ -25,6 +25,7 @@ from cockpit.client.http import HttpClient
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
 from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.wire.status import Wire
 
 MARK = b"cockpit-move 1 "
 LARGEST_ANSWER = 4_000_000
@@ -36,6 +37,9 @@ LARGEST_FILE = 2_000_000_000
 BLOCK = 1 << 20
 SECONDS = 1800.0
 """Maximum seconds of one step."""
+
+
+Answer = TypeVar("Answer", bound=Wire)
 
 
 class Machine:
@@ -75,6 +79,25 @@ class Machine:
                 _kill(process)
                 feeder.join()
         return answer
+
+    def ask(
+        self,
+        request: dict[str, Any],
+        answer: type[Answer],
+        *,
+        send: Path | None = None,
+        receive: Path | None = None,
+    ) -> Answer:
+        """Run a step like `step`; return its answer as a model. Raises `CockpitError`."""
+        told = self.step(request, send=send, receive=receive)
+        try:
+            return answer.model_validate(told)
+        except ValueError as error:
+            raise Failed(
+                f"{self.shown} sent an answer that cannot be read",
+                safe_line(str(error), 300),
+                "Use the same version of cockpit on both machines.",
+            ) from error
 
     @contextlib.contextmanager
     def held(self, request: dict[str, Any]) -> Iterator[None]:

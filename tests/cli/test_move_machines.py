@@ -13,6 +13,7 @@ from cockpit.cli import move_machines
 from cockpit.cli.move_machines import MARK, Machine
 from cockpit.cli.move_steps import parcel_of
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
+from cockpit.wire.moves import Inspection
 
 
 def answering(home: Path, answer: bytes) -> Machine:
@@ -46,6 +47,17 @@ def test_an_endless_answer_is_cut(own_home: Path) -> None:
     script.chmod(0o755)
     with pytest.raises(NoSupervisor):
         Machine("gpu1", RemoteHost("gpu1", [str(script)])).step({"step": "x"})
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{}, {"repository": 1}, {"version": "0", "repository": "/r", "tips": None, "folder": "/f"},
+     {"version": "0", "repository": "/r", "tips": [], "folder": "/f", "record": {"name": "a"}}],
+)  # fmt: skip
+def test_an_answer_of_another_form_is_refused(own_home: Path, told: dict[str, object]) -> None:
+    with pytest.raises(Failed, match="gpu1 sent an answer that cannot be read") as caught:
+        answering(own_home, line(**told)).ask({"step": "inspect"}, Inspection)
+    assert "same version" in caught.value.hint
 
 
 @pytest.mark.parametrize("answer", [MARK + b"nonsense\n", MARK + b"[1]\n", MARK + b"[" * 90])

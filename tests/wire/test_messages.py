@@ -45,6 +45,19 @@ from cockpit.wire.history import (
     HistorySession,
     HistoryStatement,
 )
+from cockpit.wire.moves import (
+    Arrival,
+    Arrived,
+    CurrentState,
+    Description,
+    Discarded,
+    Inspection,
+    Packed,
+    Recorded,
+    SentParcel,
+    SentState,
+    Staying,
+)
 from cockpit.wire.status import (
     AgentStatus,
     BackgroundStatus,
@@ -94,7 +107,23 @@ STATUS = Status(
     held=[HeldSetting(file="/f", line=1, key="command", reason="it runs code")],
     elsewhere=[OTHER],
 )
+STATE = SentState(head="a" * 40, staged="b" * 40, files="c" * 40)
+PARCEL = SentParcel(reference="refs/cockpit/moved/api/h", commit="d" * 40, state=STATE)
+ARRIVAL = Arrival(name="api", folder="/w/api", parcel=PARCEL)
 ANSWERS: tuple[Wire, ...] = (
+    Description(
+        version="0.1.0", home="/w", inside="sub", branch="agent/api", head="a" * 40,
+        roots=["e" * 40], uncommitted=2, ignored=Staying(names=["ignored/"], count=1, size=1000),
+        secret=Staying(),
+    ),
+    Inspection(
+        version="0.1.0", repository="/w", tips=["a" * 40], folder="/w/api", record=ARRIVAL
+    ),
+    Packed(parcel=PARCEL, size=1000, sha256="f" * 64),
+    Arrived(folder="/w/api", document="/s/h.md"),
+    CurrentState(state=STATE),
+    Recorded(record=ARRIVAL),
+    Discarded(left="/w/api", why="it has changed files"),
     STATUS, ROW, EVENT, Snapshot(status=STATUS), AgentChanged(agent=ROW), Happened(event=EVENT),
     Resumed(status=STATUS, forgotten=["web"], position="1.2"),
     AgentForgotten(name="api"), ScreenShot(lines=["a"], cursor=(1, 2), pane="%1"),

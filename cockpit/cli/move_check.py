@@ -1,0 +1,205 @@
+"""Check whether an agent's job can move to another machine. Changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import re
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from cockpit import __version__
+from cockpit.cli.move_machines import Machine, shown_list
+from cockpit.cli.output import say
+from cockpit.core.errors import Failed, NoSuchAgent, NotNow
+from cockpit.core.ids import AgentName
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.wire.moves import Description, Inspection, Staying
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Plan
+
+ALIVE = frozenset({"starting", "working", "idle", "needs_you", "handing_off", "done", "unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the user asked for."""
+
+    name: AgentName
+    new_name: AgentName
+    directory: str | None
+    branch: str | None
+    runtime: str | None
+    yes: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Both sides, after all checks."""
+
+    row: AgentStatus
+    here: Description
+    there: Inspection
+    branch: str
+
+
+class MoveCheck:
+    """The checks of one move, on both machines."""
+
+    def __init__(self, source: Machine, target: Machine, wanted: Wanted) -> None:
+        self.source = source
+        self.target = target
+        self.wanted = wanted
+
+    async def check(self) -> Checked:
+        """Check both machines. Raises `CockpitError` with the reason and the next step."""
+        wanted = self.wanted
+        row = await row_of(self.source, wanted.name)
+        if row is None:
+            raise NoSuchAgent(
+                f"There is no agent {wanted.name} on {self.source.shown}",
+                hint=f"List them: {self.source.by_hand('status')}",
+            )
+        self._check_row(row)
+        here = await asyncio.to_thread(
+            self.source.ask, {"step": "describe", "directory": row.directory}, Description
+        )
+        self._same_version(self.source, here.version)
+        inside = PurePath(here.inside)
+        if inside.is_absolute() or ".." in inside.parts:
+            raise Failed(
+                f"{self.source.shown} sent a directory outside the worktree",
+                safe_line(str(inside), 200),
+                f"Check where it works: {self.source.by_hand('status', row.name)}",
+            )
+        branch = wanted.branch or here.branch
+        if not branch:
+            raise NotNow(
+                f"{wanted.name} is on no branch",
+                "HEAD is detached.",
+                "Name a branch for the other machine: --branch NAME",
+            )
+        # The supervisor is asked first, because its answers say best why a host is unreachable.
+        before = await row_of(self.target, wanted.new_name)
+        ident = row.handoff.id if row.handoff is not None and row.handoff.host else None
+        there = await self._inspect(
+            wanted.directory or here.home,
+            "cockpit/none" if ident is not None else branch,
+            here,
+            ident,
+        )
+        self._same_version(self.target, there.version)
+        record = there.record
+        if record is not None and record.name != wanted.new_name:
+            began = safe_line(record.name, 40)
+            raise NotNow(
+                f"This move of {wanted.name} began with the name {began} on {self.target.shown}",
+                "A session with that name may be running there.",
+                f"Continue it with the same name: --name {began}",
+            )
+        if record is None:
+            self._check_free(before)
+            plan = Plan(
+                name=wanted.new_name,
+                directory=there.repository,
+                runtime=wanted.runtime or row.runtime,
+            )
+            await self.target.client.ask(plan)
+        return Checked(row, here, there, branch)
+
+    def _check_row(self, row: AgentStatus) -> None:
+        if row.handoff is not None:
+            if row.handoff.host == self.label:
+                return
+            raise NotNow(
+                f"A handoff of {row.name} is already in progress",
+                f"Current phase: {row.handoff.phase}.",
+                f"Wait for its end, or refuse it: {self.source.by_hand('refuse', row.name)}",
+            )
+        if row.moved_away:
+            raise NotNow(
+                f"{row.name} is not on {self.source.shown} any more",
+                safe_line(f"Its job was {row.note}.") if row.note else "Its job was moved away.",
+                "Move it from there: cockpit move HOST/NAME --to HOST",
+            )
+        if row.session_id is None or row.state not in ALIVE:
+            note = f"{row.note}. " if row.note else ""
+            raise NotNow(
+                f"{row.name} is not running",
+                safe_line(f"{note}Only the job of a running agent can be moved."),
+                f"Start it: {self.source.by_hand('start', row.name, '--resume')}",
+            )
+
+    def _check_free(self, before: AgentStatus | None) -> None:
+        """A name is free if its agent was never started there, or was moved away from there."""
+        if before is None or before.session_id is None:
+            return
+        if not before.moved_away:
+            raise NotNow(
+                f"There is an agent {before.name} on {self.target.shown} already",
+                f"Its state: {before.state}.",
+                f"Give the moved agent another name: --name {before.name}-2",
+            )
+
+    def _same_version(self, machine: Machine, version: str) -> None:
+        if version != __version__:
+            raise NotNow(
+                f"{machine.shown} has another version of cockpit",
+                f"There {safe_line(version, 40)}, here {__version__}.",
+                "Upgrade the older one; its agents keep running.",
+            )
+
+    @property
+    def label(self) -> str:
+        """The target's name for the rows of the source."""
+        if self.target.host is not None:
+            return self.target.name
+        node = re.sub(r"[^a-z0-9._-]+", "-", platform.node().lower()).lstrip("._-")[:32]
+        return node or "elsewhere"
+
+    def print(self, checked: Checked) -> None:
+        here = checked.here
+        say(f"Move {self.wanted.name} from {self.source.shown} to {self.target.shown}")
+        say(f"  to {checked.there.folder}, branch {checked.branch}")
+        files = counted(here.uncommitted, "uncommitted file")
+        say(f"  travels: the handoff document, the commits of {checked.branch}, {files}")
+        _print_staying("ignored", here.ignored)
+        _print_staying("with secrets, by their names", here.secret)
+
+    async def again(self, checked: Checked) -> Checked:
+        """Check both sides again, after an earlier attempt was taken back."""
+        row = await row_of(self.source, self.wanted.name)
+        there = await self._inspect(checked.there.repository, checked.branch, checked.here, None)
+        return replace(checked, row=row or checked.row, there=there)
+
+    async def _inspect(
+        self, directory: str, branch: str, here: Description, handoff: str | None
+    ) -> Inspection:
+        request = {
+            "step": "inspect",
+            "directory": directory,
+            "name": self.wanted.new_name,
+            "branch": branch,
+            "head": here.head,
+            "roots": here.roots,
+            "handoff": handoff,
+        }
+        return await asyncio.to_thread(self.target.ask, request, Inspection)
+
+
+async def row_of(machine: Machine, name: str) -> AgentStatus | None:
+    """Return the agent's current status; None if there is none of that name."""
+    status = await machine.client.status()
+    return next((row for row in status.agents if row.name == name), None)
+
+
+def _print_staying(what: str, stays: Staying) -> None:
+    if not stays.count:
+        return
+    names = shown_list(stays.names)
+    more = stays.count - len(names)
+    rest = f" and {more} more" if more > 0 else ""
+    amount = f"{stays.size / 1_000_000:.1f} MB" if stays.size >= 100_000 else f"{stays.size} bytes"
+    say(f"  stays ({what}): {', '.join(names)}{rest}; {amount}")

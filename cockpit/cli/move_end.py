@@ -1,0 +1,148 @@
+"""End a move: end the old session once the new one has replied, or take back what arrived.
+
+At no time may both sessions end, or both go on. Where it is not known what a machine did, neither
+is ended, and the user gets the commands for both ways on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from cockpit.cli.move_check import ALIVE, Wanted, row_of
+from cockpit.cli.move_machines import Machine
+from cockpit.cli.output import say
+from cockpit.core.errors import CockpitError, Failed, NoSuchAgent, NotNow
+from cockpit.core.safetext import safe_line
+from cockpit.wire.moves import Discarded, Recorded
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Forget, Moved, Refuse, Stop
+
+LOOK = 0.5
+"""Seconds between two looks at a supervisor."""
+
+
+class Stranded(Failed):
+    """The move stopped halfway: it is not known which sessions run, so none is ended."""
+
+
+class MoveEnd:
+    """The end of one move."""
+
+    def __init__(self, source: Machine, target: Machine, wanted: Wanted) -> None:
+        self.source = source
+        self.target = target
+        self.wanted = wanted
+
+    async def end_old(self, handoff: str) -> None:
+        """Let the source end the old session.
+
+        Raises what the source refuses, and `Stranded` if its answer was lost and it is not known
+        whether the session ends: then neither session may be taken back.
+        """
+        try:
+            await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
+        except (NotNow, NoSuchAgent):
+            if not await self._is_moved(handoff):
+                raise
+        except (CockpitError, OSError) as error:
+            if not await self._is_moved(handoff):
+                raise Stranded(
+                    f"The new session of {self.wanted.name} runs on {self.target.shown}; "
+                    f"{self.source.shown} did not confirm the end of the old one",
+                    str(error),
+                    self.how_to_go_on(),
+                ) from error
+
+    async def _is_moved(self, handoff: str) -> bool:
+        """Whether the source has ended the session, although its answer was lost.
+
+        Waits while the session is being ended. Raises `Stranded` if the source cannot be asked, or
+        does not end it in time.
+        """
+        end = asyncio.get_running_loop().time() + self.wanted.seconds
+        while True:
+            try:
+                row = await row_of(self.source, self.wanted.name)
+            except CockpitError as error:
+                raise Stranded(
+                    f"{self.source.shown} cannot be asked whether it ended {self.wanted.name}",
+                    f"{error.title}. The new session runs on {self.target.shown}.",
+                    self.how_to_go_on(),
+                ) from error
+            if row is None or row.handoff is None:
+                return row is not None and row.moved_away
+            if row.handoff.id != handoff or row.handoff.phase == "moving":
+                return False
+            if asyncio.get_running_loop().time() > end:
+                raise Stranded(
+                    f"{self.source.shown} is still ending the old session of {self.wanted.name}",
+                    f"The new session runs on {self.target.shown}.",
+                    self.how_to_go_on(),
+                )
+            await asyncio.sleep(LOOK)
+
+    async def take_back(self, handoff: str, why: str, *, refuse: bool = True) -> None:
+        """End the new session, take back what arrived, and let the old session continue.
+
+        Raises `Stranded` if the other machine cannot be asked: a session may run there, so the old
+        one waits.
+        """
+        say(f"Taking back the move: {safe_line(why, 300)}")
+        try:
+            await self._take_back_there(handoff)
+        except CockpitError as error:
+            raise Stranded(
+                f"{self.wanted.name} was not moved; {self.target.shown} could not be cleaned up",
+                f"{error.title}. A session of the job may be running there, so the one on "
+                f"{self.source.shown} waits.",
+                self.how_to_go_on(),
+            ) from error
+        if not refuse:
+            return
+        try:
+            await self.source.client.ask(Refuse(name=self.wanted.name, handoff=handoff))
+        except CockpitError as error:
+            say(f"The handoff is over already: {error.title}")
+        say(f"{self.wanted.name} keeps its session on {self.source.shown}")
+
+    async def _take_back_there(self, handoff: str) -> None:
+        request = {"step": "record", "handoff": handoff}
+        record = (await asyncio.to_thread(self.target.ask, request, Recorded)).record
+        if record is None:
+            return
+        for row in (await self.target.client.status()).agents:
+            if not works_in(row, record.folder):
+                continue
+            if row.state in ALIVE:
+                await self.target.client.ask(Stop(name=row.name))
+            try:
+                await self.target.client.ask(Forget(name=row.name))
+            except CockpitError as error:
+                say(f"{row.name} stays in the list of {self.target.shown}: {error.title}")
+        discard = {"step": "discard", "handoff": handoff}
+        answer = await asyncio.to_thread(self.target.ask, discard, Discarded)
+        if answer.left:
+            left, reason = safe_line(answer.left), safe_line(answer.why, 300)
+            say(f"The worktree on {self.target.shown} was kept: {left} ({reason})")
+
+    def how_to_go_on(self) -> str:
+        """Return the commands for both ways on, after a move that stopped halfway."""
+        again = f"cockpit move {self.full_name} --to {self.target.name}"
+        return (
+            f"To continue: {again}\nTo keep the job on {self.source.shown} instead: "
+            f"{self.target.by_hand('stop', self.wanted.new_name)}; "
+            f"{self.source.by_hand('refuse', self.wanted.name)}"
+        )
+
+    @property
+    def full_name(self) -> str:
+        """The agent's name as the user types it on this machine."""
+        if self.source.host is None:
+            return str(self.wanted.name)
+        return f"{self.source.name}/{self.wanted.name}"
+
+
+def works_in(row: AgentStatus, folder: str) -> bool:
+    """Return whether the agent works in that worktree."""
+    return Path(row.directory).is_relative_to(folder)
