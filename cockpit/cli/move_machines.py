@@ -182,23 +182,18 @@ class Machine:
         return answer
 
     def _received(self, output: IO[bytes], answer: dict[str, Any], file: Path) -> None:
-        size, digest = answer.get("size"), hashlib.sha256()
-        left = size if isinstance(size, int) else 0
-        if left > LARGEST_FILE:
+        size = answer.get("size")
+        size = size if isinstance(size, int) else 0
+        if size > LARGEST_FILE:
             raise Failed(
                 f"The work on {self.shown} is too large to move",
-                f"{left // 1_000_000} MB.",
+                f"{size // 1_000_000} MB.",
                 "Push the branch and fetch it on the other machine; only the rest is then sent.",
             )
-        with file.open("xb") as held:
-            while left > 0 and (some := output.read(min(BLOCK, left))):
-                held.write(some)
-                digest.update(some)
-                left -= len(some)
-        if left or digest.hexdigest() != answer.get("sha256"):
+        if problem := written(output, file, size, str(answer.get("sha256"))):
             raise Failed(
                 f"The connection to {self.shown} ended before all work had arrived",
-                f"{left} bytes are missing." if left else "The bytes were changed on the way.",
+                problem,
                 "Try again.",
             )
 
@@ -210,6 +205,19 @@ def machine(name: str | None, config: Path | None) -> Machine:
     from cockpit.cli.hosts import host_named
 
     return Machine(str(name), host_named(str(name), config))
+
+
+def written(source: IO[bytes], file: Path, size: int, sha256: str) -> str:
+    """Write the next `size` bytes to a new file; return why they are not what was sent, else ""."""
+    left, digest = size, hashlib.sha256()
+    with file.open("xb") as held:
+        while left > 0 and (some := source.read(min(BLOCK, left))):
+            held.write(some)
+            digest.update(some)
+            left -= len(some)
+    if left:
+        return f"{left} bytes are missing."
+    return "" if digest.hexdigest() == sha256 else "The bytes were changed on the way."
 
 
 def _feed(stdin: IO[bytes], request: dict[str, Any], send: Path | None) -> None:

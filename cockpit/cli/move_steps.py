@@ -25,7 +25,14 @@ from cockpit.adapters.git.leaving_worktree import LeavingWorktree
 from cockpit.adapters.git.worktrees import Git
 from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.move_lock import take_lock
-from cockpit.cli.move_machines import BLOCK, LARGEST_ANSWER, LARGEST_FILE, MARK, error_answer
+from cockpit.cli.move_machines import (
+    BLOCK,
+    LARGEST_ANSWER,
+    LARGEST_FILE,
+    MARK,
+    error_answer,
+    written,
+)
 from cockpit.cli.places import our_places
 from cockpit.config.read import load
 from cockpit.core.document import LARGEST
@@ -310,18 +317,8 @@ def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
     """Write what follows the request to the file, and check it. Raises `Failed`."""
     if not 0 < size <= LARGEST_FILE:
         raise Failed("The work is too large to receive", hint="Push the branch and fetch it there.")
-    left, digest = size, hashlib.sha256()
-    with bundle.open("xb") as file:
-        while left > 0 and (some := source.read(min(BLOCK, left))):
-            file.write(some)
-            digest.update(some)
-            left -= len(some)
-    if left or digest.hexdigest() != sha256:
-        raise Failed(
-            "The connection ended before all work had arrived",
-            f"{left} bytes are missing." if left else "The bytes were changed on the way.",
-            "Try again.",
-        )
+    if problem := written(source, bundle, size, sha256):
+        raise Failed("The connection ended before all work had arrived", problem, "Try again.")
 
 
 def _digest(file: Path) -> str:

@@ -30,7 +30,7 @@ BODY_BYTES = 16 * 1024 * 1024
 """Maximum bytes of a whole response."""
 LINE_BYTES = 8 * 1024 * 1024
 """Maximum bytes of one line of a stream: a snapshot of 1,000 agents has 2.5 MB."""
-AGENTS = 1000
+MOST_AGENTS = 1000
 """Maximum number of agents of one host."""
 MESSAGE_SIZE = 256 * 1024
 """Maximum size of one agent or event, counted as characters and 8 for each number."""
@@ -99,7 +99,7 @@ class ForeignAnswers:
 
     def status(self, status: Status) -> Status:
         """Raise `Failed` for invalid names, too many agents, or values that are too large."""
-        self.count("agents", len(status.agents), AGENTS)
+        self.count("agents", len(status.agents), MOST_AGENTS)
         for agent in status.agents:
             self.agent(agent)
         self._check_size(status.model_copy(update={"agents": []}), MESSAGE_SIZE)
@@ -112,7 +112,7 @@ class ForeignAnswers:
                 self.status(line.status)
             case Resumed():
                 self.status(line.status)
-                self.count("removed agents", len(line.forgotten), AGENTS)
+                self.count("removed agents", len(line.forgotten), MOST_AGENTS)
                 for name in line.forgotten:
                     self.name(name)
             case AgentChanged():

@@ -11,6 +11,7 @@ from contextlib import aclosing
 from typing import Any, Protocol, cast
 
 from cockpit.client.client import Supervisor
+from cockpit.client.foreign_answers import MOST_AGENTS
 from cockpit.core.errors import BadUsage, Failed, NoSuchAgent
 from cockpit.core.far_names import far_name, host_and_name
 from cockpit.core.ids import agent_name
@@ -37,10 +38,6 @@ from cockpit.wire.worktrees import WorktreeStatus
 _NAMES = ("name", "handoff", "tree", "session")
 """Fields of verbs that contain an agent, a handoff or a session. A tree can also be a path, which
 starts with `/`."""
-
-
-MOST_AGENTS = 1_000
-"""Maximum agents of one host."""
 
 
 class HostClient:

@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 
 from cockpit.client.client import Client, Supervisor
-from cockpit.client.host_client import MOST_AGENTS, HostClient
+from cockpit.client.foreign_answers import MOST_AGENTS
+from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import BadUsage, Failed, NoSuchAgent, NoSupervisor, NotNow
 from cockpit.core.far_names import far_name
