@@ -104,13 +104,15 @@ def _rest(report: HostReport, now: datetime) -> list[str]:
     if facts.supervisor is not None:
         agents = facts.supervisor.agents
         waiting = agents.get("needs_you", 0)
-        text = f"{facts.supervisor.running} of {counted(facts.supervisor.total, 'agent')} running"
+        total = facts.supervisor.total
+        counts = f"{facts.supervisor.running} of {counted(total, 'agent')} running"
+        text = counts if total else "no agents"
         found.append(text + (f", {waiting} waiting for you" if waiting else ""))
     if facts.load is not None:
         cores = f" on {counted(facts.cores, 'core')}" if facts.cores else ""
         found.append(f"load {facts.load:.1f}{cores}")
-    if facts.supervisor is not None and (since := _since(facts.supervisor.started_at, now)):
-        found.append(f"since {since}")
+    if facts.supervisor is not None and (since := _duration(facts.supervisor.started_at, now)):
+        found.append(f"for {since}")
     return found
 
 
@@ -127,16 +129,16 @@ def _problem(report: HostReport) -> tuple[str, str] | None:
     return "Its state is unknown", f"To see why: cockpit hosts check {report.name}"
 
 
-def _since(started_at: str, now: datetime) -> str:
-    """Return how long ago that was, and the unit; empty if unknown."""
+def _duration(started_at: str, now: datetime) -> str:
+    """Return the time since then, with its unit; empty if unknown."""
     at = moment(started_at)
     if at is None:
         return ""
     seconds = max(0, int((now - at).total_seconds()))
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
-            return f"{seconds // size}{unit} ago"
-    return f"{seconds}s ago"
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
 
 
 def _rounded(seconds: float | None) -> float | None:

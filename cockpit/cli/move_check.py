@@ -124,6 +124,13 @@ class MoveCheck:
                 safe_line(f"Its job was {row.note}.") if row.note else "Its job was moved away.",
                 "Move it from there: cockpit move HOST/NAME --to HOST",
             )
+        if row.runtime == "command":
+            raise NotNow(
+                f"{row.name} runs a command, which cannot continue from a document",
+                "Only the job of an agent that reads its handoff document can be moved.",
+                f"Start the command there: cockpit start {row.name} --host {self.target.name} "
+                "-- COMMAND",
+            )
         if row.session_id is None or row.state not in ALIVE:
             note = f"{row.note}. " if row.note else ""
             raise NotNow(

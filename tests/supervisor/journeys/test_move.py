@@ -244,6 +244,18 @@ async def test_a_job_moves_over_a_real_ssh(cockpit: Cockpit, far: Far, sshd: Ssh
     assert (await cockpit.row()).note == "moved to gpu1"
 
 
+async def test_a_command_is_not_moved(cockpit: Cockpit, far: Far) -> None:
+    await cockpit.launch(cockpit.agent("logs", more='runtime = "command"\ncommand = ["cat"]\n'))
+    await far.launch()
+    await cockpit.start("logs")
+
+    code, told = await moved(cockpit, "logs", "--to", "gpu1")
+
+    assert code == 5, told
+    assert "logs runs a command" in told
+    assert "cockpit start logs --host gpu1 -- COMMAND" in told
+
+
 async def test_a_dry_run_changes_nothing(cockpit: Cockpit, far: Far) -> None:
     row = await flying(cockpit, far)
     before = tree_of(Path(str(row.worktree)))
