@@ -10,12 +10,18 @@ from collections.abc import Iterable
 
 IN_A_FILE = "Read the file {} and do what it says."
 """The prompt for a CLI that cannot mention files: the model has to open the file."""
-IN_A_FILE_FOR_CAT = "Read the file {} with cat and do what it says."
-"""The prompt for a CLI whose own tool cannot read files outside the CLI's directory."""
+IN_A_FILE_FOR_CAT = (
+    "Read the file {} with cat and do what it says. If cat prints nothing, run it again."
+)
+"""The prompt for a CLI whose own tool cannot read files outside the CLI's directory. Gemini CLI
+0.61.0 sometimes loses the output of a command that ends at once."""
 
 _NAME = r"prompt-[0-9a-f]{16}\.md"
 _FILE = rf"/[^\n\"]*/{_NAME}"
-_OPENED_BY_MODEL = re.compile(rf"Read the file {_FILE}(?: with cat)? and do what it says\.")
+_OPENED_BY_MODEL = re.compile(
+    rf"Read the file {_FILE}(?: with cat)? and do what it says\."
+    r"(?: If cat prints nothing, run it again\.)?"
+)
 _FORMS = (
     (re.compile(f'Do what(?: @"{_FILE}")+ says\\.'), re.compile(f'@"({_FILE})"')),
     (re.compile(rf"Do what @{_FILE} says\."), re.compile(rf"@({_FILE}) says")),

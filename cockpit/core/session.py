@@ -111,6 +111,8 @@ class ToolFinished:
     """What the user said when refusing."""
     interrupted: bool = False
     """The call was interrupted, or did not run, and has no result of its own."""
+    empty: bool = False
+    """The CLI says that the call printed nothing. False if the transcript does not say it."""
     answers: tuple[tuple[str, str], ...] = ()
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None

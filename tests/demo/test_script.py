@@ -8,12 +8,13 @@ import pytest
 
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.document import read, validate
+from cockpit.core.prompt_files import IN_A_FILE_FOR_CAT
 from cockpit.core.request import ask_again, request
 from cockpit.demo.conversation import COMPACTED, Reply, Request
 from cockpit.demo.job import Job
 from cockpit.demo.jobs import DURATIONS, JOBS, ROUNDING, WEEKS
 from cockpit.demo.more_jobs import INVOICES, MORE
-from cockpit.demo.script import Script, document, position, summary
+from cockpit.demo.script import UNKNOWN_JOB, Script, document, position, summary
 
 PATH = "/w/.cockpit/handoffs/handoff-2026-11-21-201500.md"
 DRAFT = "/w/.cockpit/handoffs/draft-9af5a76a.md"
@@ -53,6 +54,21 @@ class Talk:
         self.messages[-1]["content"][-1]["content"] += (
             f"\n<system-reminder>{text}</system-reminder>"
         )
+
+
+def test_a_prompt_whose_text_the_cli_lost_is_read_again() -> None:
+    talk = Talk(IN_A_FILE_FOR_CAT.format("/s/prompt-0123456789abcdef.md"))
+    empty = "<untrusted_context>\nOutput: (empty)\n</untrusted_context>"
+    assert talk.step(empty).tool_calls == talk.step(empty).tool_calls != ()
+    assert talk.step(ROUNDING.title).tool_calls
+    assert talk.step().text == ROUNDING.steps[0].say
+
+
+def test_a_prompt_that_stays_empty_is_given_up() -> None:
+    talk = Talk(IN_A_FILE_FOR_CAT.format("/s/prompt-0123456789abcdef.md"))
+    said = [talk.step("Output: (empty)").text for _ in range(6)]
+    assert said[:5] == [said[0]] * 5
+    assert said[5] == UNKNOWN_JOB
 
 
 def test_no_step_says_what_another_says() -> None:

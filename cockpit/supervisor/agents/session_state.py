@@ -44,6 +44,8 @@ LATER = 1e-6
 """Minimum seconds between two lines of a transcript, so that times keep the order of the lines."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 """Maps HTTP statuses of the API to error names for hooks; other statuses are `unknown`."""
+MOST_READS = 500
+"""Maximum tool calls whose paths are kept."""
 MOST_KEPT = 4000
 """Maximum characters kept of a prompt or an injected context. A handoff request names its file
 within these characters."""
@@ -69,9 +71,9 @@ class SessionState:
     """Tokens at which the CLI compacts automatically, if the transcript has them."""
     cost_usd: float | None = None
     limit_resets: float | None = None
+    """When a reached usage limit resets, from the status line; unix seconds."""
     rate_limits: tuple[RateLimit, ...] = ()
     """The account's usage limits, from the last status line that told any."""
-    """When a reached usage limit resets, from the status line; unix seconds."""
     permission_mode: str | None = None
     """The newest permission mode in the transcript; the user may change it in the session."""
     began_with: str | None = None
@@ -80,8 +82,8 @@ class SessionState:
     """Whether this supervisor started the session as a new one, not reopened."""
     replied: bool = False
     """Whether the transcript has an assistant message."""
-    read_paths: set[str] = field(default_factory=set)
-    """Paths and commands of tool calls: they prove that a new session read its document."""
+    _reads: dict[str, set[str]] = field(default_factory=dict)
+    """Paths and commands of tool calls, by the call's id, without calls that failed."""
     prompt_files_named: set[str] = field(default_factory=set)
     """Prompt files that the transcript mentions, and that the CLI has not read as far as known."""
     prompt_files_taken: set[str] = field(default_factory=set)
@@ -215,6 +217,7 @@ class SessionState:
             case ToolFinished(sidechain=False):
                 self.last_activity = when
                 self.refusals += event.refused
+                self._note_result(event)
             case Compacted():
                 self.gauge.compacted(when)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
@@ -247,12 +250,25 @@ class SessionState:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)
         return when
 
+    @property
+    def read_paths(self) -> set[str]:
+        """Paths and commands of tool calls: they prove that a new session read its document.
+
+        A call without a result in the transcript counts; one that failed, was refused or printed
+        nothing does not.
+        """
+        return set().union(*self._reads.values())
+
     def _note_reads(self, reply: AssistantReplied) -> None:
         for tool in reply.tools:
-            for key in ("file_path", "command"):
-                value = tool.input.get(key)
-                if isinstance(value, str) and len(self.read_paths) < 500:
-                    self.read_paths.add(value)
+            named = (tool.input.get(key) for key in ("file_path", "command"))
+            paths = {value for value in named if isinstance(value, str)}
+            if paths and len(self._reads) < MOST_READS:
+                self._reads.setdefault(tool.id, set()).update(paths)
+
+    def _note_result(self, result: ToolFinished) -> None:
+        if result.failed or result.refused or result.interrupted or result.empty:
+            self._reads.pop(result.tool_use_id, None)
 
     def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
         """Record turns and dialogs from the transcript, until the first hook report."""

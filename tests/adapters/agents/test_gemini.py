@@ -92,7 +92,7 @@ def test_the_prompt_is_the_tail_of_an_option_and_travels_in_a_file(
     fields = (tmp_path / "orders" / "one.order").read_bytes().split(b"\0")
     assert b"--" not in fields
     (prompt,) = [field.decode() for field in fields if field.startswith(b"--prompt-interactive=")]
-    found = re.fullmatch(r"[^=]+=Read the file (/.+\.md) with cat and do what it says\.", prompt)
+    found = re.fullmatch(r"[^=]+=Read the file (/.+\.md) with cat and do what it says\. .+", prompt)
     assert found is not None
     assert Path(found[1]).read_text() == "!touch x"
 

@@ -171,6 +171,18 @@ def test_a_first_prompt_that_the_agent_opened_is_taken() -> None:
     assert not of(PromptFileTaken, parsed(line(type="gemini", content="", toolCalls=[refused])))
 
 
+def test_a_prompt_whose_text_the_cli_lost_is_not_taken() -> None:
+    """Recorded: 0.61.0 loses the output of a command that ends at once, sometimes."""
+    path = "/state/prompts/run/prompt-0123456789abcdef.md"
+    said = "<untrusted_context>\nOutput: (empty)\nProcess Group PGID: 29245\n</untrusted_context>"
+    result = [{"functionResponse": {"response": {"output": said}}}]
+    call = {"id": "c", "name": "run_shell_command", "args": {"command": f"cat {path}"}}
+    done = {**call, "status": "success", "result": result, "timestamp": "2026-11-23T12:00:01Z"}
+    events = parsed(line(type="gemini", content="", toolCalls=[done]))
+    assert not of(PromptFileTaken, events)
+    assert [one.empty for one in of(ToolFinished, events)] == [True]
+
+
 @pytest.mark.parametrize(
     ("record", "reason"),
     [

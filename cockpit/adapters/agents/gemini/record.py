@@ -50,6 +50,8 @@ history belongs to a compaction."""
 _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed from "
 _BY_THE_CLI = ("System: Potential loop detected", "<session_context>")
+_PRINTED_NOTHING = re.compile(r"^Output: \(empty\)$", re.MULTILINE)
+"""How the CLI tells the model that a command printed nothing (0.61.0)."""
 _HOOK_CONTEXT = re.compile(r"(?s)<hook_context>(.*?)</hook_context>")
 _API_ERROR = re.compile(r"(?s)\[API Error: (.*)\]\s*\Z")
 _NOT_JSON = (ValueError, RecursionError)
@@ -126,16 +128,19 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
         return
     output = "\n".join(_outputs(call.get("result")))
     at = moment(call.get("timestamp"))
+    empty = _PRINTED_NOTHING.search(output) is not None
     yield ToolFinished(
         ident,
         status != "success",
         output[:RESULT_KEPT],
         tail=end_of(output, RESULT_KEPT),
         interrupted=status == "cancelled",
+        empty=empty,
         at=at,
     )
     if status == "success":
-        if (given := call.get("args")) and isinstance(given, Mapping):
+        # Gemini CLI sometimes loses the output of a fast command: the model has not seen the file.
+        if not empty and (given := call.get("args")) and isinstance(given, Mapping):
             named = given.get("file_path") or given.get("command")
             taken = prompt_files_in(named) if isinstance(named, str) else []
             yield from (PromptFileTaken(path, output[:PROMPT_KEPT]) for path in taken[:1])
