@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import shlex
 import shutil
 import signal
@@ -49,6 +50,19 @@ def program(name: str) -> str:
     return found
 
 
+def free_port() -> int:
+    """A port that nobody listens on, below those that the kernel gives to clients.
+
+    One of the others may be taken while sshd is not listening, even by a connection to itself: a
+    client that tries the port again and again is given it as its own at some time.
+    """
+    for port in random.sample(range(10_000, 32_000), 1000):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
+
+
 class Sshd:
     """A listener that can be ended and begun again; `ssh` reaches it."""
 
@@ -61,9 +75,7 @@ class Sshd:
         for key in ("host", "user"):
             file = str(folder / key)
             subprocess.run(["ssh-keygen", "-qt", "ed25519", "-N", "", "-f", file], check=True)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port = free_port()
         kind, key, _ = (folder / "host.pub").read_text().split(" ")
         (folder / "known").write_text(f"[127.0.0.1]:{self._port} {kind} {key}\n")
         given = " ".join(shlex.quote(f"{name}={value}") for name, value in environment.items())
@@ -77,8 +89,9 @@ class Sshd:
         self._process = subprocess.Popen([self._program, *words], stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60
         while True:
-            with suppress(ConnectionRefusedError), socket.create_connection(self._address):
-                return
+            with suppress(OSError), socket.create_connection(self._address, 60) as connection:
+                if connection.recv(4) == b"SSH-":
+                    return
             assert self._process.poll() is None, self.log.read_text()
             assert time.monotonic() < end
             time.sleep(0.02)
