@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
-from threading import Thread
+from functools import partial
+from queue import Empty
 from typing import TYPE_CHECKING
 
 from cockpit.cli.host_checks import HostReport
+from cockpit.cli.side_by_side import SideBySide
 from cockpit.core.errors import CockpitError
 
 if TYPE_CHECKING:
@@ -37,30 +38,15 @@ def reports(hosts: Sequence[Host], seconds: float) -> Iterator[HostReport]:
     """Ask all hosts at the same time, and yield a report for each.
 
     The answers that arrive within the first seconds come in the order of the file, each later one
-    when it arrives. The threads are daemons, so that Ctrl-C waits for no host.
+    when it arrives.
     """
-    answers: SimpleQueue[tuple[int, HostReport | Exception]] = SimpleQueue()
-
-    def ask(place: int, host: Host) -> None:
-        try:
-            answers.put((place, report_on(host.name, host.connect, seconds)))
-        except Exception as error:  # noqa: BLE001 - raised again where the answer is awaited
-            answers.put((place, error))
-
-    for place, host in enumerate(hosts):
-        Thread(target=ask, args=(place, host), daemon=True).start()
+    answers = SideBySide([partial(report_on, host.name, host.connect, seconds) for host in hosts])
     end = time.monotonic() + FIRST_SECONDS
     early: dict[int, HostReport] = {}
     with suppress(Empty):
         while len(early) < len(hosts):
-            place, answer = answers.get(timeout=max(0.0, end - time.monotonic()))
-            early[place] = _report(answer)
+            place, report = answers.next(max(0.0, end - time.monotonic()))
+            early[place] = report
     yield from (early[place] for place in sorted(early))
     for _ in range(len(hosts) - len(early)):
-        yield _report(answers.get()[1])
-
-
-def _report(answer: HostReport | Exception) -> HostReport:
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+        yield answers.next()[1]

@@ -7,10 +7,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
+from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from cockpit import __version__
@@ -21,6 +22,7 @@ from cockpit.cli.host_checks import HostReport, connection_problem
 from cockpit.cli.host_names import loaded_configuration
 from cockpit.cli.output import say
 from cockpit.cli.placement_step import needed_repository, place
+from cockpit.cli.side_by_side import SideBySide
 from cockpit.core import foreign_json
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
 from cockpit.core.far_names import LOCAL
@@ -102,34 +104,23 @@ def _question(host: Host, request: Mapping[str, Any]) -> Callable[[], Asked]:
 
 
 def _ask_all(questions: Mapping[str, Callable[[], Asked]]) -> list[Asked]:
-    """Ask all machines at the same time; return the answers in the order of the questions.
-
-    The threads are daemons, so that Ctrl-C and a machine that hangs delay nothing.
-    """
-    queue: SimpleQueue[tuple[str, Asked | Exception]] = SimpleQueue()
-
-    def ask(name: str, question: Callable[[], Asked]) -> None:
-        try:
-            queue.put((name, question()))
-        except Exception as error:  # noqa: BLE001 - raised again where the answer is awaited
-            queue.put((name, error))
-
-    for name, question in questions.items():
-        Thread(target=ask, args=(name, question), daemon=True).start()
+    """Ask all machines at the same time; return the answers in the order of the questions."""
+    asking = SideBySide([partial(_asked, *one) for one in questions.items()])
     end = time.monotonic() + SECONDS + GRACE_SECONDS
-    answers: dict[str, Asked] = {}
-    while len(answers) < len(questions):
-        try:
-            name, answer = queue.get(timeout=max(0.0, end - time.monotonic()))
-        except Empty:
-            break
-        if isinstance(answer, CockpitError):
-            answer = _refused(name, _line(answer.title), _line(answer.hint))
-        if isinstance(answer, Exception):
-            raise answer
-        answers[name] = answer
+    answers: dict[int, Asked] = {}
+    with suppress(Empty):
+        while len(answers) < len(questions):
+            place, answer = asking.next(max(0.0, end - time.monotonic()))
+            answers[place] = answer
     silent = f"no answer within {SECONDS:g} s"
-    return [answers.get(name) or _refused(name, silent) for name in questions]
+    return [answers.get(place) or _refused(name, silent) for place, name in enumerate(questions)]
+
+
+def _asked(name: str, question: Callable[[], Asked]) -> Asked:
+    try:
+        return question()
+    except CockpitError as error:
+        return _refused(name, _line(error.title), _line(error.hint))
 
 
 def _ask_here(request: Mapping[str, Any]) -> Asked:
