@@ -130,11 +130,11 @@ def _problem(report: HostReport) -> tuple[str, str] | None:
 
 
 def _duration(started_at: str, now: datetime) -> str:
-    """Return the time since then, with its unit; empty if unknown."""
+    """Return the time since then, with its unit; empty if unknown, or if the clocks differ."""
     at = moment(started_at)
-    if at is None:
+    seconds = -1 if at is None else int((now - at).total_seconds())
+    if seconds < 0:
         return ""
-    seconds = max(0, int((now - at).total_seconds()))
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
             return f"{seconds // size}{unit}"

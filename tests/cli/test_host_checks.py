@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
+
 import pytest
 
 from cockpit import __version__
 from cockpit.adapters.host_setup.remote_script import ScriptAnswer
 from cockpit.cli.doctor_finding import Finding
 from cockpit.cli.host_checks import HostReport
+from cockpit.cli.host_list import host_lines
 
 GOOD = {
     "ready": "", "echo": "", "system": "Linux", "uid": "1000", "home": "/home/me",
@@ -133,3 +137,21 @@ def test_a_hostile_host_decides_no_word_of_a_command_to_type() -> None:
     told = without(cockpit_path="/tmp/$(reboot)/cockpit", cockpit_version="")
     (found,) = [one for one in report(told).findings() if one.topic == "cockpit"]
     assert found.remedy == "Try it: ssh gpu1 '/tmp/$(reboot)/cockpit' --version"
+
+
+@pytest.mark.parametrize(
+    ("started", "said"),
+    [
+        ("2026-11-27T09:00:00Z", "no agents  for 3h"),
+        ("2026-11-27T11:59:47Z", "no agents  for 13s"),
+        ("2026-11-27T12:05:00Z", "no agents"),  # the clocks differ: it is not known
+        ("", "no agents"),
+    ],
+)
+def test_a_row_says_how_long_the_supervisor_runs_only_if_that_is_known(
+    started: str, said: str
+) -> None:
+    status = {"supervisor": {"version": __version__, "started_at": started}, "agents": []}
+    told = GOOD | {"status": json.dumps(status)}
+    (line,) = host_lines(report(told), 4, datetime(2026, 11, 27, 12, tzinfo=UTC))
+    assert line == f"gpu1  up             {__version__:<8} {'42 ms':>7}  {said}"
