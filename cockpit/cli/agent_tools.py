@@ -274,7 +274,7 @@ class OwnTools:
             return caller.name
         raise NotNow(
             "These tools are for agents that cockpit started",
-            f"The supervisor knows no agent to which process {caller.pid or 'of this server'} "
+            f"The supervisor has no agent to which process {caller.pid or 'of this server'} "
             "belongs.",
             "Continue without them. The user starts an agent with: cockpit start NAME",
         )

@@ -72,11 +72,11 @@ def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | Non
     if not sys.stdin.isatty():
         raise BadUsage(
             "--choice needs --dialog outside a terminal",
-            "It names the dialog that was read.",
+            "--dialog makes sure that the answer goes to the dialog that you read.",
             f"See the dialog and its ID: cockpit answer {agent}",
         )
     click.echo(described(shown, agent), err=True)
-    termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the dialog was shown
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)  # typed before the dialog was shown
     chosen = ", ".join(map(str, numbers)) or "no boxes"
     return shown.identity if click.confirm(f"Answer with {chosen}?", err=True) else None
 

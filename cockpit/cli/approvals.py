@@ -55,7 +55,7 @@ def refuse(name: str, compact: bool) -> int:
 
 
 @click.command(
-    short_help="Ask again later: in 10m, or at 10% more context use.",
+    short_help="Ask again later: in 10 minutes, or at 10% more context.",
     epilog="""\b
 Examples:
   cockpit snooze api        for 10 minutes

@@ -92,5 +92,5 @@ def check_terminal() -> None:
         raise NotNow(
             "This terminal is already inside cockpit",
             f"It shows the pane of agent {agent!a}.",
-            "The key to go back to cockpit's screen is named at the bottom right.",
+            "To go back to cockpit's screen, press the key shown at the bottom right.",
         )

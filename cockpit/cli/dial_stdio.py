@@ -58,7 +58,7 @@ def dial_multiplexed() -> int:
             while pump.turn() is not None:
                 pass
     except BrokenPipeError:
-        return 0  # the client is gone
+        return 0  # the client has disconnected
     except Violation as error:
         raise Failed(
             "The client broke the protocol of this connection",

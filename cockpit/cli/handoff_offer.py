@@ -1,4 +1,4 @@
-"""Tell a Claude Code session of the user's own that a handoff document is waiting there.
+"""Tell the user's own Claude Code session that a handoff document is waiting in its directory.
 
 `cockpit setup claude` lets the CLI run this module as a hook. It runs no program, reads a few small
 files, and says where the document is, not what is in it: a repository can contain such a file.

@@ -29,7 +29,7 @@ NO_SUPERVISOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The options of the command."""
+    """The command's options."""
 
     install: bool = False
     service: bool = False
@@ -42,8 +42,8 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
     """Check a machine, write it into the configuration and start its supervisor.
 
     Nothing is written before all checks pass. Raises `BadUsage` for an invalid name, `BadConfig`
-    for one that is taken, `NoSupervisor` if the machine is not reachable, and `ProgramMissing` if
-    something is missing there.
+    for a name that is taken, `NoSupervisor` if the machine is not reachable, and `ProgramMissing`
+    if something is missing there.
     """
     from cockpit.config.host_entries import add_host, host_name
     from cockpit.config.write import check_writable
@@ -117,8 +117,8 @@ def _local_vector(name: str, connect: Sequence[str]) -> tuple[str, ...]:
     for word in connect:
         if not word.isprintable() or len(word) > 4096:
             raise BadUsage(
-                f"{quoted(word, 60)} cannot be a word of the command to connect",
-                hint="Words are one line each, without control characters.",
+                f"{quoted(word, 60)} cannot be part of the command to connect",
+                hint="Each word must be one line, without control characters.",
             )
     program = connect[0]
     if shutil.which(program) is None:
@@ -142,7 +142,7 @@ def _first_look(name: str, connect: tuple[str, ...], wishes: Wishes) -> HostRepo
 
 
 def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
-    """Add the folders of programs that a command without a login does not find, and look again."""
+    """Add the folders of programs that a command without a login does not find, and check again."""
     changed = with_path(report.connect, report.facts)
     if changed is None:
         return report
@@ -151,7 +151,7 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
 
 
 def _with_cockpit(report: HostReport, wishes: Wishes) -> HostReport:
-    """Install cockpit there if the user wishes it and it is missing or another version."""
+    """If the user asked for it, install cockpit there when it is missing or has another version."""
     from cockpit.cli.host_install import check_version, install_there, is_needed
 
     if not wishes.install or not is_needed(report.facts):
@@ -189,7 +189,7 @@ def _host(name: str, connect: Sequence[str]) -> Host:
 
 
 def _start(report: HostReport, wishes: Wishes) -> None:
-    """Install the service there if wished, and make sure of the supervisor."""
+    """Install the service there if the user asked for it, and make sure a supervisor runs."""
     from cockpit.adapters.host_setup.installation import run_command
 
     name = report.name

@@ -19,7 +19,7 @@ _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 
 
 def check_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> int:
-    """Check the hosts side by side; return 1 if one has a serious problem."""
+    """Check the hosts at the same time; return 1 if one has a serious problem."""
     found = {report.name: report.findings() for report in _shown(hosts, seconds, as_json=as_json)}
     if as_json:
         checked = [
@@ -40,7 +40,7 @@ def is_fit(findings: Sequence[Finding]) -> bool:
 
 
 def finding_lines(finding: Finding) -> list[str]:
-    """Return a finding as `cockpit doctor` shows one."""
+    """Format a finding as `cockpit doctor` does."""
     lines = [f"{_MARKS[finding.level]}  {finding.topic:<12} {safe_line(finding.said, 1000)}"]
     if finding.remedy:
         lines.append(f"{'':<19}-> {safe_line(finding.remedy, 8000)}")

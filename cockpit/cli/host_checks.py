@@ -1,6 +1,6 @@
 """Check another machine: what is missing there, and the next step for each thing.
 
-Works on the answer of `host_setup/probe.sh`; asks nothing itself. The findings are in the order in
+Reads the answer of `host_setup/probe.sh`; sends no requests. The findings are in the order in
 which a user would meet the problems.
 """
 
@@ -37,13 +37,13 @@ _PYTHON = {"apt-get": ("python3", "python3-venv"), "brew": ("python",), "pacman"
 
 @dataclass(frozen=True, slots=True)
 class HostReport:
-    """What one look at a host has shown."""
+    """The result of one check of a host."""
 
     name: str
     connect: tuple[str, ...]
     answer: ScriptAnswer
     seconds: float
-    """The time limit of the look."""
+    """The time limit of the check, in seconds."""
     configured: bool = True
     """Whether the host is in the configuration, so that commands can name it."""
 
@@ -63,7 +63,7 @@ class HostReport:
 
 
 def connection_problem(report: HostReport) -> Finding:
-    """Say why the host is not reachable, and what to do."""
+    """Return why the host is not reachable, and the next step."""
     connect, answer = report.connect, report.answer
     errors = " ".join(answer.errors)
     by_hand = typed(connect, "true")
@@ -71,12 +71,12 @@ def connection_problem(report: HostReport) -> Finding:
         said = f"No answer within {report.seconds:g} s"
         return unfit("reachable", f"{said}. {errors}".rstrip(". "), f"Try it: {by_hand}")
     if answer.cut_off:
-        said = "It sent more than 2 MB before an answer, and was cut off"
-        return unfit("reachable", said, f"Check what prints that: {by_hand}")
+        said = "It sent more than 2 MB before an answer; the connection was closed"
+        return unfit("reachable", said, f"Find out what prints that: {by_hand}")
     if is_ssh(connect) and (found := _ssh_problem(connect, errors)):
         return found
     if answer.code == 0 and is_container(connect) and not forwards_input(connect):
-        said = f"{quoted(connect[0])} passes no standard input on without -i"
+        said = f"{quoted(connect[0])} does not pass on standard input without -i"
         at = connect.index("exec") + 1 if "exec" in connect else 1
         words = shlex.join([*connect[:at], "-i", *connect[at:]])
         return unfit("reachable", said, f"Add -i: {words}")
@@ -117,7 +117,7 @@ def _connected(report: HostReport) -> Iterator[Finding]:
         if report.answer.timed_out:
             said = f"Not all checks ended within {report.seconds:g} s"
         else:
-            said = "The connection ended before all checks had"
+            said = "The connection closed before all checks had ended"
         yield unfit("checks", said, f"Try it: {by_hand}")
 
 
@@ -200,7 +200,7 @@ def _session(report: HostReport) -> Iterator[Finding]:
         said = "Processes may end, and sockets be removed, when you log out there"
         yield note("linger", said, f"Keep them running: {command}")
     elif facts.linger:
-        yield fit("linger", "processes outlive a logout")
+        yield fit("linger", "processes keep running after a logout")
     if facts.uid == 0:
         remedy = "Connect as an ordinary user if you can: agents run with its permissions."
         yield note("user", "Commands run as root there", remedy)
@@ -215,7 +215,7 @@ def _sockets(facts: HostFacts) -> Iterator[Finding]:
     length = len(os.fsencode(longest))
     most = LINUX_SOCKET_BYTES if facts.system == "Linux" else OTHER_SOCKET_BYTES
     if length > most:
-        said = f"Their paths are {length} bytes long; at most {most} are possible: {longest}"
+        said = f"Socket paths are {length} bytes long; the limit is {most}: {longest}"
         yield unfit("sockets", said, f"Shorten {places.runtime_from} there.")
     else:
         yield fit("sockets", f"{longest.parent} ({length} of {most} bytes)")
@@ -242,7 +242,7 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
 
 
 def install_command(report: HostReport, *packages: str) -> str:
-    """Return the command that installs packages on the host, or says so in words."""
+    """Return the command that installs packages on the host; else a sentence."""
     facts = report.facts
     if not facts.package_manager:
         return f"Install {' and '.join(packages)} there."
@@ -268,6 +268,6 @@ def milliseconds(seconds: float) -> str:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, to compare."""
+    """Return the numbers of a version, for comparison."""
     parts = version.split("+")[0].split(".")
     return tuple(int(part) for part in parts[:3] if part.isdecimal())

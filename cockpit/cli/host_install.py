@@ -78,7 +78,7 @@ def installer_for(report: HostReport) -> Installer:
 
 
 def check_version(report: HostReport) -> None:
-    """Raise `Failed` if another cockpit is found there than the one that was just installed."""
+    """Raise `Failed` if the cockpit found there is not the one that was just installed."""
     found = report.facts.program("cockpit")
     if found is None:
         raise Failed(
@@ -107,7 +107,7 @@ def refuse_downgrade(report: HostReport) -> None:
     if found is not None and numbers(found.version) > numbers(__version__):
         raise NotNow(
             f"{report.name} has the newer version {found.version}",
-            f"This machine has {__version__}. A stored state cannot go back to an older version.",
+            f"This machine has {__version__}. An older version cannot read its database.",
             "Upgrade cockpit on this machine.",
         )
 
@@ -119,4 +119,6 @@ def _ask(question: str, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise NotNow("Nothing was installed", "There is no terminal to ask in.", "Add --yes.")
     if not click.confirm(question, default=False, err=True):
-        raise NotNow("Nothing was installed", "You did not agree.", hint="To skip it: --yes")
+        raise NotNow(
+            "Nothing was installed", "You did not agree.", hint="To skip the question: --yes"
+        )

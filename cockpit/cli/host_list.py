@@ -51,7 +51,7 @@ def state(report: HostReport) -> str:
 
 
 def host_object(report: HostReport) -> dict[str, Any]:
-    """Return a host as JSON; absent is null."""
+    """Return a host as JSON; an unknown value is null."""
     facts, found = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
     problem = _problem(report)
@@ -81,7 +81,7 @@ def host_object(report: HostReport) -> dict[str, Any]:
 
 
 def host_lines(report: HostReport, width: int, now: datetime) -> list[str]:
-    """Return a host as one line, and a second one with the next step where something is wrong."""
+    """Format a host as one line, and a second line with the next step if something is wrong."""
     facts = report.facts
     head = f"{report.name:<{width}}  {WORDS[state(report)]:<13}"
     if not report.reachable:

@@ -1,4 +1,4 @@
-"""Ask all hosts side by side. A host that does not answer costs the others nothing."""
+"""Ask all hosts at the same time. A host that does not answer does not delay the others."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def report_on(
 def reports(hosts: Sequence[Host], seconds: float) -> Iterator[HostReport]:
     """Ask all hosts at the same time, and yield a report for each.
 
-    The answers that arrive within the first seconds come in the order of the file, each later one
-    when it arrives.
+    Answers that arrive within the first seconds are yielded in the order of the file, later ones as
+    they arrive.
     """
     answers = SideBySide([partial(report_on, host.name, host.connect, seconds) for host in hosts])
     end = time.monotonic() + FIRST_SECONDS

@@ -47,7 +47,7 @@ Examples:
   cockpit hosts remove gpu1           its agents keep running
 
 \b
-A host is another machine with a cockpit of its own. Its agents are on your screen, and every
+A host is another machine that runs its own cockpit. Its agents are on your screen, and every
 command takes --host NAME. Hosts are in [[hosts]] of ~/.config/cockpit/cockpit.toml.""",
 )
 @with_common_options
@@ -129,7 +129,7 @@ Examples:
 
 \b
 CONNECT is any command that runs another command there, with stdin and stdout. Without it, the
-command is `ssh NAME`. The options of cockpit stand before NAME or at the very end.
+command is `ssh NAME`. Options of cockpit go before NAME or at the very end.
 Exit codes: 2 invalid or existing name, 4 not reachable, 6 something is missing there.""",
 )
 @with_common_options
@@ -234,7 +234,7 @@ def remove(name: str) -> int:
 
 
 def _say_ignored() -> None:
-    """Say on stderr that hosts in a file are ignored until the user trusts the file."""
+    """Print on stderr that hosts in a file are ignored until the user trusts the file."""
     from cockpit.cli.host_names import loaded_configuration
     from cockpit.cli.output import say
     from cockpit.core.safetext import safe_line

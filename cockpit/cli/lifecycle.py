@@ -155,7 +155,7 @@ Examples:
   cockpit start api --resume 0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11
   cockpit start --all --resume     every agent that was running before a reboot
   cockpit start --all --resume --dry-run
-  cockpit start fix-login --host any --worktree      on the machine with the least to do
+  cockpit start fix-login --host any --worktree      on the least busy machine
   cockpit start fix-login --host any --dry-run       only show which machine, and why"""
 )
 @with_common_options
@@ -216,9 +216,9 @@ def start(
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
     needed. --resume SESSION continues the job of an earlier session. Words after -- are a program
-    to run as a plain command. --host any chooses the machine: the repository and the CLI must be
-    there; then the one with the fewest running agents per core, the least load per core and the
-    most free memory.
+    to run as a plain command. --host any chooses a machine that has the repository and the CLI. Of
+    several, it chooses the one with the fewest running agents per core, then the least load per
+    core, then the most free memory.
     """
     anywhere = common_options().host == ANY and not all_agents
     if all_agents or (dry_run and not anywhere):

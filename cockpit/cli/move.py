@@ -1,8 +1,8 @@
 """`cockpit move`: continue an agent's job on another machine.
 
-This command drives both supervisors, which do not know each other. Until the new session has
-replied, nothing is ended: a failure takes back what arrived, and refuses the handoff. If this
-command is killed, the handoff stays in phase `moving`, and the same command continues it.
+This command sends requests to both supervisors, which do not know each other. Ends no session until
+the new one has replied. A failure before that removes what arrived, and refuses the handoff. If
+this command is killed, the handoff stays in phase `moving`, and the same command continues it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def move(
     target = machine(to, options.config)
     if source.name == target.name:
         raise BadUsage(
-            f"{bare} is on {source.shown} already",
+            f"{bare} is already on {source.shown}",
             "",
             f"To continue in a new session there: cockpit handoff {bare}",
         )

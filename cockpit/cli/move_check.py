@@ -37,7 +37,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Both sides, after all checks."""
+    """What the checks found on both machines."""
 
     row: AgentStatus
     here: Description
@@ -70,18 +70,18 @@ class MoveCheck:
         inside = PurePath(here.inside)
         if inside.is_absolute() or ".." in inside.parts:
             raise Failed(
-                f"{self.source.shown} sent a directory outside the worktree",
+                f"{self.source.shown} reported a directory outside the worktree",
                 safe_line(str(inside), 200),
                 f"Check where it works: {self.source.by_hand('status', row.name)}",
             )
         branch = wanted.branch or here.branch
         if not branch:
             raise NotNow(
-                f"{wanted.name} is on no branch",
+                f"{wanted.name} is not on a branch",
                 "HEAD is detached.",
                 "Name a branch for the other machine: --branch NAME",
             )
-        # The supervisor is asked first, because its answers say best why a host is unreachable.
+        # The supervisor is asked first, because its error explains best why a host is unreachable.
         before = await row_of(self.target, wanted.new_name)
         ident = row.handoff.id if row.handoff is not None and row.handoff.host else None
         there = await self._inspect(
@@ -120,7 +120,7 @@ class MoveCheck:
             )
         if row.moved_away:
             raise NotNow(
-                f"{row.name} is not on {self.source.shown} any more",
+                f"{row.name} is no longer on {self.source.shown}",
                 safe_line(f"Its job was {row.note}.") if row.note else "Its job was moved away.",
                 "Move it from there: cockpit move HOST/NAME --to HOST",
             )
@@ -145,7 +145,7 @@ class MoveCheck:
             return
         if not before.moved_away:
             raise NotNow(
-                f"There is an agent {before.name} on {self.target.shown} already",
+                f"{self.target.shown} already has an agent {before.name}",
                 f"Its state: {before.state}.",
                 f"Give the moved agent another name: --name {before.name}-2",
             )
@@ -173,10 +173,10 @@ class MoveCheck:
         files = counted(here.uncommitted, "uncommitted file")
         say(f"  travels: the handoff document, the commits of {checked.branch}, {files}")
         _print_staying("ignored", here.ignored)
-        _print_staying("with secrets, by their names", here.secret)
+        _print_staying("whose names suggest secrets", here.secret)
 
     async def again(self, checked: Checked) -> Checked:
-        """Check both sides again, after an earlier attempt was taken back."""
+        """Check both machines again, after an earlier attempt was undone."""
         row = await row_of(self.source, self.wanted.name)
         there = await self._inspect(checked.there.repository, checked.branch, checked.here, None)
         return replace(checked, row=row or checked.row, there=there)

@@ -1,7 +1,7 @@
 """End a move: end the old session once the new one has replied, or take back what arrived.
 
-At no time may both sessions end, or both go on. Where it is not known what a machine did, neither
-is ended, and the user gets the commands for both ways on.
+Never ends both sessions, and never lets both continue. If it is not known what a machine did, ends
+neither session, and prints the commands for both choices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Forget, Moved, Refuse, Stop
 
 LOOK = 0.5
-"""Seconds between two looks at a supervisor."""
+"""Seconds between two requests to a supervisor."""
 
 
 class Stranded(Failed):
@@ -35,10 +35,10 @@ class MoveEnd:
         self.wanted = wanted
 
     async def end_old(self, handoff: str) -> None:
-        """Let the source end the old session.
+        """Ask the source to end the old session.
 
-        Raises what the source refuses, and `Stranded` if its answer was lost and it is not known
-        whether the session ends: then neither session may be taken back.
+        Raises the source's refusal, or `Stranded` if its answer was lost and it is not known
+        whether the session ends; then neither session may be ended.
         """
         try:
             await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
@@ -55,7 +55,7 @@ class MoveEnd:
                 ) from error
 
     async def _is_moved(self, handoff: str) -> bool:
-        """Whether the source has ended the session, although its answer was lost.
+        """Return whether the source has ended the session, although its answer was lost.
 
         Waits while the session is being ended. Raises `Stranded` if the source cannot be asked, or
         does not end it in time.
@@ -66,7 +66,7 @@ class MoveEnd:
                 row = await row_of(self.source, self.wanted.name)
             except CockpitError as error:
                 raise Stranded(
-                    f"{self.source.shown} cannot be asked whether it ended {self.wanted.name}",
+                    f"{self.source.shown} did not answer whether it ended {self.wanted.name}",
                     f"{error.title}. The new session runs on {self.target.shown}.",
                     self.how_to_go_on(),
                 ) from error
@@ -83,18 +83,18 @@ class MoveEnd:
             await asyncio.sleep(LOOK)
 
     async def take_back(self, handoff: str, why: str, *, refuse: bool = True) -> None:
-        """End the new session, take back what arrived, and let the old session continue.
+        """End the new session, undo what arrived, and let the old session continue.
 
-        Raises `Stranded` if the other machine cannot be asked: a session may run there, so the old
-        one waits.
+        Raises `Stranded` if the other machine does not answer. A session may be running there, so
+        the old session waits.
         """
-        say(f"Taking back the move: {safe_line(why, 300)}")
+        say(f"Undoing the move: {safe_line(why, 300)}")
         try:
             await self._take_back_there(handoff)
         except CockpitError as error:
             raise Stranded(
                 f"{self.wanted.name} was not moved; {self.target.shown} could not be cleaned up",
-                f"{error.title}. A session of the job may be running there, so the one on "
+                f"{error.title}. A session of the job may be running there, so the session on "
                 f"{self.source.shown} waits.",
                 self.how_to_go_on(),
             ) from error
@@ -103,7 +103,7 @@ class MoveEnd:
         try:
             await self.source.client.ask(Refuse(name=self.wanted.name, handoff=handoff))
         except CockpitError as error:
-            say(f"The handoff is over already: {error.title}")
+            say(f"The handoff has already ended: {error.title}")
         say(f"{self.wanted.name} keeps its session on {self.source.shown}")
 
     async def _take_back_there(self, handoff: str) -> None:
@@ -127,7 +127,7 @@ class MoveEnd:
             say(f"The worktree on {self.target.shown} was kept: {left} ({reason})")
 
     def how_to_go_on(self) -> str:
-        """Return the commands for both ways on, after a move that stopped halfway."""
+        """Return the commands for both choices after a move that stopped halfway."""
         again = f"cockpit move {self.full_name} --to {self.target.name}"
         return (
             f"To continue: {again}\nTo keep the job on {self.source.shown} instead: "

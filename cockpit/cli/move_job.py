@@ -1,6 +1,6 @@
-"""Drive one move: check, hand off, send, start, confirm, end; or take everything back.
+"""Run one move: check, hand off, send, start, confirm, end; or undo everything.
 
-`move_check` has the checks, `move_end` the end.
+The checks are in `move_check`, the end is in `move_end`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_DOCUMENTS = 50
 
 
 class Job:
-    """One agent's job, on its way from one machine to another."""
+    """The move of one agent's job from one machine to another."""
 
     def __init__(self, source: Machine, target: Machine, wanted: Wanted) -> None:
         self.source = source
@@ -61,7 +61,7 @@ class Job:
     # The handoff
 
     async def _handed_off(self, checked: Checked) -> str:
-        """Begin the handoff, and wait until the old session waits for its end; return its id."""
+        """Begin the handoff, and wait until only the old session has to end; return its id."""
         row, wanted = checked.row, self.wanted
         if row.handoff is None:
             done = await self.source.client.ask(Handoff(name=wanted.name, host=self._checks.label))
@@ -131,7 +131,7 @@ class Job:
         return await self._done(handoff)
 
     async def _continues(self, checked: Checked, handoff: str, record: Arrival) -> bool:
-        """Finish an earlier attempt whose new session has replied already."""
+        """Finish an earlier attempt whose new session has already replied."""
         row = await row_of(self.target, self.wanted.new_name)
         if row is None or row.state not in ALIVE or not works_in(row, record.folder):
             return False
@@ -249,7 +249,7 @@ class Job:
             )
 
     async def _done(self, handoff: str) -> int:
-        """The job is there for good."""
+        """Report a completed move, and clean up."""
         name = self.wanted.new_name
         say(f"{self.wanted.name} was moved to {self.target.shown}")
         try:

@@ -1,7 +1,7 @@
 """One `cockpit move` of an agent at a time: a lock on the machine that has the agent.
 
-The lock is held by a step of the move, which waits until its stdin is closed. So it is free as soon
-as the command ends, also if the command is killed or its connection is lost.
+The lock is held by a step of the move, which waits until its stdin is closed. The lock is therefore
+released as soon as the command ends, even if it is killed or loses its connection.
 """
 
 from __future__ import annotations

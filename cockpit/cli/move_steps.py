@@ -1,7 +1,7 @@
-"""`cockpit move-step`: one step of `cockpit move`, on the machine on which it is to happen.
+"""`cockpit move-step`: run one step of `cockpit move` on one of the two machines.
 
-Not for users. Each step checks its input as if another machine had sent it, and is safe to repeat.
-What has arrived is recorded in the state folder first, so that a later command can take it back.
+Not for users. Each step treats its input as untrusted, and is safe to repeat. Each arrival is first
+recorded in the state folder, so that a later command can undo it.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ async def _hold(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
 
 
 async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """What would travel, and what would stay."""
+    """Return what would be moved, and what would stay."""
     git, directory = _git(), Path(request["directory"])
     found = await LeavingWorktree(git, directory).describe()
     home = await git.home(directory)
@@ -124,7 +124,7 @@ async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Reque
 
 
 async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Whether the worktree can arrive in that repository, and where."""
+    """Return whether the worktree can be created in that repository, and where."""
     git, directory = _git(), Path(request["directory"])
     name, branch = agent_name(request["name"]), str(request["branch"])
     found = await git.facts(directory) if _is_folder(directory) else None
@@ -132,7 +132,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
     if found is None or home is None:
         raise BadUsage(
             f"There is no git repository at {safe_line(str(directory))}",
-            "The work travels as commits into a clone of the same repository.",
+            "The work is sent as commits to a clone of the same repository.",
             "Clone it there first, or name its path: --directory DIR",
         )
     arriving = ArrivingWorktree(git, home)
@@ -179,8 +179,8 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
     _take(source, bundle, int(request["size"]), str(request["sha256"]))
     if (before := _record(handoff)) is not None:
         raise Failed(
-            f"Something of this move is here already: {safe_line(str(before['folder']))}",
-            "It was not taken back.",
+            f"Files of this move are already here: {safe_line(str(before['folder']))}",
+            "They could not be removed.",
             f"Check it: cockpit status {name}; cockpit worktrees",
         )
     git = _git()
@@ -206,7 +206,7 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
         await arriving.restore(parcel, folder, branch, name)
         document = _keep_documents(handoff, request)
     except BaseException:
-        # `restore` has taken back what it made; commits stay under the reference.
+        # `restore` has removed what it created; commits stay under the reference.
         if not _is_there(folder):
             _forget_record(handoff)
         raise
@@ -214,7 +214,7 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
 
 
 async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Take back what arrived, if it is unchanged; say why not."""
+    """Remove what arrived, if it is unchanged; else return why it was kept."""
     handoff = checked(str(request["handoff"]))
     record = _record(handoff)
     if record is None:
@@ -227,18 +227,18 @@ async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
 
 
 async def _recorded(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """What arrived with this handoff, and is not confirmed yet."""
+    """Return the record of what arrived with this handoff, if it is not confirmed yet."""
     return {"record": _record(request["handoff"])}
 
 
 async def _finish(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Forget the record: the job is here for good."""
+    """Delete the record: the move is complete."""
     _forget_record(checked(str(request["handoff"])))
     return {}
 
 
 async def _place(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Whether an agent can start here, and how busy this machine is."""
+    """Return whether an agent can start here, and how busy this machine is."""
     from cockpit.cli.placement_step import place
 
     return await place(_git(), request)
@@ -274,7 +274,7 @@ def parcel_of(sent: Any) -> Parcel:
 def _invalid() -> Failed:
     return Failed(
         "The other machine sent an invalid description of its worktree",
-        "A hash or a reference has another form.",
+        "A hash or a reference has the wrong format.",
         "Use the same version of cockpit on both machines.",
     )
 

@@ -1,4 +1,4 @@
-"""`cockpit start --host any`: ask all machines side by side, and choose one for the agent."""
+"""`cockpit start --host any`: ask all machines at the same time, and choose one for the agent."""
 
 from __future__ import annotations
 
@@ -148,12 +148,12 @@ def _ask_there(name: str, connect: Sequence[str], request: Mapping[str, Any]) ->
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        return _refused(name, "its cockpit gave no answer", check)
+        return _refused(name, "its supervisor did not answer", check)
     return read_answer(name, told)
 
 
 def read_answer(name: str, told: Mapping[str, Any], *, note: str = "") -> Asked:
-    """Read what a machine says of itself; it may be broken or hostile."""
+    """Read a machine's answer, which may be broken or hostile."""
     if told.get("version") != __version__:
         there = _line(told.get("version")) or "an older version"
         return _refused(
@@ -194,18 +194,18 @@ def _exists(name: AgentName, asked: Asked) -> CockpitError:
     host = asked.candidate.name
     where, option = ("this machine", "") if host == LOCAL else (host, f" --host {host}")
     return NotNow(
-        f"There is an agent {name} on {where} already",
+        f"{where} already has an agent {name}",
         f"Its state: {asked.agent}.",
         f"Choose another name, or use that one: cockpit status {name}{option}",
     )
 
 
 def refuse_resume() -> BadUsage:
-    """Return the error for a session that is to be reopened: it is on one machine only."""
+    """Return the error for `--resume` with `--host any`: a session is on one machine only."""
     return BadUsage(
         "--resume does not work with --host any",
         "A session can only be reopened on its own machine.",
-        "Name that machine: cockpit start NAME --resume --host HOST",
+        "Name the machine: cockpit start NAME --resume --host HOST",
     )
 
 

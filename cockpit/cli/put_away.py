@@ -1,4 +1,4 @@
-"""`cockpit forget` and `cockpit rename`: put away agents whose process has ended."""
+"""`cockpit forget` and `cockpit rename`: remove or rename agents whose process has ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cockpit.cli.options import with_common_options
     epilog="""\b
 Examples:
   cockpit forget api
-  cockpit forget api web docs   each one is answered; the exit code is the last failure's"""
+  cockpit forget api web docs   one result per agent; the exit code is that of the last failure"""
 )
 @with_common_options
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=agent_names)

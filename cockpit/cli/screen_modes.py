@@ -140,7 +140,7 @@ def _notification_passer(views: TmuxViews) -> Callable[[], None]:
     tasks: set[asyncio.Task[None]] = set()
 
     async def allow() -> None:
-        with contextlib.suppress(CockpitError):  # without them the bell still rings
+        with contextlib.suppress(CockpitError):  # Without notifications, the bell still rings.
             await views.allow_passthrough()
 
     def begin() -> None:
@@ -207,4 +207,4 @@ async def _detach(views: TmuxViews) -> None:
     try:
         await views.detach()
     except CockpitError:
-        return  # no client is attached any more
+        return  # no client is attached

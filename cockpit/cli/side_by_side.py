@@ -11,9 +11,9 @@ Answer = TypeVar("Answer")
 
 
 class SideBySide(Generic[Answer]):
-    """Questions that are asked at the same time, each on a thread of its own.
+    """Asks several questions at the same time, each on its own thread.
 
-    The threads are daemons, so that Ctrl-C waits for no machine.
+    The threads are daemons, so that Ctrl-C does not wait for a machine.
     """
 
     def __init__(self, questions: Sequence[Callable[[], Answer]]) -> None:
@@ -29,9 +29,9 @@ class SideBySide(Generic[Answer]):
             self._answers.put((place, error))
 
     def next(self, seconds: float | None = None) -> tuple[int, Answer]:
-        """Return the next answer, with the place of its question.
+        """Return the next answer, with the index of its question.
 
-        Raises `queue.Empty` if none arrives in that time, and what a question raised.
+        Raises `queue.Empty` if none arrives in time, and any error that a question raised.
         """
         place, answer = self._answers.get(timeout=seconds)
         if isinstance(answer, Exception):

@@ -75,7 +75,7 @@ class Reader:
         self.events += 1
 
     def _feed_subagent(self, event: AssistantReplied) -> None:
-        """Measure the subagent, in case that no reply of a main agent follows."""
+        """Measure the subagent, in case no reply of a main agent follows."""
         if self._side is None:
             self._side = Meter()
         self._side.feed(replace(event, sidechain=False))

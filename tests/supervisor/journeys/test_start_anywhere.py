@@ -90,7 +90,7 @@ async def test_the_machine_with_the_fewest_agents_is_chosen(cockpit: Cockpit, fa
     for name, where in (("fix", "gpu1"), ("api", "this machine")):
         code, told = await started(cockpit, name)
         assert code != 0
-        assert f"There is an agent {name} on {where} already" in told
+        assert f"{where} already has an agent {name}" in told
     assert len(await far.rows()) == 1
 
 
