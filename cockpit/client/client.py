@@ -76,7 +76,7 @@ class Client(Protocol):
     async def dialog(self, name: str) -> DialogStatus:
         """Return the permission dialog or question that is open in the agent's pane.
 
-        Raises `NotNow` if the agent asks nothing.
+        Raises `NotNow` if none is open.
         """
 
     async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:

@@ -25,7 +25,7 @@ _LONGEST_HEAD = 65536
 _HTTP = b"HTTP/1."
 _SHOWN = 200
 _PIECES_AT_ONCE = 16
-"""Pieces of data from another machine after which other tasks run."""
+"""Number of pieces of data from another machine after which other tasks get to run."""
 
 
 class Allowance(Protocol):

@@ -1,7 +1,7 @@
 """Limits for the answers of another machine, which may send anything.
 
-A host that exceeds a limit is refused with the reason, and only that host. The limits are far above
-what a supervisor sends. The local supervisor is trusted and not limited.
+If a host exceeds a limit, only the answers of that host are refused, with the reason. The limits
+are far above what a supervisor sends. The local supervisor is trusted and not limited.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ ANSWER_SIZE = 4 * 1024 * 1024
 """Maximum size of an answer about one agent, such as its pane or its facts."""
 LARGEST_NUMBER = 10**15
 PIECES, PIECES_A_SECOND = 10_000.0, 1_000.0
-"""Pieces of data (HTTP chunks and lines) at once, and in the long run. A host with 20 busy agents
-sends about 100 a second."""
+"""Maximum pieces of data (HTTP chunks and lines) at once, and per second on average.
+
+A host with 20 busy agents sends about 100 a second.
+"""
 PENALTY_SECONDS = 60.0
-"""How long nothing is read from a host that sent too much."""
+"""Seconds for which nothing is read from a host that sent too much."""
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
 SLOWEST_BYTES_A_SECOND = 500.0
-"""A line may take this long, besides the usual time limit for silence."""
+"""A line that arrives more slowly than this is refused, after the usual time limit for silence."""
 INVALID_LINES = 100
-"""Maximum number of lines in a stream that cannot be read."""
+"""Maximum number of unreadable lines in a stream."""
 
 Answer = TypeVar("Answer")
 
@@ -67,7 +69,8 @@ class Allowance:
         if self._pieces < 0 or self._bytes < 0:
             self._fill()
             if self._pieces < 0 or self._bytes < 0:
-                # Or it would be read again as soon as a little more is allowed.
+                # Otherwise the host would be read again as soon as the allowance has refilled a
+                # little.
                 self._pieces = min(self._pieces, -PENALTY_SECONDS * PIECES_A_SECOND)
                 raise refused(self._host, "It sends more data than this program accepts.")
 
@@ -154,7 +157,7 @@ class ForeignAnswers:
         return answer
 
     def large_answer(self, answer: Answer) -> Answer:
-        """Return an answer that only the limit of a whole response limits."""
+        """Return an answer that has no limit besides that of a whole response."""
         self._check_size(answer, BODY_BYTES)
         return answer
 
@@ -175,7 +178,7 @@ class ForeignAnswers:
 
 
 def refused(host: str, why: str) -> CockpitError:
-    """Return the error for an answer that exceeds a limit or cannot be right."""
+    """Return the error for an answer that exceeds a limit or is invalid."""
     name = safe_line(host, 32)
     return Failed(
         f"Refused the answer of {name}",

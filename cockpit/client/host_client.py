@@ -175,13 +175,13 @@ class HostClient:
             )
 
     def _full_name(self, name: str) -> str:
-        """Return an agent's name with the host. Raises `Failed` for one that no agent can have."""
+        """Return an agent's name with the host. Raises `Failed` for an invalid name."""
         try:
             return far_name(self.host, agent_name(name))
         except BadUsage as error:
             raise Failed(
                 f"Host {self.host} sent an invalid agent name",
-                f"{quoted(name, 60)} can be no name of an agent, so nothing it sends is shown.",
+                f"{quoted(name, 60)} is not a valid agent name; this host's agents are not shown.",
                 f"Check which program answers there: cockpit doctor --host {self.host}",
             ) from error
 

@@ -38,8 +38,7 @@ STATE_SECONDS = 10.0
 TRANSCRIPT_SECONDS = 60.0
 """Time limit in seconds for reading whole transcripts, or a large repository."""
 VERB_SECONDS = 90.0
-"""Time limit in seconds for a verb: to end an agent may need SIGTERM, a wait, SIGKILL and another
-wait."""
+"""Time limit in seconds for a verb: ending an agent may take SIGTERM and SIGKILL."""
 REMOVAL_SECONDS = 1800.0
 """Time limit in seconds for requests that read or copy a worktree of many gigabytes, or that wait
 for a session's copy to write a document."""
@@ -125,7 +124,9 @@ class HttpClient:
                 message = _watch_line.validate_json(line)
             except ValidationError:
                 if _is_snapshot(line):
-                    parsed(_watch_line.validate_json, line)  # without one, nothing can be shown
+                    parsed(
+                        _watch_line.validate_json, line
+                    )  # without a snapshot, nothing can be shown
                 invalid += 1
                 if self._foreign is not None:
                     self._foreign.invalid_lines(invalid)

@@ -22,7 +22,7 @@ _BLOCK = 65536
 _HTTP = b"HTTP/1."
 _LONGEST_HEAD = 65536
 _LONGEST_BODY = 64 * 1024 * 1024
-"""Maximum bytes of a response, or of a line of a stream: another machine may send without end."""
+"""Maximum bytes of a response, or of a line of a stream: another machine may send data forever."""
 _SLOWEST = 6.0
 """How many times `patience` a whole response may take."""
 

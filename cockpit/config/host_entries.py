@@ -1,8 +1,8 @@
-"""Add a host to a configuration file and remove one; everything else stays as it is written.
+"""Add a host to a configuration file, or remove one; everything else stays as the user wrote it.
 
-Lines are inserted and removed as text, because tomlkit keeps the comment above a table with the
-table before it: removing that one would remove the comment. Each result is parsed again and
-compared with what was meant; if they differ, nothing is written.
+Lines are inserted and removed as text, because tomlkit stores the comment above a table with the
+previous table, so removing that table would remove the comment. Each result is parsed again and
+compared with the intended change. If the two differ, nothing is written.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def remove_host(places: Places, path: Path, name: str) -> bool:
     begin, end = spans[place]
     before, after = lines[:begin], lines[end:]
     if after and not after[0].strip() and (not before or not before[-1].strip()):
-        del after[0]  # or two blank lines would meet
+        del after[0]  # avoids two blank lines in a row
     left = [*hosts[:place], *hosts[place + 1 :]]
     _write(places, path, "\n".join([*before, *after]), {**data, "hosts": left}, trusted=trusted)
     return True

@@ -43,7 +43,7 @@ def _new_name(text: str) -> str:
 
 
 def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """Return a check of the placeholders in arguments; one of `needs` must be among them."""
+    """Return a validator for placeholders in arguments, which must contain one of `needs`."""
 
     def check(words: tuple[str, ...]) -> tuple[str, ...]:
         named = {name for word in words for name in _PLACEHOLDER.findall(word)}

@@ -54,9 +54,10 @@ def described(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 class CallLine:
-    """One call of a tool, described when somebody asks: most calls of a session are never shown.
+    """One call of a tool.
 
-    Keeps no more of the call than the description needs.
+    Its description is built on first use, because most calls are never shown. Keeps only the parts
+    of the call that the description needs.
     """
 
     __slots__ = ("_call", "_cwd")

@@ -16,7 +16,7 @@ from cockpit.core.errors import NotAllowed
 LOOK = "look"
 """The permission to read another agent's data. An agent may always read its own."""
 USER_ONLY = frozenset({"answer"})
-"""Verbs that neither an agent nor a hook can use: a dialog asks what only the user may decide."""
+"""Verbs that neither an agent nor a hook can use, because only the user may answer a dialog."""
 NEVER = USER_ONLY | {
     "load", "down", "adopt", "watch_session", "document_session", "forget", "rename",
     "moved",
@@ -156,7 +156,7 @@ _WHOLE_PHRASES = {
     "rename": "rename an agent",
     "adopt": "adopt a session",
     "watch_session": "watch a session",
-    "document_session": "have a document of a session written",
+    "document_session": "request a document of a session",
 }
 
 

@@ -1,8 +1,8 @@
-"""The memory of a chain: the decisions and constraints that its documents stated and not revoked.
+"""The memory of a chain: the decisions and constraints that its documents state and do not revoke.
 
-Documents are folded in order. A statement holds until a later document revokes it in so many
-words: with a line that begins with `Revoked:`, or by striking the statement out. A document that
-only leaves a statement out does not revoke it; cockpit then adds the statement to that document.
+Documents are processed in order. A statement holds until a later document revokes it explicitly:
+with a line that begins with `Revoked:`, or by striking the statement out. A document that only
+leaves a statement out does not revoke it; cockpit then adds the statement to that document.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Statement:
     section: str
     """One of `SECTIONS`."""
     text: str
-    """As last stated."""
+    """The text, as last stated."""
     since: Place
     """The session whose document first stated it."""
     last: Place
@@ -68,7 +68,7 @@ class Statement:
 
     @property
     def label(self) -> str:
-        """The mark behind the statement in a document that left it out."""
+        """The mark after a statement that cockpit added to a document."""
         return f" (dropped since {self.last}; added by cockpit)"
 
 
@@ -83,7 +83,7 @@ class Revoked:
 
 @dataclass(frozen=True, slots=True)
 class ChainMemory:
-    """What the documents of a chain state together."""
+    """The statements of all documents of a chain."""
 
     standing: tuple[Statement, ...] = ()
     """In the order in which they were first stated."""
@@ -124,7 +124,7 @@ class _Folding:
 
 
 def fold(documents: Iterable[tuple[Place, Document]]) -> ChainMemory:
-    """Return what holds after these documents, oldest first."""
+    """Return the memory after these documents; the oldest document comes first."""
     folding = _Folding()
     for place, document in documents:
         folding.take(place, document)
@@ -152,7 +152,7 @@ def with_dropped(body: str, missing: Sequence[Statement]) -> str:
 
 
 def as_own(text: str) -> str:
-    """Return a writer's draft without cockpit's marks: what the writer copied is its statement."""
+    """Return a draft without cockpit's marks, which makes copied statements the writer's own."""
     if CARRIED not in text and "added by cockpit)" not in text:
         return text
     kept = [line for line in text.split("\n") if line.strip() not in (CARRIED, WHY_CARRIED)]
@@ -183,7 +183,7 @@ def marked(line: str, mark: str) -> str:
 
 
 def _listed(text: str) -> str:
-    """Return a statement as one line of a list that opens no code block or HTML."""
+    """Return a statement as one list line that cannot open a code block or HTML."""
     line = re.sub("`{3,}|~{3,}", "`", one_line(text, LONGEST))
     return f"&lt;{line[1:]}" if line.startswith("<") else line
 
@@ -193,7 +193,7 @@ def _place(found: re.Match[str]) -> Place:
 
 
 def _bodies(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield title and body of the sections, also where they are a part of the other notes."""
+    """Yield title and body of the sections, including those inside the other notes."""
     for section in SECTIONS:
         for title, body in (*document.sections.items(), *document.others.items()):
             if title.casefold() == section.casefold():

@@ -102,16 +102,16 @@ class Found:
 
     kind: CheckKind
     exact_success: bool
-    """If the command line succeeded, this check did."""
+    """If the command line succeeded, this check succeeded too."""
     exact_failure: bool
-    """If the command line failed, this check did."""
+    """If the command line failed, this check failed too."""
 
 
 @lru_cache(maxsize=64)
 def checks_in(command: str) -> tuple[Found, ...]:
     """Return each kind of check that a command line runs, once, in order.
 
-    Several readers ask for the same call, and a session repeats its checks.
+    Cached, because several readers ask about the same call, and sessions repeat their checks.
     """
     if not _MAY_BE.search(command):
         return ()
@@ -124,7 +124,7 @@ def checks_in(command: str) -> tuple[Found, ...]:
 
 
 def result_line(kind: CheckKind, output: str) -> str:
-    """Return the last line of the output that counts or judges; empty if there is none."""
+    """Return the last line of the output with a count or a verdict; empty if there is none."""
     pattern = _RESULT[kind]
     for line in reversed(_lines(output)):
         if pattern.search(line):
@@ -150,9 +150,9 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
 
 
 def _exactness(found: list[Part], places: list[int]) -> tuple[bool, bool]:
-    """Return whether the status of the command line is that of these parts, for 0 and for others.
+    """Return whether these parts have the command line's status: for status 0, and for others.
 
-    With `;`, `|` or `||` after a part, its own status is lost.
+    With `;`, `|` or `||` after a part, the part's own status is lost.
     """
     after = [part.joined for part in found[places[0] :]]
     kept = all(operator in ("&&", "") for operator in after)

@@ -1,4 +1,4 @@
-"""Standing orders of the user that cockpit can check without a guess.
+"""Recognise the user's standing orders that cockpit can check without guessing.
 
 An order is checked only if its whole text has one of these forms; `PATH` and `COMMAND` can be in
 backticks:
@@ -55,12 +55,12 @@ class Order:
     text: str
     kind: Kind
     about: str = ""
-    """The path or the command; empty for the others."""
+    """The path or the command; empty for other orders."""
 
     def is_broken_by(self, step: Step) -> bool:
         """Return whether a finished call did what the order forbids.
 
-        A failed call did not, unless git printed a commit.
+        A failed call counts only if git printed a commit.
         """
         if step.failed:
             return self.kind == "commit" and bool(step.committed)
@@ -82,7 +82,7 @@ class Order:
 
 
 def order(text: str) -> Order | None:
-    """Return the order that a constraint is; None if it cannot be checked."""
+    """Parse a constraint as an order; None if it cannot be checked."""
     bare = _SOURCE.sub("", text.replace("’", "'"))
     bare = " ".join(bare.strip(_QUOTES).split()).rstrip(".! ").strip(_QUOTES)
     for kind, form in _FORMS:
@@ -93,7 +93,7 @@ def order(text: str) -> Order | None:
 
 
 def _is_within(path: str, about: str) -> bool:
-    """Return whether a file is the named one, or is in the named folder."""
+    """Return whether a file is the named file, or is in the named folder."""
     named = about.removeprefix("./").rstrip("/")
     if not path or not named:
         return False

@@ -196,7 +196,7 @@ class Collector:
 
     def _note_prompt(self, text: str) -> None:
         if text:
-            self._away_summary = None  # it is about the session before this prompt
+            self._away_summary = None  # the summary is about the time before this prompt
             self._constraints.said(text, self._prompts.turn)
 
     def _replied(self, event: AssistantReplied) -> None:

@@ -1,7 +1,7 @@
-"""Read a shell command line as far as that is possible without a shell.
+"""Parse a shell command line as far as possible without a shell.
 
-Finds the simple commands and what joins them, the preparation before the work (`cd`, `export`), and
-the program that does the work. Runs nothing.
+Finds the simple commands and the operators between them, the preparation before the work (`cd`,
+`export`), and the program that does the work. Runs nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Part:
 
     @property
     def is_setup(self) -> bool:
-        """Whether it only prepares for the commands after it, as `cd` and `export` do."""
+        """Whether the command only prepares for the following ones, as `cd` and `export` do."""
         return _SETUP.match(self.text) is not None
 
 
@@ -83,8 +83,10 @@ def bare_command(text: str) -> str:
 
 
 def program_of(command: str) -> str:
-    """Return the program that does the work of a command line, with the first word after it that
-    is no option, such as `git push`."""
+    """Return the main program of a command line and its first argument, such as `git push`.
+
+    Options are skipped.
+    """
     found = [part for part in parts(command) if not part.is_setup]
     words = bare_command(found[0].text).split() if found else []
     named = next((word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]{1,30}", word)), "")

@@ -60,8 +60,8 @@ _NOT_CLEANED = frozenset(
     {"hash", "id", "log", "status", "type"}
     | {"answers", "away_summary", "failures", "goal", "last_reply", "plan", "prompts", "summary"}
 )
-"""Fields that are no text of the user or a tool; and those that only the draft contains, which is
-cleaned as a whole."""
+"""Fields without text of the user or a tool, and fields of the draft, which is cleaned as a whole.
+"""
 
 
 @dataclass(frozen=True, slots=True)

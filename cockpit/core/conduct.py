@@ -32,8 +32,10 @@ NOTE_LAG = 1.5
 NOTE_STANDS = 4.0
 """Seconds after which an unchanged status file overrides an older hook event without `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
-"""Types of background tasks that may run indefinitely, such as a server. With only these, an agent
-is idle."""
+"""Types of background tasks that may run indefinitely, such as a server.
+
+An agent that runs only these is idle.
+"""
 
 
 @dataclass(slots=True)

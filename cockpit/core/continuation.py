@@ -113,7 +113,7 @@ def _goal(goal: str | None) -> str:
 def _first_step(succession: Succession) -> str:
     text = shortened(plain(succession.first_step or "").strip(), LONGEST_STEP)
     if not text or (succession.previous_tools is not None and _CLI_COMMAND.search(text)):
-        return ""  # a command of the previous CLI would be an unknown one here
+        return ""  # the new CLI does not know the previous CLI's commands
     return f"The first step in the document:\n\n{fenced(text, '')}"
 
 

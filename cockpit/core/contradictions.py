@@ -1,8 +1,7 @@
 """Find statements of a document that the record's last check of the same kind contradicts.
 
-Cautious: only a line that names tests, lint or build and says that they pass is compared, and only
-with a check that certainly failed. A line with a negation, a
-condition or a plan says nothing certain and is left out.
+Cautious: compares only lines that name tests, lint or build and say that they pass, and only with a
+check that certainly failed. Lines with a negation, a condition or a plan are left out.
 """
 
 from __future__ import annotations

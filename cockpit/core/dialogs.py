@@ -15,7 +15,10 @@ from typing import Literal
 from cockpit.core.moments import DialogOpened
 
 LONGEST_BODY = 60_000
-"""Maximum characters of a request that can be answered. A longer one could not be shown whole."""
+"""Maximum characters of a request that can be answered.
+
+A longer request could not be shown whole.
+"""
 LONGEST_TEXT = 600
 """Maximum characters of a text that is given with a choice. The pane must show all of it."""
 REVIEW = "Review your answers"
@@ -38,7 +41,7 @@ class Choice:
     checked: bool | None = None
     """Whether the choice's box is checked; None for a choice without a box."""
     text: Literal["no", "may", "must"] = "no"
-    """Whether a text can, or must, be given with this choice."""
+    """Whether the user can, or must, add a text to this choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class OpenDialog:
 
     dialog: Dialog
     seen: Dialog
-    """The dialog without what only the hook reports."""
+    """The dialog as in the pane, without data from the hook."""
     identity: str
     """Equal only for the same dialog. A dialog that opens again with the same text has another
     identity."""
@@ -103,7 +106,7 @@ class Step:
     key: str = ""
     paste: str = ""
     last: bool = False
-    """This key gives the answer; the keys before it can be taken back."""
+    """This key submits the answer; the keys before it can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ def _asked_again(review: Dialog) -> list[str]:
 
 
 def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
-    """Return whether the lines on the pane are this text, wrapped at any place.
+    """Return whether the pane's lines are this text, wrapped anywhere.
 
     With `cut`, the lines are the end of the text. A removed secret in `whole` stands for any text.
     """
@@ -185,7 +188,7 @@ def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
         return False
     if len(pieces) == 1:
         return pane == pieces[0] or (cut and pieces[0].endswith(pane))
-    if cut:  # the last piece must be there; earlier ones may be above the pane
+    if cut:  # the last part must be visible; earlier parts may be above the pane
         return pane.endswith(pieces[-1]) or pieces[-1].endswith(pane)
     at = len(pieces[0])
     if not pane.startswith(pieces[0]) or not pane.endswith(pieces[-1]):

@@ -35,7 +35,7 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 def topic(event: Event) -> str | None:
     """Return the topic of an event: needs_you, handed_off, failed or done; None for others."""
     if isinstance(event, BudgetCrossed | ElsewhereCrossed):
-        # The user set the budget, or watches the session; hooks are for what an agent does.
+        # Hooks are for events of an agent; these events come from the user's own settings.
         return "needs_you"
     events = dict(happened(event))
     if "error" in events:

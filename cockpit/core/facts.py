@@ -101,11 +101,11 @@ class Check:
     kind: Literal["test", "lint", "build"]
     command: str
     failed: bool | None = None
-    """None if the transcript does not tell, as for `pytest | tail` without a result line."""
+    """None if the transcript does not show it, as for `pytest | tail` without a result line."""
     exit: int | None = None
     """The exit status of the check itself; None if the transcript does not have it."""
     result: str = ""
-    """The line of the output that counts, such as `12 passed`; empty if there is none."""
+    """The line of the output with the counts, such as `12 passed`; empty if there is none."""
     edited_since: bool = False
     """A file was changed with a tool of the CLI after the command was started."""
     turn: int = 0

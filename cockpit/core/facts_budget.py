@@ -1,6 +1,6 @@
-"""Limit the facts of a document that no model writes to a number of tokens, by their worth.
+"""Limit the facts of a document without a model to a number of tokens, by importance.
 
-What a successor needs most is kept first; lists lose their oldest items, long texts their end.
+Facts that a successor needs most are kept; lists lose their oldest items, long texts their end.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Budget:
         return tuple(items[len(items) - kept :])
 
     def keep_text(self, kind: str, text: str | None, share: float) -> str | None:
-        """Return the beginning of a text that fits; None if next to nothing fits."""
+        """Return the beginning of a text that fits; None if almost nothing fits."""
         if not text:
             return text
         whole, room = estimated_tokens(text), int(self.left * share)

@@ -1,4 +1,4 @@
-"""The first turns of a successor, held against what its predecessor left.
+"""Compare the first turns of a successor with what its predecessor left.
 
 The predecessor's commands, questions and commit subjects are kept as hashes, because they can
 contain secrets.
@@ -27,7 +27,7 @@ _COMMIT = re.compile(r"- `[0-9a-f]{7,64}` (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a predecessor left, as far as the first turns of its successor are held against it."""
+    """The parts of a predecessor's work with which the successor's first turns are compared."""
 
     commits: tuple[str, ...] = ()
     """Hashes of the subjects of its commits."""
@@ -41,10 +41,10 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class FirstTurns:
-    """What the first turns of a successor showed."""
+    """The result of checking a successor's first turns."""
 
     read: bool = False
-    """The successor read its document."""
+    """Whether the successor read its document."""
     repeats: tuple[str, ...] = ()
     """Finished steps that it repeated."""
     broken: tuple[str, ...] = ()
@@ -75,13 +75,13 @@ def commits_listed(document: Document) -> list[str]:
 
 
 def orders_in(document: Document) -> tuple[str, ...]:
-    """Return the constraints of a document that can be checked, its earlier sessions' as well."""
+    """Return a document's constraints that can be checked, including those of earlier sessions."""
     held = fold([(Place(), document)]).of(CONSTRAINTS)
     return tuple(each.text for each in held if order(each.text) is not None)[:MOST_ORDERS]
 
 
 def first_turns(left: Before, steps: StepsTaken, *, read: bool, began: float) -> FirstTurns:
-    """Hold a successor's first steps against what its predecessor left; `began` in unix seconds."""
+    """Compare a successor's first steps with what its predecessor left; `began` in unix seconds."""
     changed = steps.first_change
     return FirstTurns(
         read=read,

@@ -1,4 +1,4 @@
-"""The `connect` command of a host: what can be said of it, and how to add a PATH to it."""
+"""Analyse the `connect` command of a host, and add a PATH to it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from cockpit.core.host_facts import HostFacts
 
 CONTAINER_PROGRAMS = frozenset({"docker", "podman", "nerdctl", "kubectl", "oc"})
-"""Programs whose `exec` passes standard input on only with `-i`."""
+"""Programs whose `exec` forwards standard input only with `-i`."""
 _SAFE_PATH = re.compile(r"/[A-Za-z0-9/._+@%-]*")
-"""A folder that every shell passes on unchanged, without quotes."""
+"""Matches a folder that no shell changes, even without quotes."""
 
 
 def is_ssh(connect: Sequence[str]) -> bool:
@@ -23,7 +23,7 @@ def is_container(connect: Sequence[str]) -> bool:
 
 
 def forwards_input(connect: Sequence[str]) -> bool:
-    """Return whether a container's `exec` has the option that passes standard input on."""
+    """Return whether a container's `exec` has the option to forward standard input."""
     return any(
         word in ("--interactive", "--stdin") or re.fullmatch(r"-[a-z]*i[a-z]*", word)
         for word in connect[1:]
@@ -33,7 +33,7 @@ def forwards_input(connect: Sequence[str]) -> bool:
 def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
     """Return the `attach` of a container, which needs a terminal; empty if `connect` is enough.
 
-    A vector that has a terminal already is not usable for requests, and is left to the user.
+    A command that already has a terminal cannot be used for requests, and is left to the user.
     """
     if not is_container(connect):
         return ()

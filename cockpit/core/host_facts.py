@@ -1,7 +1,7 @@
-"""What is known of another machine, from the description that it prints (`host_setup/probe.sh`).
+"""Parse the description that another machine prints of itself (`host_setup/probe.sh`).
 
-Values come from a machine that may be broken or hostile: each is checked for its form, and one that
-does not have it is unknown.
+The machine may be broken or hostile, so the format of each value is checked; an invalid value is
+unknown.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Program:
 
     path: str
     on_path: bool
-    """Whether a command that runs there without a login finds it."""
+    """Whether a command without a login finds the program."""
     version: str
-    """Numbers with dots, and perhaps a letter; empty if it prints none."""
+    """Numbers with dots, and perhaps a letter; empty if the program prints none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class FarSupervisor:
     started_at: str
     """RFC 3339; empty if unknown."""
     agents: Mapping[str, int]
-    """How many agents there are, by state."""
+    """Number of agents by state."""
 
     @property
     def running(self) -> int:
@@ -59,7 +59,7 @@ class FarSupervisor:
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """One description of a machine. Absent is None or empty."""
+    """The description of a machine. Unknown values are None or empty."""
 
     system: str = ""
     uid: int | None = None
@@ -67,7 +67,7 @@ class HostFacts:
     path: str = ""
     """`PATH` of a command that runs without a login."""
     folders: Mapping[str, str] = field(default_factory=dict)
-    """The variables that decide where sockets are."""
+    """The environment variables that determine the paths of sockets."""
     cores: int | None = None
     load: float | None = None
     """Load average of the last minute."""
@@ -77,7 +77,7 @@ class HostFacts:
     python_venv: bool = False
     """Whether the Python that was found can create an environment with pip."""
     linger: bool | None = None
-    """Whether processes and sockets outlive the last login; None where there is no such setting."""
+    """Whether processes and sockets stay after a logout; None on systems without such a setting."""
     supervisor: FarSupervisor | None = None
     status_code: int | None = None
     """Exit code of `cockpit status` there: 4 if no supervisor is running."""

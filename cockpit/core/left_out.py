@@ -1,6 +1,6 @@
-"""Find what a handoff document does not say, of the points that the transcript shows.
+"""Find the points of the transcript that a handoff document does not mention.
 
-Compares words, so a point in other words can be missed: the result is "not found", not "wrong".
+Compares words, so a point in other words is not recognised: the result is "not found", not "wrong".
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from cockpit.core.document import Document
 
 SHARE = 0.6
-"""Share of a point's words that one place of the document must have."""
+"""Share of a point's words that must be in one place of the document."""
 MANY_WORDS = 12
-"""A point with more words may be spread over the document."""
+"""The words of a longer point may be spread over the document."""
 _WORD = re.compile(r"[^\W_]+")
 _NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""Scripts that write words without spaces; each two characters count as a word."""
+"""Matches scripts without spaces between words; every two characters count as a word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,9 @@ class Meter:
     @property
     def tokens_per_turn(self) -> int | None:
         """Tokens that one API call adds: the median of the last calls since a compaction."""
-        from statistics import median  # it loads much, and only a screen shows this
+        from statistics import (
+            median,
+        )  # slow to load, and only the screen needs it
 
         growths = [*self._growths]
         if self.tokens is not None and self._base is not None and self.tokens > self._base:

@@ -1,4 +1,4 @@
-"""What is known of a worktree that moves to another machine."""
+"""The state of a worktree that is moved to another machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass
 
 REFERENCES = "refs/cockpit/moved"
-"""Where both machines keep the commits of moved worktrees. Not pushed, not fetched."""
+"""Prefix of the references that keep the commits of moved worktrees, on both machines.
+
+Never pushed or fetched.
+"""
 MOST_NAMES = 20
 """Maximum names of files in a list for the user."""
 OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -21,7 +24,7 @@ class WorktreeState:
     staged: str
     """The tree of the index."""
     files: str
-    """The tree of the files that travel, byte for byte."""
+    """The tree of the transferred files, byte for byte."""
 
     @property
     def is_valid(self) -> bool:
@@ -50,10 +53,10 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class StaysBehind:
-    """Files that do not travel."""
+    """Files that are not transferred."""
 
     names: tuple[str, ...] = ()
-    """The first of them, safe to show; a folder ends with a slash."""
+    """The first file names, safe to show; a folder's name ends with a slash."""
     count: int = 0
     size: int = 0
-    """Bytes in total; of folders at most the files that were looked at."""
+    """Total size in bytes; for large folders only the files that were counted."""

@@ -21,7 +21,7 @@ GREETING = b"cockpit-multiplex 1\n"
 LONGEST_FRAME = 16_384
 """Maximum bytes of a payload."""
 WINDOW = 262_144
-"""Maximum bytes of one stream that were sent and not consumed."""
+"""Maximum bytes of one stream that were sent and are not consumed yet."""
 MOST_STREAMS = 128
 """Maximum open streams. Below the limit of one process's connections to the supervisor."""
 MOST_RESET = 1_024
@@ -99,7 +99,7 @@ class Multiplexer:
 
     @property
     def received(self) -> bytes:
-        """What arrived instead of the greeting, for an error message."""
+        """The text that arrived instead of the greeting, for an error message."""
         return self._greeting
 
     def receive(self, block: bytes) -> Iterator[Frame]:
@@ -119,14 +119,14 @@ class Multiplexer:
             block = self._inflate.unconsumed_tail
 
     def _receive_greeting(self, block: bytes) -> bytes:
-        """Return what follows the greeting."""
+        """Return the data after the greeting."""
         missing = len(GREETING) - len(self._greeting)
         if missing <= 0:
             return block
         self._greeting += block[:missing]
         if not GREETING.startswith(self._greeting):
             self._greeting += block[missing : missing + 100]
-            raise Violation("Something else than a greeting arrived.")
+            raise Violation("Something other than a greeting arrived.")
         return block[missing:]
 
     def _received_frames(self) -> Iterator[Frame]:
@@ -148,7 +148,7 @@ class Multiplexer:
     def _take(self, kind: Kind, stream: int, payload: bytes) -> Frame | None:
         """Handle a frame; return it if it concerns the caller."""
         if kind is Kind.PING:
-            if self.queued < _PIECE:  # else there is enough to send
+            if self.queued < _PIECE:  # otherwise enough data is waiting to be sent
                 self._queue(Kind.PONG, 0)
             return None
         if kind is Kind.PONG:
@@ -179,7 +179,7 @@ class Multiplexer:
             return Frame(kind, stream)
         state.may_receive -= len(payload)
         if state.may_receive < 0:
-            raise Violation("A stream sends more than it may.")
+            raise Violation("A stream sent more than its limit.")
         return Frame(kind, stream, payload)
 
     def _take_open(self, stream: int) -> Frame:
@@ -204,7 +204,7 @@ class Multiplexer:
         elif kind is Kind.DATA:
             self._reset[stream] -= len(payload)
             if self._reset[stream] < 0:
-                raise Violation("A stream that was cut goes on sending.")
+                raise Violation("A stream sent data after it was reset.")
 
     # Sending
 
@@ -278,7 +278,7 @@ class Multiplexer:
             state.consumed = 0
 
     def ping(self) -> None:
-        """Ask the peer to send something."""
+        """Ask the peer for a reply."""
         self._queue(Kind.PING, 0)
 
     def _close_if_ended(self, stream: int, state: _Stream) -> None:

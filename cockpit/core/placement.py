@@ -1,6 +1,6 @@
-"""Choose the machine for a new agent, from what each machine says of itself.
+"""Choose the machine for a new agent, from the facts that each machine reports.
 
-Pure: the machines are asked elsewhere. The order is: running agents per core, load average per
+Pure: other modules ask the machines. The order is: running agents per core, load average per
 core, free memory, then the order in which the machines are configured, this machine first. An
 unknown number counts as worse than every known one, because a guess could overload a machine.
 """
@@ -22,13 +22,13 @@ MEMORY_STEP = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A machine on which the agent could start. None is unknown."""
+    """A machine on which the agent could start. None means unknown."""
 
     name: str
     refusal: str = ""
     """Why the agent cannot start there; empty if it can."""
     remedy: str = ""
-    """The next step to make it possible there."""
+    """The next step that would make a start possible there."""
     running: int | None = None
     """Number of agents with a process."""
     cores: int | None = None
@@ -37,12 +37,12 @@ class Candidate:
     free_memory: int | None = None
     """Bytes that new programs can use."""
     note: str = ""
-    """What could not be checked there."""
+    """Checks that were not possible there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The result: the machines that fit, the best one first, and all others."""
+    """The result: the suitable machines, best first, and all others."""
 
     fitting: tuple[Candidate, ...]
     refused: tuple[Candidate, ...]
@@ -59,13 +59,13 @@ class Choice:
 
 
 def choose(candidates: Sequence[Candidate]) -> Choice:
-    """Rank the machines; equal ones keep their order."""
+    """Rank the machines; equal machines keep their order."""
     fitting = sorted((one for one in candidates if not one.refusal), key=_rank)
     return Choice(tuple(fitting), tuple(one for one in candidates if one.refusal))
 
 
 def numbers(one: Candidate) -> str:
-    """Return what counts of a machine: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
+    """Format the numbers that decide: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
     agents = "unknown agents" if one.running is None else counted(one.running, "running agent")
     cores = "unknown cores" if one.cores is None else counted(one.cores, "core")
     load = "load unknown" if one.load is None else f"load {one.load:.1f}"
@@ -77,7 +77,7 @@ def numbers(one: Candidate) -> str:
 
 
 def difference(best: Candidate, other: Candidate) -> str:
-    """Return why `other`, which fits too, comes after `best`."""
+    """Return why `other`, which is also suitable, comes after `best`."""
     kinds = ("more running agents per core", "more load per core", "less free memory")
     unknown = ("agents or cores", "load or cores", "free memory")
     for place, (mine, theirs) in enumerate(zip(_rank(best), _rank(other), strict=True)):
@@ -85,11 +85,11 @@ def difference(best: Candidate, other: Candidate) -> str:
             known = not math.isinf(theirs)
             why = kinds[place] if known else f"{unknown[place]} unknown"
             return f"{why} ({numbers(other)})"
-    return f"as good, but {best.name} comes first in the configuration ({numbers(other)})"
+    return f"equally good, but {best.name} comes first in the configuration ({numbers(other)})"
 
 
 def _rank(one: Candidate) -> tuple[Fraction | float, Fraction | float, Fraction | float]:
-    """Return what is compared, in this order; less is better."""
+    """Return the numbers to compare, in order; lower is better."""
     cores = one.cores or None
     agents: Fraction | float = math.inf
     if cores is not None and one.running is not None:

@@ -84,7 +84,7 @@ class Redactor:
     def redact(self, text: str) -> Redacted:
         """Replace every secret. Idempotent. Takes time linear in the length of the text."""
         count = 0
-        for _ in range(LONGEST_CHAIN):  # pragma: no branch - no text is known that takes all
+        for _ in range(LONGEST_CHAIN):  # pragma: no branch - no known text needs all rounds
             pieces, found = self._round(text)
             if not found:
                 break

@@ -310,7 +310,7 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
                 yield *found.span("s"), "cookie"
         for first in firsts:
             if first < judged:
-                continue  # inside a value that was checked already
+                continue  # inside a value that was already checked
             found_first = _FIRST_COOKIE.match(text, first, end)
             if found_first is None:
                 continue

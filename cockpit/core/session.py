@@ -112,7 +112,7 @@ class ToolFinished:
     interrupted: bool = False
     """The call was interrupted, or did not run, and has no result of its own."""
     empty: bool = False
-    """The CLI says that the call printed nothing. False if the transcript does not say it."""
+    """The CLI says that the call printed nothing. False if the transcript does not say so."""
     answers: tuple[tuple[str, str], ...] = ()
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None

@@ -1,7 +1,7 @@
 """Decide which commits are a session's, from its transcript and from git. git is right.
 
-The transcript only says which commits are of the session: by hash, or by subject if the commit was
-rebased, cherry-picked or amended, or made without printing its hash.
+The transcript only shows which commits belong to the session: by hash, or by subject if the commit
+was rebased, cherry-picked, amended, or made without printing its hash.
 """
 
 from __future__ import annotations

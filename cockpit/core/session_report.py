@@ -47,7 +47,7 @@ def usage_report(
 
 
 def _has_window(meter: Meter, window: Window) -> bool:
-    """Return whether the window is of a model in the transcript, and not only the default."""
+    """Return whether the window is that of a model in the transcript, not the default."""
     known = meter.model is not None or meter.api_calls > 0
     return known or window.confidence is not Confidence.ASSUMED
 
@@ -125,7 +125,7 @@ def facts_report(
 
 
 def _conversation(facts: Facts) -> dict[str, Any]:
-    """Return what the user and the agent said, and what the agent ran."""
+    """Return the texts of the user and the agent, and the commands that the agent ran."""
     return {
         "prompts": [asdict(one) for one in facts.prompts],
         "constraints": [asdict(one) for one in facts.constraints],

@@ -1,6 +1,6 @@
-"""The simple commands of a shell command line, as words. Never runs anything.
+"""Split a shell command line into its simple commands, as words.
 
-Only what the line itself shows: no variables, no substitutions, no text of a here-document.
+Runs nothing. Does not expand variables or substitutions, and ignores the text of here-documents.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _GIT_OPTIONS_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--
 
 @lru_cache(maxsize=512)
 def simple_commands(line: str) -> tuple[tuple[str, ...], ...]:
-    """Return the simple commands of a line; none if the line cannot be read with certainty.
+    """Return the simple commands of a line; none if the line cannot be parsed with certainty.
 
-    Cached, because the first commands of a session are read again after each further one.
+    Cached, because a session's first commands are parsed again after each new command.
     """
     if len(line) > MOST:
         return ()
@@ -41,7 +41,7 @@ def simple_commands(line: str) -> tuple[tuple[str, ...], ...]:
 
 
 def git_command(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return git's own command and its arguments; empty if the words call something else."""
+    """Return git's subcommand and its arguments; empty if the words run another program."""
     if not words or words[0].rpartition("/")[2] != "git":
         return ()
     at = 1

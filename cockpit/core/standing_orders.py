@@ -1,7 +1,7 @@
 """Find standing orders and corrections in a prompt of the user, in several languages.
 
 The pattern is cautious: it finds sentences that say what must always, never or no longer be done,
-and sentences that say that something was wrong. It does not judge what they mean.
+and sentences that say that something was wrong. Their meaning is not analysed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 READ = 20_000
 """Maximum characters of a prompt that are read."""
 LONGEST = 400
-"""Maximum characters of a sentence that is an order; a longer one is no sentence, but a paste."""
+"""Maximum characters of an order; a longer sentence is probably pasted text."""
 
 _ORDERS = (
     # English

@@ -1,7 +1,7 @@
-"""Statements in a section of a document: a decision, a constraint, or the end of an earlier one.
+"""Parse the decisions, constraints and revocations in a section of a document.
 
 A statement is a list item or a paragraph. Two statements are compared by their words, cautiously:
-where it is not certain that both say the same, they count as different.
+if it is not certain that both say the same, they count as different.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SOURCE = re.compile(
     r"|^\s*(?:in )?(?:turn|prompt|session) \d{1,6}\s*[:,]",
     re.IGNORECASE,
 )
-"""Where a statement is from, as in `(user, turn 41)`; no part of what it says."""
+"""Matches the origin of a statement, as in `(user, turn 41)`, which is not part of its text."""
 _WORD = re.compile(r"\w+(?:[./:@+#_-]+\w+)*")
 _REASON = re.compile(
     r"[,;]?\s+(?:because|so that|in order to|weil|damit|parce que|afin de)\b"
@@ -57,7 +57,7 @@ _LIMITS = (
     "replaced replace superseded obsolete outdated reverted abandoned dropped changed wrong void "
     "nur außer statt bis sauf"
 )
-"""Words after which a statement that begins in the same way may say something else."""
+"""Words that can change the meaning of a statement that begins in the same way."""
 _SMALL_WORDS, _NEGATION_WORDS, _LIMIT_WORDS = (
     frozenset(words.split()) for words in (_SMALL, _NEGATIONS, _LIMITS)
 )
@@ -69,7 +69,7 @@ class Section:
 
     stated: tuple[str, ...] = ()
     revoked: tuple[str, ...] = ()
-    """The texts after `Revoked:` and those that are struck out."""
+    """The texts after `Revoked:`, and the texts that are struck out."""
 
 
 def statements(body: str) -> Section:
@@ -84,10 +84,11 @@ def statements(body: str) -> Section:
 
 
 def says(later: str, earlier: str) -> bool:
-    """Return whether a later statement still says what an earlier one said.
+    """Return whether a later statement still says the same as an earlier one.
 
-    It does if it begins with the same words, in the same order, apart from articles and auxiliary
-    verbs, and has no other negation or limiting word. The reason of a statement can change.
+    This is the case if it begins with the same words, in the same order, apart from articles and
+    auxiliary verbs, and has no other negation or limiting word. The reason of a statement can
+    change.
     """
     if _begins_with(later, earlier):
         return True
@@ -96,7 +97,7 @@ def says(later: str, earlier: str) -> bool:
 
 
 def names(revocation: str, standing: Sequence[str]) -> int | None:
-    """Return which statement a revocation names, as an index; None if this is not certain.
+    """Return the index of the statement that a revocation names; None if this is not certain.
 
     The revocation begins with the words of the statement, or with the beginning of exactly one
     statement.
@@ -140,7 +141,7 @@ def _items(body: str) -> list[list[str]]:
 
 
 def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
-    """Sort one item: a statement, or a revocation of what it names or of the text above it."""
+    """Parse one item: a statement, or a revocation of the statement that it names or follows."""
     kept: list[str] = []
     ends = False
     for line in lines:

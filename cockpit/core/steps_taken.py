@@ -1,6 +1,6 @@
-"""The tool calls of a session by which its handoff is judged: a bounded record of its transcript.
+"""Record the tool calls of a session that show how well a handoff went, in bounded memory.
 
-Calls of subagents are left out, and so is everything that the transcript does not show.
+Calls of subagents are left out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Step:
     error: str = ""
     """The first line of a failed call's output, without its exit code."""
     committed: tuple[str, ...] = ()
-    """Subjects of new commits, from git's output, also where a later part of the command failed. An
+    """Subjects of new commits, from git's output, even if a later part of the command failed. An
     amended commit is not new."""
 
     @property
@@ -134,8 +134,8 @@ def _first_error(text: str) -> str:
 
 
 def _subjects(command: str, output: str) -> tuple[str, ...]:
-    """Return the subjects that git printed, if every git command that commits makes new commits."""
-    # Reading a command line is slow, and nearly all commands of a transcript commit nothing.
+    """Return the subjects that git printed, if every commit of the command is a new one."""
+    # Parsing a command line is slow, and nearly all commands of a transcript commit nothing.
     printed = _COMMITTED.findall(output) if "commit" in command else []
     if not printed:
         return ()

@@ -27,7 +27,7 @@ MOST_TODOS = 40
 _OPENING: dict[Occasion, str] = {
     "compact": "this conversation was compacted. These are facts that the summary may have lost.",
     "clear": "this conversation was cleared. These are facts of the earlier conversation, in case "
-    "the job continues. If something else is asked now, ignore them.",
+    "the job continues. If the user asks for something else now, ignore them.",
 }
 
 

@@ -1,6 +1,6 @@
-"""Write facts of a transcript as lines of a handoff document: orders, answers, checks, failures.
+"""Format facts of a transcript as lines of a handoff document: orders, answers, checks, failures.
 
-Each text of the user or a tool is on one line and in quotes, so that it opens no section.
+Each text of the user or a tool is on one line and in quotes, so that it cannot open a section.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def plan(found: Plan) -> str:
 
 
 def reminder(facts: Facts) -> list[str]:
-    """Return what the user said and the last results, one line each, for the writer of a document.
+    """Return what the user said and the last results, one line each, for a document's writer.
 
-    The newest of each kind; together at most `REMINDED` characters.
+    Contains the newest of each kind, together at most `REMINDED` characters.
     """
     said = [f"the user said: {_short(one.text)} (turn {one.turn})" for one in facts.constraints]
     refused = [

@@ -133,7 +133,10 @@ class CockpitApp(App[bool]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message in the first line, in place of the one before; an error until a key."""
+        """Show a message in the first line, replacing the one before.
+
+        An error stays until a key is pressed.
+        """
         text = f"{title.rstrip('.')}. {message}" if title else message
         text = self._messages.counted(" ".join(text.split()), monotonic())
         seconds = UNTIL_A_KEY if severity == "error" else timeout
@@ -146,7 +149,10 @@ class CockpitApp(App[bool]):
         leave(self, self._ui.ends_on_leaving)
 
     def action_help_quit(self) -> None:
-        """Ask to leave: Textual runs this action for Ctrl-C, with a hint of its own."""
+        """Ask whether to leave.
+
+        Textual runs this action for Ctrl-C; its own version shows a hint instead.
+        """
         leave(self, self._ui.ends_on_leaving, ask=True)
 
     def get_driver_class(self) -> type[Driver]:
@@ -158,7 +164,7 @@ class CockpitApp(App[bool]):
         self.call_after_refresh(self._check_size)
 
     def _check_size(self) -> None:
-        """Say that the terminal is too small, until it is large enough."""
+        """Show that the terminal is too small, until it is large enough."""
         columns, lines = LEAST
         small = self.size.width < columns or self.size.height < lines
         told = isinstance(self.screen, TooSmall)
@@ -200,8 +206,8 @@ class CockpitApp(App[bool]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the current screen's actions and the theme.
 
-        The actions that were run last from here come first; those that are unavailable, each with
-        its reason, come last.
+        The actions that were last run from the palette come first; those that are unavailable, each
+        with its reason, come last.
         """
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)

@@ -1,4 +1,4 @@
-"""`GET /v1/caller`: who calls, as the supervisor identifies the calling process."""
+"""`GET /v1/caller`: the caller, as the supervisor identifies its process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ class CallerStatus(Wire):
 
     kind: Literal["user", "agent", "hook", "unknown"]
     name: str | None = None
-    """The agent that calls, or whose hook calls; null for the user, and for an agent that is no
-    longer known."""
+    """The agent that sent the request, itself or by a hook; null for the user and unknown agents.
+    """
     pid: int | None = None

@@ -16,20 +16,20 @@ class ChoiceStatus(Wire):
     checked: bool | None = None
     """Whether the choice's box is checked; null for a choice without a box."""
     text: Literal["no", "may", "must"] = "no"
-    """Whether a text can, or must, be given with this choice."""
+    """Whether the user can, or must, add a text to this choice."""
 
 
 class DialogStatus(Wire):
-    """What the CLI asks, and its choices in its own order."""
+    """The CLI's request, and its choices in its own order."""
 
     identity: str | None = None
-    """Names this dialog in an answer. Null if the dialog cannot be answered from here."""
+    """Identifies this dialog in an answer. Null if the dialog cannot be answered from here."""
     refusal: str | None = None
     """Why the dialog cannot be answered from here; null if it can."""
     kind: Literal["permission", "question"] = "permission"
     title: str = ""
     tool: str = ""
-    """The tool that asks."""
+    """The tool that needs an answer."""
     subject: str = ""
     """The path of the file, or the names of several questions."""
     question: str = ""

@@ -51,7 +51,7 @@ class PromptFacts(Wire):
     """Number of the prompt in the session, from 1."""
     text: str
     queued: bool = False
-    """Whether it was written while the agent was working, and given to it in the same turn."""
+    """Whether the prompt was written and given to the agent in the middle of a turn."""
 
 
 class ConstraintFacts(Wire):
@@ -84,11 +84,11 @@ class CheckFacts(Wire):
     kind: Literal["test", "lint", "build"]
     command: str
     failed: bool | None = None
-    """Null if the transcript does not tell, as for `pytest | tail` without a result line."""
+    """Null if the transcript does not show it, as for `pytest | tail` without a result line."""
     exit: int | None = None
     """The exit status of the check itself; null if the transcript does not have it."""
     result: str = ""
-    """The line of the output that counts, such as `12 passed`; empty if there is none."""
+    """The line of the output with the counts, such as `12 passed`; empty if there is none."""
     edited_since: bool = False
     """Whether a file was changed with a tool of the CLI after the command was started."""
     turn: int = 0
@@ -137,7 +137,7 @@ class SummaryFacts(Wire):
 
 
 class LastReply(Wire):
-    """What the session said last."""
+    """The last texts of the session."""
 
     text: str | None = None
     """The last text of the agent."""

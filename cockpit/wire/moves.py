@@ -1,7 +1,7 @@
-"""Answers to the steps of a move, between the command that drives it and each machine.
+"""The answers of each machine to the steps of a move.
 
-The requests are JSON objects that `cli/move_steps.py` checks, because each step runs on a machine
-that does not trust the other one either.
+The requests are JSON objects that `cli/move_steps.py` checks, because neither machine trusts the
+other one.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Amount = Annotated[int, Field(ge=0)]
 
 
 class Staying(Wire):
-    """Files that do not travel."""
+    """Files that are not transferred."""
 
     names: list[str] = Field(default_factory=list)
-    """The first of them; a folder ends with a slash."""
+    """The first file names; a folder's name ends with a slash."""
     count: Amount = 0
     size: Amount = 0
-    """Bytes in total; of folders at most the files that were looked at."""
+    """Total size in bytes; for large folders only the files that were counted."""
 
 
 class SentState(Wire):
@@ -42,7 +42,7 @@ class SentParcel(Wire):
 
 
 class Description(Wire):
-    """What travels from a worktree, and what stays."""
+    """The parts of a worktree that are transferred, and those that stay."""
 
     version: str
     home: str
@@ -59,7 +59,7 @@ class Description(Wire):
 
 
 class Arrival(Wire):
-    """What arrived on a machine, and is not confirmed yet."""
+    """The files that arrived on a machine and are not confirmed yet."""
 
     name: str
     folder: str
@@ -67,12 +67,12 @@ class Arrival(Wire):
 
 
 class Inspection(Wire):
-    """Where a worktree can arrive."""
+    """The place where a worktree can be created."""
 
     version: str
     repository: str
     tips: list[str]
-    """Commits that are there already."""
+    """Commits that are already there."""
     folder: str
     record: Arrival | None = None
     """Null unless an earlier attempt of the same move was interrupted."""
@@ -102,5 +102,5 @@ class Recorded(Wire):
 
 class Discarded(Wire):
     left: str = ""
-    """Path of a worktree that was kept; empty if all was taken back."""
+    """Path of a worktree that was kept; empty if everything was removed."""
     why: str = ""

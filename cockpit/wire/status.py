@@ -184,8 +184,10 @@ class AgentStatus(Wire):
     over_budget: bool = False
     """True if the known cost of the job has reached its budget."""
     rate_limits: list[RateLimitStatus] = Field(default_factory=list)
-    """The account's usage limits, as the CLI's status line last told them. Empty if it tells none,
-    which is so for accounts without a subscription."""
+    """The account's usage limits, as the CLI's status line last reported them.
+
+    Empty if it reports none, as for accounts without a subscription.
+    """
     background: list[BackgroundStatus] = Field(default_factory=list)
     """Background tasks that are running."""
     activity: str | None = None

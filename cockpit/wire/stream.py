@@ -1,9 +1,9 @@
 """Streams of JSON lines from the supervisor: `/v1/events`, `/v1/watch`, `/v1/elsewhere` and
 `/v1/screen/NAME`.
 
-`watch` begins with one `Snapshot`, or with `Resumed` if the client says with `since` up to where it
-knows the agents; then it sends only changes. `screen` sends a `ScreenShot` whenever
-it differs from the last one.
+`watch` begins with one `Snapshot`, or with `Resumed` if the client sends `since`, the position up
+to which it knows the agents; then it sends only changes. `screen` sends a `ScreenShot` whenever it
+differs from the last one.
 """
 
 from __future__ import annotations

@@ -90,8 +90,10 @@ class Answer(Verb):
     """The `identity` of the dialog that the user saw (`GET /v1/dialog/NAME`). Another dialog is not
     answered."""
     choices: list[int]
-    """Numbers of the choices, from 1. One number, unless the choices have boxes: then all that are
-    to be checked, perhaps none."""
+    """Numbers of the choices, from 1.
+
+    Exactly one number, unless the choices have boxes; then the boxes to check, perhaps none.
+    """
     text: str = ""
     """The text for a choice that takes one. Line breaks become spaces."""
 
@@ -183,7 +185,7 @@ class Forget(Verb):
 
 
 class Rename(Verb):
-    """Give an ended agent another name. Its history follows; worktree and branch keep theirs."""
+    """Rename an ended agent. Its history follows; its worktree and branch keep their names."""
 
     verb: ClassVar[str] = "rename"
     name: str

@@ -56,7 +56,7 @@ def test_equal_machines_keep_their_order() -> None:
     noisy = replace(IDLE, name="noisy", load=0.1, free_memory=8 * GB + 1)
     assert choose([noisy, IDLE]).chosen == noisy
     (line,) = choose([IDLE, noisy]).lines()
-    assert line.startswith("noisy: as good, but idle comes first")
+    assert line.startswith("noisy: equally good, but idle comes first")
 
 
 @given(machines())

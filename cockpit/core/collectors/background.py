@@ -44,7 +44,7 @@ class SubagentCollector:
         remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
     def finished(self, event: ToolFinished) -> None:
-        """Note a result or a notice, which names the subagent by its call or by its id."""
+        """Record a result or a notice, which names the subagent by its call or by its id."""
         for key in self._named_by(event):
             known = self._subagents[key]
             status = event.agent_status or ("failed" if event.failed else "completed")

@@ -17,8 +17,11 @@ COMMAND_KEPT = 500
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A check that ended. Its output is read only if somebody asks: most runs are followed by
-    another one of the same kind."""
+    """A finished check.
+
+    Its output is parsed on first use, because most runs are followed by another one of the same
+    kind.
+    """
 
     found: Found
     command: str

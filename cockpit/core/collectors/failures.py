@@ -61,8 +61,8 @@ _EMPTY_TRACE = re.compile(r"\s*Traceback \(most recent call last\)")
 class FailureCollector:
     """Keeps the newest failures of the main conversation.
 
-    Of a call without a failed result, the next request of the model tells that it succeeded: the
-    API accepts a request only when every call has its result.
+    A call without a failed result counts as successful once the model sends its next request,
+    because the API accepts a request only when every call has its result.
     """
 
     __slots__ = ("_between", "_failures", "_message", "_pending")
@@ -123,7 +123,7 @@ class FailureCollector:
 
 
 def first_error(output: str) -> str:
-    """Return the first line that says what went wrong, or the first line at all."""
+    """Return the first line that looks like an error; else the first line."""
     text = without_escapes(_TAGS.sub("", output))
     text = text[found.end() :] if (found := _STATUS.match(text)) else text
     lines = [line for line in text.split("\n") if line.strip()]
@@ -140,7 +140,7 @@ def _argument(tool: ToolUse) -> str:
 
 
 def _changes(name: str, argument: str) -> bool:
-    """Return whether a call may have changed something, and not only looked."""
+    """Return whether a call may have changed something; False for calls that only read."""
     if name != "Bash":
         return name in _EDITING
     named = program_of(argument)
@@ -148,7 +148,7 @@ def _changes(name: str, argument: str) -> bool:
 
 
 def _key(name: str, argument: str) -> str:
-    """Return what a later call that does the same has in common with this one; empty if unknown."""
+    """Return a key that is equal for calls that do the same; empty if unknown."""
     if name == "Bash":
         program = program_of(argument)
         return f"Bash {program}" if program else ""

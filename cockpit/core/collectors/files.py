@@ -65,7 +65,10 @@ class FileCollector:
                 self._reads[read] += 1
 
     def finished(self, event: ToolFinished) -> None:
-        """Note a result. A file that only failed calls wanted to change was not changed."""
+        """Record a result.
+
+        A file is not listed as changed if all calls that would change it failed.
+        """
         path = self._editing.pop(event.tool_use_id, None)
         if path is None:
             return

@@ -1,4 +1,4 @@
-"""Collect the plan that a session works by: presented to the user, or written to a plan file."""
+"""Collect the plan that a session follows: presented to the user, or written to a plan file."""
 
 from __future__ import annotations
 

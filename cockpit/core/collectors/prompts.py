@@ -32,7 +32,7 @@ class PromptCollector:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt; if it names prompt files or a handoff document, what these say."""
+        """The first prompt; if it names prompt files or a handoff document, the goal in these."""
         return self._goal
 
     @property

@@ -1,4 +1,4 @@
-"""Collect what the user answered to the agent's questions, and said when refusing a tool call."""
+"""Collect the user's answers to the agent's questions, and the reasons for refused tool calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class QuestionCollector:
         call = self._calls.pop(event.tool_use_id, "")
         asked = event.tool_use_id in self._asked
         self._asked.pop(event.tool_use_id, None)
-        for question, answer in event.answers if asked else ():  # any output can look like one
+        for question, answer in (
+            event.answers if asked else ()
+        ):  # any output can look like an answer
             kept = cut_at_word(question, TEXT_KEPT), cut_at_word(answer, TEXT_KEPT)
             self._answers.append(Answer(turn, *kept))
         if event.refused:

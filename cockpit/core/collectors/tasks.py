@@ -61,7 +61,7 @@ class TaskCollector:
         made = _MADE.search(event.text) if subject is not None else None
         if subject is not None and made is not None:
             if made[1] in self._tasks:
-                self._tasks.clear()  # the CLI cleared its list, and begins again at 1
+                self._tasks.clear()  # the CLI cleared its list, and its numbers begin again at 1
             if len(self._tasks) < TODOS_KEPT:
                 self._todos = None
                 self._tasks[made[1]] = Todo(subject, "pending")
@@ -100,7 +100,7 @@ class TaskCollector:
         self._tasks[number] = task
 
     def _read_list(self, event: ToolFinished) -> None:
-        """Use the list of tasks that the CLI printed, which has changes by others too."""
+        """Use the list of tasks that the CLI printed, which includes changes by other sessions."""
         text = event.text.strip()
         found = [_LISTED.fullmatch(line) for line in text.split("\n")]
         if event.failed or not (text == _NONE_LISTED or any(found)):

@@ -1,6 +1,6 @@
-"""Say which tool calls have a result that facts are read from.
+"""Decide which tool calls have a result from which facts are read.
 
-A reader that skims a transcript parses only these results, and those that failed.
+A reader that skims a transcript parses only these results, and failed ones.
 """
 
 from __future__ import annotations

@@ -73,9 +73,9 @@ class HandoffDetails:
     document_bytes: int | None = None
     """Size of the document that the successor got."""
     before: Before | None = None
-    """What the old session left, for the first turns of its successor."""
+    """What the old session left, to compare the first turns of its successor with."""
     first_turns: FirstTurns | None = None
-    """What the first turns of the successor showed; None until they were checked."""
+    """The result of checking the successor's first turns; None until they were checked."""
     left: Leaving | None = None
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
@@ -86,7 +86,7 @@ class HandoffDetails:
 
 
 _STORED: dict[str, str] = {"before": "left_to_successor"}
-"""Stored names by attribute, where the stored name is another one."""
+"""Stored names by attribute, if the names differ."""
 
 _BEFORE_STORED = {
     "commits": "commit_subjects",
@@ -101,7 +101,7 @@ _FIRST_TURNS_STORED = {
     "asked_again": "asked_again",
     "first_change": "first_change_seconds",
 }
-"""Stored names by attribute of what `before` and `first_turns` hold."""
+"""Stored names by attribute, for the fields of `before` and `first_turns`."""
 
 
 def details_to_record(details: HandoffDetails) -> dict[str, Any]:

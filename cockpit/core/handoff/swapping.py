@@ -142,7 +142,7 @@ def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
     """Return whether the turn may be interrupted.
 
     True after the context reached the force band or was compacted, if no tool, subagent or git
-    operation is running, or if the grace is over.
+    operation is running, or if the grace period is over.
     """
     if state.forced_at is None:
         return False
@@ -153,8 +153,8 @@ def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
 def moving(handoff: Handoff, state: Moving, event: Event) -> Step:
     """Handle an event while the job is moved to another machine.
 
-    A session that continues to work cancels the move: what it does is neither in the document nor
-    in the files that travel.
+    If the session continues to work, the move is cancelled, because the new work is neither in the
+    document nor in the transferred files.
     """
     match event:
         case Moved():

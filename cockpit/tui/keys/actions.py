@@ -207,7 +207,7 @@ ACTIONS: tuple[Action, ...] = (
         ("enter",), "agent", reasons.cannot_enter, shown=True, is_destructive=True,
     ),
     Action(
-        "agent.answer", "answer", "Answer its permission dialog or question.",
+        "agent.answer", "answer", "Answer the agent's permission dialog or question.",
         ("a",), "agent", reasons.asks_nothing, shown=True, is_destructive=True,
     ),
     Action("agent.pane", "pane", "Show the live pane.", ("1",), "agent"),
@@ -326,7 +326,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_scrolled("review"),
     Action(
-        "review.missing", "missing", "Show or hide what it leaves out.",
+        "review.missing", "missing", "Show or hide what the document leaves out.",
         ("m",), "review",
     ),
     _help("review"),
@@ -464,7 +464,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "worktrees.salvage", "save and remove",
-        "Save all its work in git, then remove it. Asks to confirm.",
+        "Save all work of the worktree in git, then remove it. Asks to confirm.",
         ("X",), "worktrees", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
@@ -496,7 +496,7 @@ ACTIONS: tuple[Action, ...] = (
         ("a",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
-        "elsewhere.watch", "watch", "Notify you when its context fills up; again to stop.",
+        "elsewhere.watch", "watch", "Notify me when the session's context fills up; again to stop.",
         ("w",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
     Action(

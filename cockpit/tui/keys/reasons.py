@@ -24,7 +24,7 @@ def press(model: Model, action: str) -> str:
 
 def press_key(key_of: Callable[[str], str], action: str) -> str:
     """Return how to run an action, as `press` does; `key_of` returns an action's key or nothing."""
-    from cockpit.tui.keys.actions import BY_ID  # that module has these reasons
+    from cockpit.tui.keys.actions import BY_ID  # avoids a circular import
 
     title = BY_ID[action].title.capitalize()
     return f"Press {key}" if (key := key_of(action)) else f"Choose \u201c{title}\u201d with Ctrl-P"

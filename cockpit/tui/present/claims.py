@@ -55,7 +55,7 @@ class CheckedDocument:
 
     @property
     def problems(self) -> str:
-        """What is wrong with the document, in words; empty if nothing is known to be."""
+        """The problems of the document, in words; empty if no problem is known."""
         wrong = _in_words(
             (f"{NO} {{}} unknown to git", self.unknown, "commit"),
             (f"{NO} {{}} not found", self.missing, "file"),

@@ -1,8 +1,8 @@
 """The columns of an agent's row at a given width.
 
-State, name, bar and percentage keep their places from the first frame on, whatever is known of the
-agents: their widths depend on the width of the screen only. On narrow screens the other columns are
-dropped in a fixed order. What the agent does takes all spare width.
+The columns for state, name, bar and percentage never move: their widths depend only on the width of
+the screen. On narrow screens the other columns are dropped in a fixed order. The column for the
+agent's activity takes all spare width.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ LEAD = 4
 GAP = 2
 BAR_LEAST, BAR_MOST = 16, 32
 BAR_FROM = 80
-"""Columns of the screen up to which the bar has its least width; then it gets one of eight more."""
+"""Up to this many columns of the screen, the bar has its minimum width.
+
+Of every further eight columns, the bar gets one.
+"""
 NAME_LEAST, NAME_MOST = 10, 18
 REMOTE_NAME_MIN = 20
 """Minimum width of the name column if names include their host."""

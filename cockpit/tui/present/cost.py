@@ -21,7 +21,7 @@ def shown_cost(agent: AgentStatus) -> float | None:
 
 
 def over_budget(agent: AgentStatus) -> str | None:
-    """Return how far the job's cost is over its budget, in short; None if it is not."""
+    """Return the job's cost and its budget in short if the budget is reached; else None."""
     cost = agent.chain_cost_usd
     if not agent.over_budget or cost is None or agent.budget_usd is None:
         return None
@@ -29,9 +29,9 @@ def over_budget(agent: AgentStatus) -> str | None:
 
 
 def rate_spans(agent: AgentStatus, now: datetime) -> list[Span]:
-    """Return the account's usage limits, such as `5h 62% 7d 31%`; empty if the CLI tells none.
+    """Return the account's usage limits, such as `5h 62% 7d 31%`; empty if the CLI reports none.
 
-    A limit that has been reset since the CLI told it is left out, because its use is unknown.
+    A limit that was reset after the CLI's report is left out, because its use is unknown.
     """
     spans: list[Span] = []
     for one in agent.rate_limits:

@@ -163,7 +163,7 @@ def refused(title: str, more: str, hint: str) -> list[Span]:
 def _interrupted(session: ElsewhereSession) -> str:
     return {
         "busy": " It is working: its turn is interrupted.",
-        "waiting": " It is waiting for you: its question stays unanswered.",
+        "waiting": " It is waiting for you: its question will not be answered.",
         "unknown": " It may be busy: a turn in progress is interrupted.",
     }.get(session.status, "")
 

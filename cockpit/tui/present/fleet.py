@@ -19,7 +19,7 @@ from cockpit.tui.present.states import GROUPS, Group, group_of
 from cockpit.wire.status import AgentStatus
 
 QUIET = frozenset({"done", "stopped", "ended"})
-"""States of agents that do nothing any more; their rows are grey."""
+"""States of agents that have ended; their rows are grey."""
 MARKED = "*"
 """Replaces the first cell of a marked agent's number."""
 

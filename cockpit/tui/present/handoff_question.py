@@ -1,4 +1,4 @@
-"""The question before a handoff that the user begins: what happens, what it ends and costs."""
+"""The question before a handoff that the user starts: what happens, what ends, and the cost."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cockpit.wire.status import AgentStatus
 def title(agent: AgentStatus) -> str:
     name = safe_line(agent.name, 32)
     if agent.state == "done":
-        return f"{name} has finished its job. Hand off all the same?"
+        return f"{name} has finished its job. Hand off anyway?"
     return f"Hand off {name} to a new session?"
 
 
 def explanation(agent: AgentStatus) -> str:
-    """Return what happens next, as sentences. Mentions only what the status tells."""
+    """Return what happens next, as sentences. Mentions only what is known from the status."""
     return " ".join(filter(None, (_steps(agent), _ends(agent), _costs(agent))))
 
 
@@ -35,7 +35,7 @@ def _ends(agent: AgentStatus) -> str:
     if not agent.background:
         return working
     count = counted(len(agent.background), "background task")
-    return f"{working} The session's end also ends {count}.".strip()
+    return f"{working} Ending the session also ends {count}.".strip()
 
 
 def _costs(agent: AgentStatus) -> str:

@@ -146,7 +146,10 @@ def _snoozed(agent: AgentStatus, key_of: KeyOf) -> Item:
 
 
 def _over(agent: AgentStatus) -> Item:
-    """Return the item of a job whose cost has reached its budget: it waits for nothing."""
+    """Return the item of a job whose cost has reached its budget.
+
+    The user does not have to answer.
+    """
     name = safe_line(agent.name, LONGEST_NAME)
     said = f"Its job has {over_budget(agent) or 'reached its budget'}."
     return Item(
@@ -160,7 +163,8 @@ def _over(agent: AgentStatus) -> Item:
         since=None,
         agent=agent.name,
         says=(said, "cockpit does not stop it."),
-        step=f"Raise its limits.cost, hand it off with less to do, or stop it: cockpit stop {name}",
+        step="Raise limits.cost, hand the job off with a smaller task, or stop the agent: "
+        f"cockpit stop {name}",
     )
 
 

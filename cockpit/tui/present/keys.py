@@ -24,7 +24,7 @@ class KeyHint(NamedTuple):
     action: str
     start: int
     end: int
-    """The action is drawn in the cells from `start` to `end`, so that a click finds the action."""
+    """An action, and the cells from `start` to `end` in which a click runs the action."""
 
 
 def possible(model: Model, context: Context) -> list[Action]:

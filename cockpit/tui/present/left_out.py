@@ -30,12 +30,12 @@ def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
 
 
 def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return what the document says against the last checks of the transcript, one line each."""
+    """Return where the document contradicts the last checks of the transcript, one line each."""
     return contradictions(read(document), [Check(**one.model_dump()) for one in facts.checks])
 
 
 def count_of(lines: Sequence[str], key: str, contradicted: Sequence[str] = ()) -> str:
-    """Return the number of points to look at and the key that shows them; empty without any."""
+    """Return the number of points to check, and the key that shows them; empty without points."""
     parts = [f"⚠ {counted(len(contradicted), 'contradiction')}"] if contradicted else []
     parts += [f"{counted(len(lines), 'point')} not found"] if lines else []
     return f"{', '.join(parts)} ({key})" if parts else ""

@@ -1,6 +1,6 @@
 """Fit the lines of a pane to another width, without touching the pane.
 
-Text is wrapped between words, below where it starts. Lines that are drawn, rules and the sides of
+Text is wrapped between words and keeps its indent. Lines that are drawn, rules and the sides of
 boxes, are shortened instead. Lines of the same or a larger width are kept as they are.
 """
 
@@ -18,7 +18,7 @@ Cell = tuple[str, Style]
 RULES = frozenset("─━═╌┄-_")
 SIDES = frozenset("│┃║╮╯┐┘┤╗╝")
 MARKERS = frozenset("●⏺⎿❯>*-•·✻✔◻☐☑")
-"""First characters of items: their text goes on below the text, not below the marker."""
+"""First characters of list items: their text continues below the text, not below the marker."""
 WIDEST = 2
 """Cells of a wide character."""
 DRAWN = 8
@@ -37,7 +37,7 @@ def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
 
 
 def is_blank(runs: Sequence[Run]) -> bool:
-    """Return whether nothing of a line can be seen."""
+    """Return whether a line shows nothing."""
     return all(not text.strip() and style.bg is None for text, style in runs)
 
 
@@ -72,7 +72,8 @@ def _wrapped(cells: Sequence[Cell], width: int) -> list[list[Cell]]:
         margin = indent if lines else 0
         spaces = [at for at in range(margin + 1, end + 1) if at < len(rest) and rest[at][0] == " "]
         cut = spaces[-1] if spaces and spaces[-1] * 2 > end else end
-        # A wide character may not fit behind the margin; each line takes at least one all the same.
+        # A wide character may not fit after the indent; each line takes at least one character
+        # anyway.
         cut = max(cut, margin + 1)
         lines.append(rest[:cut])
         after = rest[cut:]
@@ -84,7 +85,7 @@ def _wrapped(cells: Sequence[Cell], width: int) -> list[list[Cell]]:
 
 
 def _indent(cells: Sequence[Cell], width: int) -> int:
-    """Return the column below which a wrapped line goes on."""
+    """Return the column in which a wrapped line continues."""
     indent = next((at for at, (sign, _) in enumerate(cells) if sign != " "), 0)
     if cells[indent][0] in MARKERS:
         indent += 1

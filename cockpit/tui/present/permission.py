@@ -1,4 +1,4 @@
-"""The lines of an open dialog: who asks, what would be done, and the choices."""
+"""The lines of an open dialog: the agent, the request, and the choices."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def choice_lines(
 
 
 def refusal_lines(agent: AgentStatus | None, why: str, width: int, key: str) -> list[list[Span]]:
-    """Return why the dialog cannot be answered here, what is known of it, and the next step."""
+    """Return why the dialog cannot be answered here, what is known about it, and the next step."""
     text = f"This dialog cannot be answered from here: {why.rstrip('.')}."
     lines = [[Span(f" {part}", "warning")] for part in worded(text, max(1, width - 2))]
     lines.append([Span(f" Press {key} to answer it in the agent's pane.")])

@@ -198,7 +198,7 @@ def _below(stretches: Sequence[Stretch], widths: Sequence[int], width: int) -> l
         began = next((point.at for point in each.points if point.at is not None), None)
         said = f"#{each.number}"
         if began is not None and len(said) + 6 < cells:
-            with suppress(ValueError, OverflowError, OSError):  # a time that no clock shows
+            with suppress(ValueError, OverflowError, OSError):  # not a valid time
                 said += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
         spans.append(Span(fit(said, room), "name" if last else "chain"))
         if not last:

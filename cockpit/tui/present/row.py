@@ -39,7 +39,7 @@ class Row:
     turns: str
     chain: str
     state: str
-    """The state's word, where the heading of its group does not say the same."""
+    """The state's word; empty if the heading of its group says the same."""
     activity: str
     age: str
     cost: str

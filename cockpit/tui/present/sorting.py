@@ -39,7 +39,7 @@ def _fullness(agent: AgentStatus) -> float:
 
 
 def _last_heard(agent: AgentStatus) -> str:
-    return agent.last_activity_at or "~"  # after every date
+    return agent.last_activity_at or "~"  # sorts after every date
 
 
 def _cost(agent: AgentStatus) -> float:

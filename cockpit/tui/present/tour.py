@@ -17,7 +17,7 @@ from cockpit.wire.status import AgentStatus
 @dataclass(frozen=True, slots=True)
 class Step:
     id: str
-    """Identifies the step of an agent, so that a dismissed one does not come back."""
+    """Identifies the step of an agent, so that a dismissed step is not shown again."""
     text: str
 
 
@@ -27,7 +27,7 @@ def step(
     keys: Mapping[str, str],
     dismissed: Collection[str] = (),
 ) -> Step | None:
-    """Return the step to show: the one that needs the user first; None if all are dismissed."""
+    """Return the most urgent step; None if all are dismissed."""
     everyone = list(agents)
     steps = [_of_handoff(agent, selected, keys) for agent in everyone]
     found = sorted((each for each in steps if each), key=lambda each: each[0])
@@ -67,7 +67,7 @@ def _of_handoff(
     if phase == "review" and agent.needs:
         text = (
             f"{name} has written its document: {press} {_key('document', keys)} to read it, "
-            f"{_key('approve', keys)} to approve. Only then its session ends."
+            f"{_key('approve', keys)} to approve. Its session ends only then."
         )
         return 0, Step(f"review {agent.name}", text)
     if phase == "asked" and agent.needs:
@@ -77,14 +77,14 @@ def _of_handoff(
         )
         return 1, Step(f"asked {agent.name}", text)
     if phase in {"waiting", "documenting"}:
-        text = f"{name} writes down its work for a new session. Nothing has ended yet."
+        text = f"{name} is writing a document for a new session. Nothing has ended yet."
         return 2, Step(f"writing {agent.name}", text)
     if phase in {"stopping", "starting", "confirming"}:
         text = f"A new session of {name} starts in the same worktree and reads the document first."
         return 3, Step(f"starting {agent.name}", text)
     if agent.handoffs:
         text = (
-            f"{name} works on in a new session, at {used}. {_key('history', keys)} shows all "
+            f"{name} continues in a new session, at {used}. {_key('history', keys)} shows all "
             f"handoffs, {_key('undo', keys)} goes back to the session before."
         )
         return 4, Step(f"done {agent.name}", text)

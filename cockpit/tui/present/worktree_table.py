@@ -1,4 +1,4 @@
-"""The table of worktrees: one row each in aligned columns; the selected one in full below its row.
+"""The table of worktrees: a row for each, and the details of the selected one below its row.
 
 On narrow screens, columns are dropped in a fixed order. The folder and what the worktree contains
 are always shown.

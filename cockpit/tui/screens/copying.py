@@ -1,6 +1,6 @@
 """Copy an agent's path, branch or session id to the terminal's clipboard (OSC 52).
 
-Only a key press of the user's copies anything. Text with control characters is never copied,
+Only a key press by the user copies text. Text with control characters is never copied,
 because it could run when it is pasted into a shell.
 """
 
@@ -25,7 +25,7 @@ MOST = 4096
 
 
 class Copying:
-    """Copies what is known of one agent."""
+    """Copies values of one agent."""
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ VIEW = frozenset({
     "pane-less", "beside", "settings", "events", "redraw", "help", "quit",
 })  # fmt: skip
 GROUPS = (("Agent", None), ("Handoff", HANDOFF), ("Move", MOVE), ("View", VIEW))
-"""The groups of the agents' keys; the first one has what is in no other."""
+"""The groups of the agents' keys; the first group has all keys that are in no other group."""
 
 AROUND = 9
 """Lines of the help around its text."""

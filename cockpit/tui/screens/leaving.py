@@ -1,4 +1,4 @@
-"""Leave the screen: at once, or after a question."""
+"""Leave the screen, after asking if needed."""
 
 from __future__ import annotations
 

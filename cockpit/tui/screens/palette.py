@@ -6,7 +6,7 @@ from textual.command import DiscoveryHit, Hit, Hits
 from textual.system_commands import SystemCommandsProvider
 
 NOT_NOW = "Not now: "
-"""Begins the reason why an action is unavailable."""
+"""The text before the reason why an action is unavailable."""
 
 
 class Actions(SystemCommandsProvider):

@@ -1,4 +1,4 @@
-"""What is shown on a terminal that is too small for any screen."""
+"""The message on a terminal that is too small for any screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAST = (20, 5)
 
 
 class TooSmall(Screen[None]):
-    """Says which size is needed, until the terminal has it."""
+    """Shows the minimum size until the terminal is large enough."""
 
     DEFAULT_CSS: ClassVar[str] = """
     TooSmall { background: $background; }

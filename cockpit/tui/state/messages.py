@@ -1,13 +1,13 @@
-"""One message at a time: equal ones are counted, and a key dismisses what was read."""
+"""Show one message at a time: equal messages are counted, and a key dismisses the message."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SAME = 10.0
-"""Seconds in which an equal message is counted instead of repeated."""
+"""An equal message within this many seconds is counted instead of repeated."""
 READ = 0.8
-"""Seconds for which no key dismisses a message: keys that were typed ahead must not hide it."""
+"""Seconds before a key can dismiss a message, so that keys typed ahead do not hide it."""
 UNTIL_A_KEY = 86_400.0
 """Seconds for which an error is shown if no key is pressed."""
 

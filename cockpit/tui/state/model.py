@@ -97,7 +97,7 @@ class Part:
                 self.host = line.status.host
                 self.version = line.status.supervisor.version
                 self.held = line.status.held
-                self.elsewhere = 0  # a new count follows, except from an older supervisor
+                self.elsewhere = 0  # a new count follows, unless the supervisor is older
                 self.position = line.position
                 self._model.replace(self, line.status, now)
             case Resumed():
@@ -189,7 +189,7 @@ class Model:
         return self.agents.get(self.selected) if self.selected else None
 
     def at(self, name: str) -> Model:
-        """Return this state with another agent selected. Nobody listens to the copy."""
+        """Return a copy of this state with another agent selected; the copy has no listeners."""
         other = copy(self)
         other.selected, other._listeners = name, []
         return other

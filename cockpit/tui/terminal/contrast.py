@@ -20,7 +20,7 @@ def ratio(one: Color, other: Color) -> float:
 def legible(colour: Color, grounds: Iterable[Color], least: float = TEXT) -> Color:
     """Return the colour, made lighter or darker until it can be read on all backgrounds.
 
-    If no such colour exists, returns the better of black and white.
+    If no such colour exists, returns whichever of black and white has more contrast.
     """
     over = list(grounds)
     ends = (Color(255, 255, 255), Color(0, 0, 0))

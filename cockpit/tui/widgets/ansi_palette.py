@@ -22,8 +22,10 @@ from cockpit.tui.terminal.contrast import TEXT, legible, ratio
 SEEN = 2.0
 """The contrast below which text is adjusted. Text that is dim on purpose has more contrast."""
 SEEN_ON_LIGHT = 3.0
-"""The same on our light ground: the agent chose its colours for a dark one, where they have more
-contrast."""
+"""The same on a light background.
+
+The agent chose its colours for a dark one, where they have more contrast.
+"""
 
 KEPT = 2000
 """Maximum number of cached styles; a full cache is cleared."""
@@ -72,7 +74,7 @@ class AnsiPalette:
     def _least(self, pen: AnsiStyle) -> float:
         """Return the contrast that the text of a style needs, to be left as it is."""
         if pen.fg is None:
-            return TEXT  # our text on the agent's ground: the agent chose no contrast
+            return TEXT  # the agent did not choose this text colour
         light = pen.bg is None and self._ground is not None and self._ground.brightness > 0.5
         return SEEN_ON_LIGHT if light else SEEN
 

@@ -33,5 +33,5 @@ def test_only_what_is_known_is_said(changes: dict[str, Any], said: str, unsaid: 
 
 
 def test_a_finished_job_is_named() -> None:
-    assert title(agent("api", state="done")) == "api has finished its job. Hand off all the same?"
+    assert title(agent("api", state="done")) == "api has finished its job. Hand off anyway?"
     assert title(agent("api", state="idle")) == "Hand off api to a new session?"

@@ -54,7 +54,7 @@ async def test_a_done_agent_is_handed_off_only_after_a_warning(fly: Fly) -> None
     client.change("checkout", state="done")
     async with fly(client, selected="checkout") as flight:
         await flight.press("f")
-        await flight.reads("checkout has finished its job. Hand off all the same?")
+        await flight.reads("checkout has finished its job. Hand off anyway?")
         await flight.press("escape")
         assert flight.client.asked == []
 

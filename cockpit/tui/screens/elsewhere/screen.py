@@ -52,7 +52,7 @@ SHORT = 20
 OFF = "Not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
 ADOPTING = "◌ Adopting it: waiting for its process to end."
 WRITING = "◌ A copy of the session is writing its handoff document."
-BUSY = "Wait until the last request about this session is finished."
+BUSY = "Wait until the last request for this session has finished."
 CONTINUE = "To continue from it: cockpit continue PATH --name NAME"
 
 

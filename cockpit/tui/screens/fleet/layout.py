@@ -17,7 +17,7 @@ LOW = 14
 """Lines below which only the list is shown, without the pane. A terminal of 15 lines has 14 for the
 list and the pane."""
 PACKED = 20
-"""Lines below which the list gets its lines before the pane."""
+"""On terminals with fewer lines, the list gets its lines before the pane."""
 PANE_LEAST = 5
 """Minimum lines of a pane."""
 FRAMED = (90, 30)

@@ -1,4 +1,4 @@
-"""One action for several marked agents: what it does to each, and what came of it."""
+"""Run one action for several marked agents: show what it does to each, then each result."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Planned:
 
     name: str
     sentence: str
-    """What is done, why it cannot be done, or what came of it."""
+    """What will be done, why it cannot be done, or the result."""
     verb: Verb | None
     """The request; None if the action is refused for this agent."""
     sign: str = " "
-    """Empty until it is known what came of it: done, or refused."""
+    """The result: `done` or `refused`; empty until it is known."""
 
 
 def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -> list[Planned]:
@@ -117,7 +117,7 @@ class MarkedScreen(ModalScreen[None]):
         verb, possible = VERBS[self._action], len(self._possible)
         every = counted(len(self._planned), "marked agent")
         if not possible:
-            return f"{verb} {every}: none of them is possible"
+            return f"{verb} {every}: not possible for any of them"
         of = "" if possible == len(self._planned) else f"{possible} of "
         return f"{verb} {of}{every}?"
 

@@ -37,7 +37,7 @@ class PuttingAway:
         self._screen.refresh_keys()
 
     def to_marked(self, action: str, names: list[str]) -> None:
-        """List what an action does to each marked agent, and do it once the user agreed."""
+        """List what an action does to each marked agent, and run it once the user has agreed."""
         from cockpit.tui.screens.fleet.marked import MarkedScreen, plan
         from cockpit.tui.screens.send import SendScreen
 

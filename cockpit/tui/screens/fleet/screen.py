@@ -227,7 +227,7 @@ class FleetScreen(Screen[None]):
         self.filter_line.show_count()
         if self.fleet.filter:
             if self.model.selected and self.model.selected not in self.fleet.names:
-                # No key may act on an agent that is not shown, and none on another one unasked.
+                # A key must not act on an agent that is hidden, or that the user did not select.
                 self.fleet.select(None)
         elif not self.model.selected and self.fleet.names and not self.fleet.at_elsewhere:
             self.fleet.select(self.fleet.names[0])
@@ -351,7 +351,7 @@ class FleetScreen(Screen[None]):
         return version if version != __version__ else None
 
     def _tell_of_connections(self) -> None:
-        """Show each remark about a connection once."""
+        """Show each message about a connection once."""
         for part in self.model.parts.values():
             if part.connection.live and part.remark and part.remark not in self._told_remarks:
                 self._told_remarks.add(part.remark)

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 LOOK = 1.0
-"""Seconds between two looks at the dialog: one dialog can follow another on the same row."""
+"""Seconds between two requests for the dialog, which can change while the row stays the same."""
 TOO_EARLY = "This dialog has only just appeared. Read it, then press the key again."
 
 
 class PermissionScreen(TextScreen):
-    """The open dialog of one agent. Closes when no agent asks anything any more."""
+    """The open dialog of one agent. Closes when no agent has an open dialog."""
 
     CONTEXT: ClassVar[Context] = "permission"
     BINDINGS: ClassVar[list[BindingType]] = bindings("permission")
@@ -113,7 +113,7 @@ class PermissionScreen(TextScreen):
             self._title.show()
 
     def _look(self) -> None:
-        """Read the dialog, unless a read is under way: over a slow line none would ever end."""
+        """Read the dialog, unless a read is in progress: or on a slow line none would finish."""
         if self._reading != self.name_of_agent:
             self._reading = self.name_of_agent
             in_background(self, self._read, group="dialog", exclusive=True)
@@ -179,7 +179,7 @@ class PermissionScreen(TextScreen):
         self.call_after_refresh(self._drawn, self.identity)
 
     def _drawn(self, identity: str | None) -> None:
-        """The frame with this dialog is on the terminal: from now on keys can be about it."""
+        """Called once the terminal shows this dialog: keys pressed from now on can answer it."""
         if identity != self.identity or not self.is_attached:
             return
         before = self.is_ready

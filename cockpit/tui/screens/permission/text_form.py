@@ -1,4 +1,4 @@
-"""The text line of a choice, such as what the agent is to do instead."""
+"""The form for the text of a choice, such as what the agent should do instead."""
 
 from __future__ import annotations
 

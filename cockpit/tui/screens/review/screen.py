@@ -94,9 +94,9 @@ class ReviewScreen(TextScreen):
         """Why the document could not be loaded."""
         self._checked = check_claims("")
         self._missing: tuple[str, ...] = ()
-        """What the session's facts have and the document does not, one line each."""
+        """Facts of the session that the document leaves out, one line each."""
         self._contradicted: tuple[str, ...] = ()
-        """What the document says against the last checks, one line each."""
+        """Where the document contradicts the last checks, one line each."""
         self._missing_shown = False
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused."""
@@ -139,7 +139,7 @@ class ReviewScreen(TextScreen):
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
-        """Check again whether the question is still open, after another screen was shown."""
+        """After another screen was shown, check whether the question is still open."""
         if self.is_mounted:
             self._show()
 
@@ -227,9 +227,9 @@ class ReviewScreen(TextScreen):
             in_background(self, partial(self._edit_file, file), group="edit", exclusive=True)
 
     def _show_missing(self) -> None:
-        """Show what is not found in the document above the document, or hide it again."""
+        """Show the facts that the document leaves out above the document, or hide them again."""
         if not self._missing and not self._contradicted:
-            show_reason(self, "Nothing of the session's facts is missing in the document.")
+            show_reason(self, "The document leaves out nothing that cockpit checks.")
             return
         self._missing_shown = not self._missing_shown
         self._update_body()
@@ -344,7 +344,7 @@ class ReviewScreen(TextScreen):
         await self._compare(text)
 
     async def _compare(self, text: str) -> None:
-        """Count what a document by the agent leaves out of the session's facts."""
+        """Count the facts of the session that the agent's document leaves out."""
         missing: tuple[str, ...] = ()
         contradicted: tuple[str, ...] = ()
         if self.front is not None and self.front.writer != "facts":

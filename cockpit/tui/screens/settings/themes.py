@@ -19,7 +19,7 @@ from cockpit.tui.widgets.picker import Picker
 
 
 class ThemesScreen(ModalScreen[str | None]):
-    """Returns the chosen theme; None, with the theme of before, if the user leaves."""
+    """Returns the chosen theme; None if the user leaves, which restores the previous theme."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),
@@ -33,7 +33,7 @@ class ThemesScreen(ModalScreen[str | None]):
     ]
 
     def __init__(self, names: Sequence[str], own: Collection[str], now: str) -> None:
-        """`own` are the themes that come with cockpit or are the user's; they are listed first."""
+        """`own` are cockpit's and the user's own themes; they are listed first."""
         super().__init__()
         self._own = own
         self._before = now

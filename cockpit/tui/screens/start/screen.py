@@ -288,7 +288,7 @@ class StartScreen(Form[Start]):
             except ProgramMissing as missing:
                 self._unavailable[option.value] = safe_line(missing.title, 200)
             except CockpitError:
-                continue  # about the directory or the host, which the status line tells
+                continue  # about the directory or the host, which the status line reports
         self._offer_runtimes(())
 
     def _filled(self) -> Filled:
@@ -309,14 +309,14 @@ class StartScreen(Form[Start]):
             return ()
         try:
             return tuple(shlex.split(self.command.value))
-        except ValueError:  # `_wrong_command` tells it
+        except ValueError:  # reported by `_wrong_command`
             return ()
 
     def _wrong_command(self) -> str | None:
         try:
             shlex.split(self.command.value if self.runtime.value == "command" else "")
         except ValueError:
-            return "The command has a quote without its other half. Close it."
+            return "The command has an unclosed quote. Close it."
         return None
 
     def _place(self) -> Path:
@@ -399,7 +399,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
         found = stem[: 32 - len(ending)] + ending
         if (far := f"{host}/{found}" if host else found) not in taken:
             return far
-    raise AssertionError  # there is always a next number
+    raise AssertionError  # unreachable: there is always a next number
 
 
 def _normalized(path: Path) -> Path:
