@@ -158,7 +158,7 @@ class _Line(threading.Thread):
         return connection
 
     def leave(self, connection: StreamConnection) -> None:
-        """Cut a stream that is not needed any more. Idempotent."""
+        """Close a stream that is no longer needed. Idempotent."""
         with self._lock:
             process, over = connection.own_process, self._over
             if not over:
@@ -209,7 +209,7 @@ class _Line(threading.Thread):
                 if multiplexer.is_greeted:
                     self._open_streams(multiplexer, pump)
                 elif not self._waiting and self._abandoned:
-                    # Nobody waits for this connection any more, and it may never be made.
+                    # The caller has stopped waiting, and the connection may never be made.
                     self._over = True
                     return self.host.broken(0, [])
             wait = (self._dead if asked else self._ping) - (monotonic() - heard)

@@ -31,7 +31,7 @@ class RunningTools:
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Process the next event of the transcript.
 
-        At the end of a turn, no call is open any more.
+        At the end of a turn, no call is open.
         """
         match event:
             case AssistantReplied(sidechain=False, tools=tools, message_id=message):

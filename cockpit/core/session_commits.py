@@ -25,7 +25,7 @@ def session_commits(
 
     `quiet` are subjects of commits whose hash the transcript does not have. `in_git` are the
     commits on the branch since the session began, oldest first. `lost` are recorded hashes that no
-    branch has any more.
+    branch has now.
     """
     subjects = {made.subject for made in recorded} | set(quiet)
     own = [

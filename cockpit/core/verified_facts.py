@@ -74,7 +74,7 @@ class GitView:
     None if git was not asked; then nothing is marked.
     """
     lost: frozenset[str] = frozenset()
-    """The commits of the transcript that no branch has any more: amended, or reset."""
+    """The commits of the transcript that no branch has now, such as after an amend or a reset."""
     upstream: str | None = None
     """The branch on the remote; None if there is none."""
     ahead: int | None = None

@@ -21,9 +21,9 @@ from cockpit.demo.more_jobs import MORE
 
 OUTPUT_TOKENS = 180
 LOST_OUTPUT = "Output: (empty)"
-"""What Gemini CLI tells the model of a command without output."""
+"""The text that Gemini CLI gives the model after a command without output."""
 MOST_READS = 5
-"""How often the model reads a prompt whose output is empty."""
+"""Maximum attempts of the model to read its prompt, if the output is empty."""
 UNKNOWN_JOB = "I am a simulated model. I only know the jobs of the demo."
 FINISHED = "This job is finished. I cannot do other jobs, because I am a simulated model."
 
@@ -55,7 +55,7 @@ class Script:
     def _read_prompt(self, request: Request) -> Reply:
         """Return a reply that reads the first prompt from its file, if the CLI has not done so."""
         files = prompt_files_in(request.opening)
-        # Gemini CLI sometimes loses the output of a command: then the file is read again.
+        # Gemini CLI sometimes loses the output of a command, so the file is read again.
         lost = min(request.everything.count(LOST_OUTPUT), MOST_READS - 1)
         if not files or request.replies_made > lost:
             return Reply(UNKNOWN_JOB, delay=self.pace)

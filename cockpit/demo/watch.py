@@ -52,8 +52,8 @@ class Watch:
     async def until_reached(self) -> Status:
         """Wait until every agent is at its goal; return that status.
 
-        Raises `Failed` with the reason if an agent cannot reach its goal any more, or after the
-        time limit.
+        Raises `Failed` with the reason if an agent can no longer reach its goal, or after the time
+        limit.
         """
         while True:
             await self._tell_events()

@@ -105,7 +105,7 @@ class Panes(Protocol):
         """Start the server if it is not running; return its pid. Idempotent."""
 
     async def bind_return_keys(self, keys: Sequence[str]) -> None:
-        """Bind the keys that go back from a pane to the screen, also on a server that starts later.
+        """Bind the keys that go back from a pane to the screen, even on a server that starts later.
 
         `keys` are canonical names of the configuration. Idempotent. Raises `OSError` if they cannot
         be stored.

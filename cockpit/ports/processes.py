@@ -31,7 +31,8 @@ class Ending:
     killed: bool
     """Whether at least one process needed SIGKILL."""
     stragglers: tuple[int, ...] = ()
-    """Pids of other processes with the marker (`COCKPIT_RUN`) that outlived the process."""
+    """Pids of other processes with the marker (`COCKPIT_RUN`), which ran longer than the process.
+    """
     survivors: tuple[int, ...] = ()
     """Pids of processes that SIGKILL did not end; no new process may be started while they run."""
 

@@ -38,7 +38,8 @@ class GitFacts:
     upstream: str | None = None
     """The branch on the remote; None if there is none, or if HEAD is detached."""
     ahead: int | None = None
-    """Commits that the upstream branch does not have; None without one, or if it is gone."""
+    """Commits that the upstream branch does not have; None without one, or if it no longer exists.
+    """
     behind: int | None = None
     """Commits that only the upstream branch has."""
     committed: tuple[str, ...] = ()

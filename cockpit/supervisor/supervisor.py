@@ -342,7 +342,7 @@ class Supervisor:
         self.triggers.rearm(agent)
 
     def _handoff_changed(self, agent: Agent) -> None:
-        with contextlib.suppress(Hindered, OSError):  # retried with the next change
+        with contextlib.suppress(Hindered, OSError):  # retried at the next change
             draft_permission.update(agent)
         self.publisher.changed(agent)
 
@@ -376,11 +376,11 @@ class Supervisor:
     async def _save_counts(self) -> None:
         while True:
             await asyncio.sleep(SAVE_READINGS)
-            with contextlib.suppress(Hindered):  # reported the next time
+            with contextlib.suppress(Hindered):  # reported at the next check
                 self._damaged_rows.report()
             for agent in self.fleet:
                 if agent.alive:
-                    with contextlib.suppress(Hindered):  # saved the next time
+                    with contextlib.suppress(Hindered):  # saved at the next call
                         self.sessions.save_counts(agent)
 
     # Status

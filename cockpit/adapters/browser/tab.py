@@ -90,7 +90,7 @@ def _from_program(terminal: int) -> bool:
     try:
         data = os.read(terminal, _CHUNK)
     except OSError:
-        data = b""  # EIO: no process has the terminal open any more
+        data = b""  # EIO: no process has the terminal open
     _send(packet(b"D", data) if data else packet(b"M", b'{"type": "exit"}'))
     return bool(data)
 

@@ -2,7 +2,7 @@
 
 First, the worktree's files are saved in a commit, byte for byte, together with the index and the
 objects to which only git's files for the worktree (`.git/worktrees/NAME`) refer. A reference keeps
-this commit. Then the folder is moved aside, so that no program uses it any more, and compared with
+this commit. Then the folder is moved aside, so that programs no longer use it, and compared with
 the commit, which is read back. If all files are equal, the folder is deleted; otherwise it is moved
 back. Branches are not deleted. The caller decides whether a worktree may be removed.
 """

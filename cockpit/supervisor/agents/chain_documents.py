@@ -1,6 +1,6 @@
-"""Read the documents that led to a session: of its job, and of the jobs that its job continues.
+"""Read the documents of earlier sessions: of the same job, and of the jobs that it continues.
 
-Only handoffs that a session followed count; a document that was refused or undone led nowhere.
+Handoffs without a following session, because they were refused or undone, are skipped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def documents_before(dependencies: Dependencies, session: SessionRecord) -
 
 
 async def memory_after(dependencies: Dependencies, record: HandoffRecord) -> ChainMemory:
-    """Return what holds after a handoff's document, with all documents before it."""
+    """Return the chain's memory after a handoff's document and all documents before it."""
     session = dependencies.store.session(record.old_session)
     left = await documents_before(dependencies, session) if session is not None else []
     path = Path(record.document) if record.document else None
@@ -57,7 +57,7 @@ async def memory_after(dependencies: Dependencies, record: HandoffRecord) -> Cha
 def _handoff_before(
     dependencies: Dependencies, session: SessionRecord, path: str
 ) -> HandoffRecord | None:
-    """Return the handoff whose document the session was started with; None if unknown."""
+    """Return the handoff with whose document the session was started; None if unknown."""
     store = dependencies.store
     own = store.handoffs_of(session.job, session.previous) if session.previous else []
     named = [each for each in own if each.new_session == session.id] or store.handoffs_named(path)

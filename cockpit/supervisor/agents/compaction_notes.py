@@ -9,7 +9,7 @@ from cockpit.core.compaction_point import SeenPoint
 
 @dataclass(slots=True)
 class CompactionNotes:
-    """When this session's CLI compacts, as far as known, and the facts that were saved last."""
+    """When this session's CLI compacts, if known, and the facts that were saved last."""
 
     point_key: str | None = None
     """The key of `seen_point` in the database; see `compaction_points.key_of`."""

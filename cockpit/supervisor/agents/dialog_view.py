@@ -14,14 +14,16 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 
 LONGEST_SHOWN = 4 * LONGEST_BODY
-"""Maximum characters of a request in a response: the mark for a removed secret can be longer than
-the secret."""
+"""Maximum characters of a request in a response.
+
+A removed secret's marker can be longer than it.
+"""
 
 
 async def look(agent: Agent, panes: Panes) -> OpenDialog | str:
     """Capture the agent's pane; return its open dialog, or why it cannot be answered from here.
 
-    Raises `NotNow` if the agent asks nothing.
+    Raises `NotNow` if no dialog is open.
     """
     asked, at = open_question(agent)
     if not agent.runtime.capabilities.answers:

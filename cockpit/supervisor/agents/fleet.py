@@ -60,7 +60,7 @@ class Fleet:
         """The file from which `loaded` was read, and whether the user named the file."""
         self._reading: dict[Path | None, asyncio.Lock] = {}
         self._return_keys: tuple[str, ...] = ()
-        """The keys that tmux has from here; empty before the first reading."""
+        """The keys that tmux got from this object; empty before the first reading."""
         self.is_busy: Callable[[str], bool] = lambda _: False
         """Returns whether a task is changing the agent with this name."""
 
@@ -118,7 +118,10 @@ class Fleet:
         return taken
 
     async def _bind_return_keys(self, loaded: Loaded) -> None:
-        """Give tmux the keys that go back from a pane. A failure keeps the ones it has."""
+        """Give tmux the keys that go back from a pane.
+
+        If this fails, tmux keeps the previous keys.
+        """
         keys = return_keys(loaded.settings.keys)
         if keys == self._return_keys:
             return
@@ -174,7 +177,7 @@ class Fleet:
         if Path(owner) == file or Path(owner).samefile(file):
             return
         if agent is not None and not agent.alive and agent.record.session is None:
-            return  # never started: the newer file may use the name
+            return  # the agent was never started, so the newer file may use its name
         raise NotNow(
             f"Another file already has an agent {name}",
             f"Both {owner} and {file} define it.",
@@ -277,7 +280,9 @@ class Fleet:
         self._agents = {one.name: one for one in self}
         self._forget_files(old)
         agent.change(settings=self._plain(agent.settings))
-        with suppress(Hindered):  # the name in the stored settings is not read
+        with suppress(
+            Hindered
+        ):  # the stored settings contain the old name too, but it is never read
             self._dependencies.store.save_agent(agent.record)
 
     def define_again(self, name: str) -> Agent | None:

@@ -41,7 +41,7 @@ class HandoffProgress:
     """The last handoff, if the old session was reopened because the new session failed; None after
     the user's next prompt."""
     arrival: HandoffRecord | None = None
-    """The confirmed handoff that began the current session, with what its first turns showed."""
+    """The confirmed handoff that began the current session, with the check of its first turns."""
     loop_over: str | None = None
     """A message that the agent's loop has no iterations left, with the next step."""
 

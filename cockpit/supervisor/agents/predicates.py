@@ -52,7 +52,7 @@ def chain_cost(agent: Agent) -> float | None:
 
 
 def is_over_budget(agent: Agent) -> bool:
-    """Return whether the job's known cost has reached its budget, if it has one."""
+    """Return whether the job's known cost has reached its budget; False without a budget."""
     budget, cost = agent.settings.limits.cost, chain_cost(agent)
     return bool(budget) and cost is not None and cost >= budget
 

@@ -73,7 +73,7 @@ class SessionState:
     limit_resets: float | None = None
     """When a reached usage limit resets, from the status line; unix seconds."""
     rate_limits: tuple[RateLimit, ...] = ()
-    """The account's usage limits, from the last status line that told any."""
+    """The account's usage limits, from the last status line that contained any."""
     permission_mode: str | None = None
     """The newest permission mode in the transcript; the user may change it in the session."""
     began_with: str | None = None
@@ -110,7 +110,7 @@ class SessionState:
     counted, but cause no alarm."""
 
     def see_mode(self, mode: str | None) -> None:
-        """Note the permission mode that the transcript or a hook reports."""
+        """Record the permission mode that the transcript or a hook reports."""
         if mode:
             self.permission_mode = mode
             if self.begun_here and self.began_with is None:

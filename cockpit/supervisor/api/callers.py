@@ -167,7 +167,7 @@ class Callers:
             return asked.model_copy(update={"config": None, "named": False, "force": False})
         if isinstance(asked, Continue):
             return asked.model_copy(update={"config": None, "named": False})
-        if isinstance(asked, Handoff):  # also of another agent: its own limits apply to it
+        if isinstance(asked, Handoff):  # even of another agent: that agent's own limits apply
             return asked.model_copy(update={"by_agent": True})
         return asked
 
@@ -250,7 +250,7 @@ def _changes(asked: Verb) -> bool:
     if isinstance(asked, Plan | Attach):
         return False
     if isinstance(asked, Load):
-        return asked.named  # specifying a file trusts it; reading it again changes nothing
+        return asked.named  # naming a file makes it trusted; reading it again changes nothing
     return not (isinstance(asked, Handoff) and asked.dry_run)
 
 

@@ -160,7 +160,7 @@ class UserOnly(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self.transport is None:
-            return  # of another user
+            return  # a connection of another user
         self._clear_deadline()
         if self._pid is not None:
             self._table.remove(self._pid)

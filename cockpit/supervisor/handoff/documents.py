@@ -256,8 +256,7 @@ class DocumentBuilder:
         return await view_of_git(self._dependencies.worktrees, agent.directory, found, asked)
 
     async def reminder(self, agent: Agent) -> list[str]:
-        """Return what the document's writer should not leave out, one line each, without
-        secrets."""
+        """Return points for the document's writer to include, one line each, without secrets."""
         lines, redactor = told_facts.reminder(self.facts(agent)), self._redactor(agent)
         return await asyncio.to_thread(lambda: [redactor.redact(line).text for line in lines])
 

@@ -178,7 +178,7 @@ class Effects:
             if pressed:
                 await asyncio.sleep(BETWEEN_ESCAPES)
                 if agent.session_state.conduct.turn is not Turn.WORKING:
-                    return  # an idle CLI may open a dialog
+                    return  # in an idle CLI, Escape may open a dialog
             if agent.record.pane is not None and agent.alive:
                 await self._dependencies.panes.press(agent.record.pane, "Escape")
 

@@ -140,7 +140,7 @@ class ElsewhereDocuments:
                 "There is nothing to write a document about.",
                 "Try again when the session has replied.",
             )
-        # The copy begins as a reopened session would.
+        # The copy starts like a reopened session.
         environment = self._sessions.environment_with(self._settings().defaults.env)
         await slow.ask(key, partial(live.check_reopenable, found, environment), LOOK_SECONDS)
         return read

@@ -1,7 +1,7 @@
-"""Check the first turns of a successor: what it repeated, which standing orders it broke.
+"""Check a successor's first turns: which steps it repeated, and which standing orders it broke.
 
-The result is worked out from the whole transcript each time, so that a restarted supervisor comes
-to the same result. It is stored with the handoff.
+The result is computed from the whole transcript each time, so that a restarted supervisor gets the
+same result. It is stored with the handoff.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cockpit.supervisor.handoff.integrity import approved_text
 async def with_predecessor(
     dependencies: Dependencies, agent: Agent, sealed: Document
 ) -> HandoffDetails:
-    """Return the handoff's details with what the old session leaves. Idempotent.
+    """Return the handoff's details with the facts that the old session leaves. Idempotent.
 
-    Must be called before the old session is ended. A document that cannot be read now leaves the
-    details as they are: the check is no reason to hold a handoff back.
+    Must be called before the old session is ended. If the document cannot be read, the details are
+    unchanged, because this check must not delay a handoff.
     """
     details = agent.progress.details
     if details.before is not None:

@@ -19,7 +19,7 @@ UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
 def is_under_way(agent: Agent) -> bool:
     """Return whether the agent's handoff uses one of the `concurrent` places.
 
-    A handoff that an error blocks uses none: the error may last until somebody ends it.
+    A handoff that an error blocks uses none: the error may last until somebody fixes it.
     """
     if agent.handoff is None or agent.progress.blocked is not None:
         return False

@@ -95,7 +95,7 @@ class Triggers:
     # Events
 
     def _record_budget(self, agent: Agent) -> None:
-        """Tell once in a job that its cost has reached its budget, and again for a higher one."""
+        """Record once per job and budget that the job's cost has reached the budget."""
         if not is_over_budget(agent):
             return
         assert agent.session is not None
@@ -105,7 +105,7 @@ class Triggers:
         if self._dependencies.store.latch(first, f"budget.{budget:g}", now):
             self._dependencies.event_log.record(
                 BudgetCrossed(cost_usd=cost, budget_usd=budget),
-                f"{agent.name} has cost ${cost:.2f} of its budget of ${budget:.2f}; it goes on",
+                f"{agent.name} has cost ${cost:.2f} of its budget of ${budget:.2f}; it continues",
                 agent.name,
             )
 

@@ -474,7 +474,7 @@ def _handoff(record: HandoffRecord, *, undone: bool) -> HistoryHandoff:
 
 
 def _first_turns(record: HandoffRecord) -> dict[str, Any]:
-    """Return what the first turns of the new session showed; empty if they were not checked."""
+    """Return the check of the new session's first turns; empty if they were not checked."""
     found = record.details.first_turns
     if found is None:
         return {}

@@ -16,18 +16,21 @@ from cockpit.wire.history import HistoryStatement
 LED_NOWHERE = frozenset({"undone", "undoing", "failed"})
 """States of sessions whose documents do not count."""
 MOST_KEPT = 50
-"""Maximum memories that are kept in memory."""
+"""Maximum number of cached memories."""
 
 
 class ChainMemories:
-    """Reads the memory of chains. The documents before a session do not change, so it is kept."""
+    """Reads the memory of chains.
+
+    The documents before a session do not change, so the result is cached.
+    """
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self._kept: dict[str, ChainMemory] = {}
 
     async def before(self, session: SessionRecord) -> ChainMemory:
-        """Return what holds according to the documents before this session."""
+        """Return the memory after the documents before this session."""
         known = self._kept.get(session.id)
         if known is None:
             known = fold(await documents_before(self._dependencies, session))

@@ -53,7 +53,9 @@ class Attention:
 
     def _show_bug(self, agent: Agent, bug: Exception) -> None:
         trouble = f"checking whether the agent needs you failed: {bug!r}; see the log"
-        if agent.troubles.failed.get("needs") != trouble:  # twice a second would fill the log
+        if (
+            agent.troubles.failed.get("needs") != trouble
+        ):  # logging this twice a second would fill the log
             _log.error("checking whether %s needs the user failed", agent.name, exc_info=bug)
             agent.troubles.failed["needs"] = trouble
 
@@ -63,7 +65,7 @@ class Attention:
             return
         wanted = need(agent, self._dependencies.clock.monotonic())
         if wanted is None and state(agent, None) == "unknown":
-            return  # after a restart: keep the flags until the state is known
+            return  # after a restart, keep the flags until the state is known
         latch = _latch(agent, wanted)
         current = (agent.session.id, latch)
         if self._latched.get(agent.name) == current:

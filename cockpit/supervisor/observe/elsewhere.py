@@ -111,7 +111,9 @@ class ElsewhereWatch:
     async def run(self) -> None:
         """Restore the watches of an earlier supervisor, and watch, until cancelled."""
         try:
-            with suppress(Hindered):  # they are kept; the next supervisor restores them
+            with suppress(
+                Hindered
+            ):  # the stored watches are kept; the next supervisor restores them
                 for key in self._dependencies.store.sessions_latched(WATCHED):
                     if (process := _process(key)) is not None:
                         self._add(process)

@@ -301,7 +301,7 @@ class Watch:
         if tail.restarts != restarts:
             agent.begin_transcript(tail)
         if tail.behind:
-            self._wake.set()  # the next part, after those of other agents
+            self._wake.set()  # read the next part after the parts of other agents
         if events:
             self._take_events(agent, events, compactions)
         if isinstance(answer, Fetched) and tail.offset and not tail.behind:
@@ -473,7 +473,9 @@ class Watch:
 
     def _show_bug(self, agent: Agent, part: str, bug: Exception) -> None:
         trouble = f"watching the agent's {part} failed: {bug!r}; see the log"
-        if agent.troubles.failed.get(part) != trouble:  # each second would fill the log
+        if (
+            agent.troubles.failed.get(part) != trouble
+        ):  # logging this each second would fill the log
             _log.error("watching the %s of %s failed", part, agent.name, exc_info=bug)
             agent.troubles.failed[part] = trouble
 

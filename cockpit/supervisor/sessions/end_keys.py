@@ -30,5 +30,5 @@ async def press_end_keys(dependencies: Dependencies, agent: Agent, process: Proc
                 await dependencies.panes.paste(pane, word)
                 await dependencies.clock.sleep(PASTE_SETTLES)
     except CockpitError:
-        return  # the signal follows
+        return  # the caller sends the signal
     await dependencies.processes.gone(process, PATIENCE)

@@ -17,9 +17,9 @@ from cockpit.supervisor.agents.submit import paste, submit
 from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 0.3
-"""Seconds between two checks of the screens of programs that have not got their prompt."""
+"""Seconds between two checks of the screens of programs that are waiting for their prompt."""
 PATIENCE = 30.0
-"""Seconds without the expected text on the screen, after which the row shows this."""
+"""If the expected text is not on the screen after this many seconds, the row says so."""
 KEY = "first prompt"
 """The key of the problem in `Troubles.failed`."""
 
@@ -102,7 +102,7 @@ class FirstPrompts:
         self._finish(agent, run)
 
     def _take_half_pasted(self, agent: Agent, run: str) -> None:
-        """Handle a supervisor that ended while it pasted."""
+        """Report a prompt during whose paste an earlier supervisor ended."""
         if agent.session_state.user_prompts:
             self._dependencies.prompts.end_paste(run)
             self._finish(agent, run)

@@ -17,7 +17,10 @@ from cockpit.supervisor.sessions.location import refuse_git_folder, same_place
 
 
 class Neighbours:
-    """Other agents in a directory. `removal_above` returns the removed worktree above a path."""
+    """Finds other agents in a directory.
+
+    `removal_above` returns the worktree above a path that is being removed.
+    """
 
     def __init__(
         self,

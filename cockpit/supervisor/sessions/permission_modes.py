@@ -1,8 +1,9 @@
 """Permission modes of a job whose sessions run in several CLIs.
 
-A session's record names the job's mode as the agent's configured CLI does, and each narrower mode
-that the user chose in another CLI as that CLI does. So a choice is translated once, for the CLI of
-the next session, and a CLI in which the user chose gets exactly that mode again.
+A session's record has the job's mode under its name in the configured CLI, and each narrower mode
+that the user chose in another CLI under its name there. So each choice is translated at most once,
+for the CLI of the next session. In the CLI in which the user chose the mode, exactly that mode is
+used again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cockpit.supervisor.dependencies import Runtimes
 
 @dataclass(frozen=True, slots=True)
 class JobModes:
-    """The modes that limit a job's next session: it may do only what all of them allow."""
+    """The modes that limit a job's next session: the session may do only what all modes allow."""
 
     usual: str
     """The mode in the configured CLI."""
@@ -38,7 +39,7 @@ class JobModes:
 
     @property
     def newest(self) -> str:
-        """The mode that the user chose last, under its CLI's name."""
+        """The mode that the user chose last, under its name in that CLI."""
         return [self.usual, *self.chosen.values()][-1]
 
 
@@ -62,7 +63,8 @@ def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime)
 def is_same(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> bool:
     """Return whether the CLI `runtime` runs the next session in a mode that needs no question.
 
-    That is a mode that was chosen for this CLI, or one that allows exactly what all modes do.
+    That is a mode that was chosen for this CLI, or one that allows exactly the same as all modes
+    together.
     """
     is_usual = runtime.name == agent.settings.runtime
     mode = mode_in(runtimes, agent, modes, runtime)
@@ -95,7 +97,7 @@ def narrowed(
 
 
 def merged(runtimes: Runtimes, modes: JobModes, chosen: Mapping[str, str]) -> JobModes:
-    """Return the modes, limited by what the user chose in another session of the job as well."""
+    """Return the modes, also limited by the user's choices in another session of the job."""
     both = dict(modes.chosen)
     for cli, mode in chosen.items():
         limited = successors_mode(both.pop(cli, mode), mode, runtimes(cli).modes)

@@ -120,7 +120,7 @@ class Resumer:
         except CockpitError as refused:
             self._note(agent, refused)
             return refused
-        except OSError as wrong:  # for example a full disk; the others are still reopened
+        except OSError as wrong:  # such as a full disk; the others are still reopened
             refusal = Failed(
                 f"Cannot start {agent.name}",
                 wrong.strerror or str(wrong),

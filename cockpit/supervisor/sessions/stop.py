@@ -62,7 +62,7 @@ class Stopper:
         )
 
     async def end_processes(self, agent: Agent) -> None:
-        """End what is left of the agent's processes; the row and its exit code stay as they are.
+        """End the agent's remaining processes, without changing its row and exit code.
 
         Raises `Failed` if a process cannot be ended.
         """
@@ -74,7 +74,7 @@ class Stopper:
             raise Failed(
                 f"Cannot end {agent.name}",
                 f"Processes {pids} do not end, not even with SIGKILL.",
-                hint="They wait for the kernel, such as for a network drive. Try again later.",
+                hint="They are blocked in the kernel, such as by a network drive. Try again later.",
             )
 
     def write_late(self) -> None:
@@ -84,10 +84,10 @@ class Stopper:
                 continue
             if (
                 agent.alive or agent.record.wanted
-            ):  # the agent was started since, and this was saved
+            ):  # the agent was started again, so the stop is outdated
                 agent.troubles.stop_unwritten = False
                 continue
-            with suppress(Hindered):  # tried again the next time
+            with suppress(Hindered):  # saved by a later call
                 self._write(agent)
                 self.record_stop(agent)
 

@@ -127,7 +127,7 @@ def last_permission_mode(path: Path, runtime: Runtime) -> str | None:
             begin = max(0, end - END_BYTES)
             stream.seek(begin)
             lines = (stream.read(end - begin) + rest).split(b"\n")
-            # The first line may have begun before; one as long as this is not a prompt's.
+            # The first line may be incomplete; a line of this length does not contain a prompt.
             rest = lines.pop(0)[:END_BYTES] if begin else b""
             for line in reversed(lines):
                 events = runtime.parse(line)

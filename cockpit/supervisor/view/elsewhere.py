@@ -122,7 +122,7 @@ class ElsewhereRows:
             while True:
                 wake.clear()
                 enabled = self._others.enabled
-                with suppress(NoAnswer, OSError):  # counted again with the next change
+                with suppress(NoAnswer, OSError):  # counted again at the next change
                     found = await self._others.look()
                     self._watch_ends(found, ends, wake.set)
                     if len(found) != last:
@@ -142,7 +142,7 @@ class ElsewhereRows:
         try:
             return await self._others.look()
         except NoAnswer:
-            return []  # tried again with the next change
+            return []  # tried again at the next change
 
     def _watch_ends(
         self,

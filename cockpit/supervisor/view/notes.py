@@ -55,7 +55,7 @@ def _remarks(agent: Agent) -> list[str]:
 
 
 def first_turns(agent: Agent) -> str | None:
-    """Return what a new session repeated, broke or asked again in its first turns."""
+    """Return a remark if a new session repeated a step, broke an order or asked something again."""
     arrival = agent.progress.arrival
     if arrival is None or arrival.new_session != agent.record.session:
         return None

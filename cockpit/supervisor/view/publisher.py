@@ -25,7 +25,7 @@ QUICK = 0.02
 """Minimum seconds between two sends of rows."""
 
 KEPT_REMOVALS = 1_000
-"""Maximum removed agents that are remembered, for a listener that comes back."""
+"""Maximum removed agents that are remembered, for a listener that reconnects."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class RowPublisher:
         self._faults: dict[str, str] = {}
         """For each agent whose row cannot be built, the logged error."""
         self._run = secrets.token_hex(4)
-        """Tells apart the positions of this supervisor and of an earlier one."""
+        """Distinguishes this supervisor's positions from those of an earlier one."""
         self._number = 0
         """Number of the last change that was sent."""
         self._changed: dict[str, int] = {}

@@ -93,7 +93,7 @@ def row(
         cost_usd=agent.cost_usd,
         chain_cost_usd=chain_cost(agent),
         budget_usd=agent.settings.limits.cost or None,
-        # Any other session that was handed off has a successor here.
+        # Every other session that was handed off has a successor on this machine.
         moved_away=not agent.alive and bool(agent.session and agent.session.state == "handed_off"),
         over_budget=is_over_budget(agent),
         rate_limits=rate_limits(agent, now),
@@ -108,7 +108,7 @@ def row(
 
 
 def rate_limits(agent: Agent, now: float) -> list[RateLimitStatus]:
-    """Return the account's limits that have not been reset since the CLI told them."""
+    """Return the account's limits that have not been reset since the CLI reported them."""
     return [
         RateLimitStatus(
             name=one.name,
@@ -290,7 +290,7 @@ def _detail(agent: Agent) -> str | None:
             return "the agent is writing the document" if writer == "agent" else f"writer: {writer}"
         case Moving():
             return (
-                f"moving to {agent.handoff.plan.move_to}; if no command does it any more: "
+                f"moving to {agent.handoff.plan.move_to}; if the command has ended: "
                 f"cockpit move {agent.name} --to HOST continues, cockpit refuse {agent.name} keeps "
                 "the job here"
             )

@@ -152,7 +152,7 @@ async def test_a_refused_answer_says_why_and_shows_what_is_asked_now(fly: Fly) -
 
     def refuse(_: Verb) -> Done:
         client.dialogs["api"] = permission("d2", "rm -rf build")
-        raise NotNow("api asks something else now", "Nothing was pressed.", "Read it.")
+        raise NotNow("api asks something else now", "No key was pressed.", "Read it.")
 
     client.when(Answer, refuse)
     async with fly(client, toasts=True) as flight:

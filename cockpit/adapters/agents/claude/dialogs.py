@@ -105,7 +105,7 @@ def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
         return None
     items, at = found
     highlighted = _highlighted(items)
-    # A choice that goes on in the next line is one label.
+    # A choice that continues on the next line is one label.
     labels = [" ".join(filter(None, (item.label, item.note))) for item in items]
     if highlighted is None or len(items) < 2:
         return None

@@ -68,7 +68,7 @@ def _copy(original: Path, copy: Path, files: BoundedCopy) -> None:
     """Copy a session's files, and replace the id in its transcript."""
     try:
         files.parts(original, COPIED, copy, (original.name.encode(), copy.name.encode()))
-    except Failed:  # even if nobody is waiting any more
+    except Failed:  # even if the caller has stopped waiting
         shutil.rmtree(copy, ignore_errors=True)
         raise
 

@@ -1,7 +1,7 @@
 """`cockpit answer`: answer the dialog that is open in an agent's pane, with the CLI's own keys.
 
-Each key follows a look at the pane. A key is pressed only while the dialog is the one that the user
-saw, and no other key follows the one that gives the answer.
+The pane is checked before each key. A key is pressed only while the open dialog is the one that the
+user saw, and no key is pressed after the one that submits the answer.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class AnswerHandler:
         self._locks = locks
         self._consider = consider
         self._answered: dict[str, None] = {}
-        """Identities of dialogs that got an answer, oldest first."""
+        """Identities of answered dialogs, oldest first."""
 
     async def show(self, agent: Agent) -> DialogStatus:
-        """Return the agent's open dialog. Raises `NotNow` if the agent asks nothing."""
+        """Return the agent's open dialog. Raises `NotNow` if no dialog is open."""
         found = await look(agent, self._dependencies.panes)
         if isinstance(found, OpenDialog) and found.identity in self._answered:
-            return DialogStatus(refusal="an answer was just given")
+            return DialogStatus(refusal="the dialog was just answered")
         return to_wire(found, self._redact(agent))
 
     def _redact(self, agent: Agent) -> Callable[[str], str]:
@@ -91,21 +91,21 @@ class AnswerHandler:
     async def _wanted(self, agent: Agent, identity: str) -> OpenDialog:
         if identity in self._answered:
             raise NotNow(
-                f"This dialog of {agent.name} already got an answer",
-                "Nothing was pressed.",
+                f"This dialog of {agent.name} was already answered",
+                "No key was pressed.",
                 f"See what it asks now: cockpit answer {agent.name}",
             )
         found = await look(agent, self._dependencies.panes)
         if isinstance(found, str):
             raise NotNow(
                 f"The dialog of {agent.name} cannot be answered from here",
-                f"Nothing was pressed: {found}.",
+                f"No key was pressed: {found}.",
                 f"Answer it in its pane: cockpit attach {agent.name}",
             )
         if found.identity != identity:
             raise NotNow(
-                f"{agent.name} asks something else now",
-                f"Nothing was pressed. It asks: {self._redact(agent)(summary(found))}",
+                f"Another dialog of {agent.name} is open now",
+                f"No key was pressed. It asks: {self._redact(agent)(summary(found))}",
                 f"Read it, then answer: cockpit answer {agent.name}",
             )
         return found
@@ -134,7 +134,7 @@ class AnswerHandler:
                 await self._dependencies.panes.press(pane, step.key)
             after = await self._changed(agent, pane, seen)
             if after is None:
-                raise _stopped(agent, "the pane does not show what the key did", pressed=pressed)
+                raise _stopped(agent, "the pane does not show the key's effect", pressed=pressed)
             if not is_same_page(found.seen, after, place):
                 raise _stopped(agent, "the pane shows another dialog", pressed=pressed)
             seen = after
@@ -147,7 +147,7 @@ class AnswerHandler:
         while clock.monotonic() < until:
             now = agent.runtime.open_dialog(await self._dependencies.panes.capture(pane))
             if now is not None and now != before:
-                # A long paste can be drawn in parts: wait until two looks are equal.
+                # A long paste can be drawn in parts: wait until two captures are equal.
                 await clock.sleep(LOOK)
                 if now == agent.runtime.open_dialog(await self._dependencies.panes.capture(pane)):
                     return now
@@ -165,10 +165,10 @@ class AnswerHandler:
         while True:
             seen = agent.runtime.open_dialog(await panes.capture(pane))
             gone = gone + 1 if seen is None else 0
-            if gone == 2:  # the first can be a pane that is being drawn
+            if gone == 2:  # the first capture can show a pane that is still being drawn
                 return None
             if before.since() is not None and not before.same_question():
-                return None  # what the pane shows is the next dialog, perhaps with the same text
+                return None  # the pane shows the next dialog, perhaps with the same text
             if seen is not None and not is_same_page(found.seen, seen, None):
                 now = await self._looked(agent)
                 if isinstance(now, OpenDialog) and now.identity != found.identity:
@@ -179,7 +179,7 @@ class AnswerHandler:
         if before.since() is None:
             self._answered.pop(found.identity, None)
         raise Failed(
-            f"{agent.name} did not take the answer",
+            f"{agent.name} did not accept the answer",
             "The key was pressed, but the dialog is still open.",
             f"Check its pane: cockpit attach {agent.name}",
         )
@@ -198,7 +198,7 @@ class AnswerHandler:
             if (result := before.since()) is not None:
                 return result
             await clock.sleep(LOOK)
-        return "the dialog closed, and no result is reported yet"
+        return "the dialog has closed; its result is not known yet"
 
     def _remember(self, identity: str) -> None:
         self._answered[identity] = None
@@ -207,7 +207,7 @@ class AnswerHandler:
 
 
 class _Results:
-    """The results of tool calls that an agent's session had at one time, and its open dialog."""
+    """The open dialog of an agent's session, and the numbers of its tool results, at one time."""
 
     def __init__(self, agent: Agent) -> None:
         self._state = agent.session_state
@@ -215,7 +215,7 @@ class _Results:
         self._tools, self._refused = self._state.conduct.tools, self._state.refusals
 
     def same_question(self) -> bool:
-        """Return whether no other dialog was reported, and the dialog was not closed by a hook."""
+        """Return whether hooks have reported neither another dialog nor the end of this one."""
         conduct = self._state.conduct
         return conduct.dialog is not None and conduct.asked_at == self._asked_at
 
@@ -228,7 +228,7 @@ class _Results:
 
 
 def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
-    """Return the answer. Raises `BadUsage` if the dialog has no such answer."""
+    """Return the answer. Raises `BadUsage` if it does not fit the dialog."""
     places = tuple(dict.fromkeys(number - 1 for number in numbers))
     most = len(seen.choices)
     if any(not 0 <= place < most for place in places):
@@ -237,14 +237,14 @@ def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
         raise BadUsage("This dialog takes one choice", hint=f"Give a number from 1 to {most}.")
     takes = seen.choices[places[0]].text if len(places) == 1 else "no"
     if text and takes == "no":
-        raise BadUsage("This choice takes no text", hint="Choose one that takes a text.")
+        raise BadUsage("This choice does not accept a text", hint="Choose one that accepts a text.")
     if takes == "must" and not text:
         raise BadUsage("This choice needs a text", hint="Give it with --text.")
     return dialogs.Answer(places, text)
 
 
 def summary(found: OpenDialog) -> str:
-    """Return the tool and the first line of what it would do, or the question."""
+    """Return the tool and the first line of its request, or the question."""
     seen = found.dialog
     if seen.kind == "question":
         return seen.question
@@ -253,7 +253,7 @@ def summary(found: OpenDialog) -> str:
 
 
 def _stopped(agent: Agent, why: str, *, pressed: bool) -> NotNow:
-    keys = "The answer was not given, but keys were pressed" if pressed else "Nothing was pressed"
+    keys = "The answer was not given, but keys were pressed" if pressed else "No key was pressed"
     return NotNow(
         f"The dialog of {agent.name} cannot be answered from here",
         f"{keys}: {why}.",

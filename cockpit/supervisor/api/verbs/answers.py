@@ -69,8 +69,8 @@ class Answers:
         await self._engine.apply(agent, Declined())
         if moving and agent.alive:
             message = (
-                f"Refused: {agent.name} keeps its session. If a session of the job has started on "
-                f"{host} already, stop it there"
+                f"Refused: {agent.name} keeps its session. If a session of the job already runs on "
+                f"{host}, stop it there"
             )
             return Done(message=message, name=agent.name)
         if not agent.alive:

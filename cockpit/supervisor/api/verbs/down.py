@@ -77,7 +77,7 @@ class DownHandler:
             except Hindered as full:
                 raise handoff_not_cancelled(agent, full) from full
             if not agent.alive and (agent.exit is not None or not agent.record.wanted):
-                # It was never started, or it ended before: it is not stopped now.
+                # The agent was never started, or ended earlier, so it is not stopped now.
                 await self._stopper.end_processes(agent)
                 return ""
             return await self._stopper.end_for_user(agent)

@@ -95,7 +95,7 @@ class HandoffHandler:
             message = f"Handing off {agent.name}: its question is approved"
             return Done(message=message + interruption_clause(agent, hurried=asked.now))
         if target is not None and agent.handoff is not None:
-            await self._engine.retarget(agent, target)  # raises, with the next step
+            await self._engine.retarget(agent, target)  # raises with the next step
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
             message = f"Handing off {agent.name} without waiting" + interruption_clause(
                 agent, hurried=True
@@ -130,11 +130,11 @@ class HandoffHandler:
         """End the session of a job that continues on another machine."""
         agent = self._fleet.agent(asked.name)
         same_handoff(agent, asked.handoff)
-        await self._engine.look(agent)  # the agent may have worked since the last look
+        await self._engine.look(agent)  # the agent may have worked since the last observation
         if agent.handoff is None or not isinstance(agent.handoff.state, Moving):
             raise NotNow(
                 f"{agent.name} is not being moved",
-                "Its handoff is over, or has not come so far. No session was ended.",
+                "Its handoff has ended, or has not reached that phase. No session was ended.",
                 f"See: cockpit history {agent.name}",
             )
         if agent.alive and agent.session_state.conduct.turn is Turn.WORKING:
@@ -214,7 +214,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
     if asked.by_agent:
         raise NotNow(
             f"Only the user can move {agent.name} to another machine",
-            "An agent cannot.",
+            "An agent sent this request.",
             f"Ask the user: cockpit move {agent.name} --to {asked.host}",
         )
     if agent.handoff is not None:

@@ -1,4 +1,4 @@
-"""`cockpit forget` and `cockpit rename`: put away agents whose process has ended."""
+"""`cockpit forget` and `cockpit rename`: remove or rename agents whose process has ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cockpit.wire.verbs import Done, Forget, Rename
 
 
 class PutAwayHandler:
-    """Removes ended agents from the list (`Forget`), and gives them other names (`Rename`)."""
+    """Removes ended agents from the list (`Forget`), and renames them (`Rename`)."""
 
     def __init__(
         self,
@@ -42,7 +42,10 @@ class PutAwayHandler:
         self._forgotten = forgotten
 
     async def forget(self, asked: Forget) -> Done:
-        """Remove an ended agent. Its history, documents and worktree stay. Holds its lock."""
+        """Remove an ended agent.
+
+        Its history, documents and worktree stay. Holds the agent's lock.
+        """
         agent = self._fleet.agent(asked.name)
         self._refuse_if_in_use(agent)
         self._sessions.unwatch(agent)
@@ -74,12 +77,12 @@ class PutAwayHandler:
     async def _rename(self, agent: Agent, new: AgentName) -> Done:
         old = agent.name
         if new == old:
-            return Done(message=f"{old} has that name already", name=old)
+            return Done(message=f"{old} already has that name", name=old)
         self._refuse_if_in_use(agent)
         if self._fleet.find(new) is not None:
             raise NotNow(
                 f"Another agent is named {new}",
-                "Every agent has its own name.",
+                "Agent names are unique.",
                 f"Choose another name: {self._fleet.free_name(new)}",
             )
         self._sessions.unwatch(agent)
@@ -90,7 +93,9 @@ class PutAwayHandler:
             AgentRenamed(before=old), f"{old} was renamed to {new}", new
         )
         if agent.record.pane is not None:
-            with suppress(CockpitError):  # a label only finds a pane whose process is running
+            with suppress(
+                CockpitError
+            ):  # labels are only used to find panes whose process is running
                 await self._dependencies.panes.relabel(agent.record.pane, new)
         kept = ""
         if agent.record.worktree:
@@ -120,24 +125,24 @@ class PutAwayHandler:
         if agent.alive:
             raise NotNow(
                 f"{agent.name} is running (pid {agent.process.pid if agent.process else '?'})",
-                "Its process, its pane and its lock have its name until the process ends.",
+                "Its process, pane and lock contain the name until the process ends.",
                 f"Stop it first: cockpit stop {agent.name}",
             )
         if run is not None and (left := processes.marked(run)):
             pids = ", ".join(str(process.pid) for process in left)
             raise NotNow(
                 f"Processes of {agent.name} are still running (pid {pids})",
-                "Its session has ended, but it left these in the background.",
+                "Its session has ended, but these processes continue in the background.",
                 f"End them first: cockpit stop {agent.name}",
             )
 
     async def _close_pane(self, agent: Agent) -> None:
         if agent.record.pane is not None:
-            with suppress(CockpitError, OSError):  # an ended pane without an agent does no harm
+            with suppress(CockpitError, OSError):  # an ended pane without an agent is harmless
                 await self._dependencies.panes.close(agent.record.pane)
 
     def _comes_back(self, agent: Agent) -> str:
-        """List the agent again if a file defines it; return the words that say so."""
+        """List the agent again if a file defines it; return a clause that says so."""
         file = safe_line(agent.record.config_file or "")
         if self._define_again(agent.name) is not None:
             return f". {file} defines it: it is listed again as not started"

@@ -40,7 +40,7 @@ class UndoHandler:
         agent = self._fleet.agent(asked.name)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self._answers.give_up(agent)
-        self._undo.previous(agent)  # raises before a handoff is cancelled
+        self._undo.previous(agent)  # raises before any handoff is cancelled
         await cancel_handoff(self._engine, agent)
         before = await self._undo.undo(agent)
         self._changed(agent)
