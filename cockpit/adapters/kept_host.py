@@ -1,8 +1,9 @@
 """Keep one connection to a host, which carries all requests of this process.
 
 Each `dial` opens a stream on it (`core/multiplex.py`), so a request costs no login. One thread for
-each host copies the bytes. The connection opens with the first request, and again with the next one
-after it was lost. If the host's cockpit is too old, each request gets a process of its own.
+each host copies the bytes. The connection opens with the first request, and is opened again by the
+next request after it was lost. If the host's cockpit is too old, each request gets a process of its
+own.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from cockpit.core.multiplex import MOST_STREAMS, Multiplexer, Violation
 from cockpit.core.safetext import safe_line
 
 PING_SECONDS = 12.0
-"""Seconds without data after which the host is asked for some. Longer than the keepalive of the
-event stream, so that nothing more is sent while a screen is open."""
+"""Seconds without data after which the host is pinged.
+
+Longer than the keepalive of the event stream, so that no pings are sent while a screen is open.
+"""
 DEAD_SECONDS = 30.0
 """Seconds without data after which the connection is lost."""
 OLD_SECONDS = 600.0
-"""Seconds until a host that was too old is tried again: somebody may have upgraded it."""
+"""Seconds until a host that was too old is tried again, because it may have been upgraded."""
 
 
 class KeptHost:
@@ -47,7 +50,7 @@ class KeptHost:
 
     @property
     def remark(self) -> str:
-        """What the user can do about a host that is too old; else empty."""
+        """What the user can do if the host is too old; else empty."""
         if not self.is_old:
             return ""
         return (
@@ -65,7 +68,7 @@ class KeptHost:
                 return self.host.dial()
             self._line = _Line(self, self.host.dial(MULTIPLEX), self._ping, self._dead)
             connection = self._line.dial()
-            assert connection is not None  # it has not begun
+            assert connection is not None  # its thread has not started, so it is not lost
             self._line.start()
             return connection
 
@@ -98,7 +101,7 @@ class StreamConnection:
         self.own_process: RemoteConnection | None = None
         """The process that replaced this stream, because the host's cockpit is too old."""
         self.reason: CockpitError | None = None
-        """Why the host cut this stream."""
+        """Why the host reset this stream."""
 
     def broken(self, received: bytes = b"") -> CockpitError:
         """Return the error for a broken stream. Waits briefly for the reason."""
@@ -135,12 +138,12 @@ class _Line(threading.Thread):
         self._wake, self._waker = socket.socketpair()
         self._waker.setblocking(False)
         self._waiting: dict[StreamConnection, socket.socket] = {}
-        """Streams that were not opened yet, with the end of their socket that is ours."""
+        """Streams that were not opened yet, with our end of their socket."""
         self._left: list[StreamConnection] = []
         self._numbers: dict[StreamConnection, int] = {}
         self._connections: dict[int, StreamConnection] = {}
         self._abandoned = False
-        """Whether somebody gave up waiting for this connection."""
+        """Whether a caller has stopped waiting for this connection."""
         self._closing = False
         self._over = False
 
@@ -179,7 +182,7 @@ class _Line(threading.Thread):
         self._wake_up()
 
     def _wake_up(self) -> None:
-        with suppress(OSError):  # it is awake already, or has ended
+        with suppress(OSError):  # the thread is already awake, or has ended
             self._waker.send(b"!")
 
     # In the thread
@@ -263,7 +266,7 @@ class _Line(threading.Thread):
                 pass
 
     def _was_reset(self, stream: int, payload: bytes) -> None:
-        """Keep the reason for which the host cut a stream."""
+        """Store the host's reason for resetting a stream."""
         connection = self._connections.get(stream)
         if connection is not None and payload[:1] not in (b"", b"\0"):
             lines = payload[1:].decode("utf-8", "replace").splitlines()
@@ -280,7 +283,7 @@ class _Line(threading.Thread):
         )
 
     def _finish(self, multiplexer: Multiplexer, pump: Pump) -> None:
-        """Give each stream its reason, then close it, and end the process."""
+        """Set the reason on each stream, close the streams, and end the process."""
         is_old = not multiplexer.received and self._process.lacks_option(MULTIPLEX)
         if is_old:
             self._kept.found(is_old=True)

@@ -17,12 +17,12 @@ from cockpit.core.multiplex import LONGEST_FRAME, Frame, Kind, Multiplexer
 
 _BLOCK = 65_536
 _ENOUGH = 65_536
-"""Bytes that wait to be sent, from which no stream is read."""
+"""Number of unsent bytes from which no stream is read."""
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class _Joined:
-    """A stream's socket, and what was received for it."""
+    """A stream's socket, and the data received for it."""
 
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
@@ -47,8 +47,8 @@ class Pump:
     ) -> None:
         """`source` and `sink` are the descriptors of the connection, which can be the same.
 
-        `opened` is called when the peer opens a stream, and `reset` when the peer cuts one, before
-        its socket is closed.
+        `opened` is called when the peer opens a stream, and `reset` when the peer resets one,
+        before the stream's socket is closed.
         """
         self.multiplexer = multiplexer
         self._source = source
@@ -68,7 +68,7 @@ class Pump:
         self._streams[stream] = _Joined(channel)
 
     def cut(self, stream: int, exit_code: int = 0, reason: str = "") -> None:
-        """Cut a stream and close its socket. Idempotent."""
+        """Reset a stream and close its socket. Idempotent."""
         self.multiplexer.reset(stream, exit_code, reason)
         self._drop(stream)
 
@@ -161,7 +161,7 @@ class Pump:
         self._deliver(frame.stream, joined)
 
     def _deliver(self, stream: int, joined: _Joined) -> None:
-        """Write what the socket takes now."""
+        """Write as much as the socket accepts now."""
         try:
             while joined.inbox:
                 count = joined.channel.send(joined.inbox)
@@ -185,7 +185,9 @@ class Pump:
             return
         if block:
             self.multiplexer.send(stream, block)
-            self._streams[stream] = self._streams.pop(stream)  # the others are first next time
+            self._streams[stream] = self._streams.pop(
+                stream
+            )  # the other streams come first next time
             return
         joined.read_all = True
         self.multiplexer.end(stream)

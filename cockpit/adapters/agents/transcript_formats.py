@@ -19,7 +19,7 @@ _CODEX = re.compile(
     rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?'
     rb'"type":"(?:session_meta|response_item|event_msg|turn_context|token_usage_record|compacted)"'
 )
-"""Any of its records: a copy can begin after the first one."""
+"""Any record of the format can be the first line, because a copy can begin later."""
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
 _OPENCODE = re.compile(rb'\s*\{"record":"cockpit/opencode"')
 _COPILOT = re.compile(rb'\s*\{"type":"session\.start","data":\{"sessionId"')

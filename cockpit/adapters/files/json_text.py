@@ -93,7 +93,7 @@ def without(text: str, path: KeyPath) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How the values of one container are laid out."""
+    """The layout of the values in one container."""
 
     line_end: str
     unit: str | None

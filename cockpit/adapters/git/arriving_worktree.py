@@ -29,11 +29,11 @@ DEADLINE = 600.0
 LARGEST_HEADER = 1_000_000
 """Maximum bytes of a bundle's text before its pack."""
 SPARE = 50_000_000
-"""Bytes of disk that stay free."""
+"""Minimum bytes that stay free on the disk."""
 
 
 class ArrivingWorktree:
-    """One repository of this machine, to which a worktree is moved."""
+    """The repository on this machine to which a worktree is moved."""
 
     def __init__(self, git: Git, repository: Path) -> None:
         self._git = git
@@ -42,7 +42,7 @@ class ArrivingWorktree:
         self.repository = repository
 
     async def tips(self) -> list[str]:
-        """Return commits that this repository has, newest first; the sender leaves them out."""
+        """Return commits that the sender can leave out because they are here, newest first."""
         words = ("--sort=-committerdate", f"--count={TIPS}", "--format=%(objectname)")
         answer = await self._command.run(
             self.repository, "for-each-ref", *words, "refs/heads", "refs/remotes", REFERENCES
@@ -81,7 +81,7 @@ class ArrivingWorktree:
         if not parcel.is_valid:
             raise Failed(
                 "The other machine sent an invalid description of its worktree",
-                "A hash or a reference has another form.",
+                "A hash or a reference has the wrong format.",
                 "Nothing was changed here. Use the same version of cockpit on both machines.",
             )
         size = (await asyncio.to_thread(bundle.stat)).st_size
@@ -96,7 +96,7 @@ class ArrivingWorktree:
             await self._command.run(self.repository, "bundle", "list-heads", str(bundle))
         )
         if heads.output.decode("utf-8", "replace").split() != [parcel.commit, parcel.reference]:
-            raise _refused("It has other references than were announced.")
+            raise _refused("Its references differ from those that were announced.")
         self._ok(
             await self._command.run(
                 self.repository, "bundle", "verify", "-q", str(bundle), deadline=DEADLINE
@@ -108,7 +108,7 @@ class ArrivingWorktree:
         self._ok(await self._command.run(self.repository, *words, settings=DURABLE))
 
     async def _index_pack(self, bundle: Path, size: int) -> None:
-        """Let git check each object, and store the pack only if all are valid."""
+        """Make git check each object, and store the pack only if all are valid."""
         source = await asyncio.to_thread(_open_pack, bundle)
         try:
             answer = await self._command.run(
@@ -130,15 +130,15 @@ class ArrivingWorktree:
         top = self._ok(await self._command.run(self.repository, *format_, parcel.commit))
         files, *parents = top.line.split()
         if files != state.files or len(parents) != 2 or parents[0] != state.head:
-            raise _refused("Its commits are not those that were announced.")
+            raise _refused("Its commits differ from those that were announced.")
         index = self._ok(await self._command.run(self.repository, *format_, parents[1]))
         if index.line.split() != [state.staged, state.head]:
-            raise _refused("Its commits are not those that were announced.")
+            raise _refused("Its commits differ from those that were announced.")
 
     async def restore(self, parcel: Parcel, directory: Path, branch: str, agent: str) -> bool:
         """Create the worktree with exactly these files and index; return whether the branch is new.
 
-        If it cannot be created exactly, it is taken back. Raises `CockpitError`.
+        If the worktree cannot be created exactly, it is removed again. Raises `CockpitError`.
         """
         await self.check_branch(branch, parcel.state.head)
         before = await self._branch_commit(branch)
@@ -164,7 +164,7 @@ class ArrivingWorktree:
         return made.new_branch
 
     async def _verify(self, parcel: Parcel, directory: Path) -> None:
-        """Compare every file and the index with what was announced. Raises `Failed`."""
+        """Compare every file and the index with the announced state. Raises `Failed`."""
         places = await self._command.places(directory)
         assert places is not None
         async with scratch(self._command.private) as own:
@@ -178,12 +178,12 @@ class ArrivingWorktree:
         if not same or not index.ok or index.line != parcel.state.staged:
             raise Failed(
                 f"{safe_line(str(directory))} differs from the worktree that was sent",
-                "A file or the index has other content after it was restored.",
-                "The worktree was taken back. Does the file system there change names or modes?",
+                "A file or the index has different content after it was restored.",
+                "The worktree was removed again. Does the file system there change names or modes?",
             )
 
     async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
-        """Remove the worktree if it is exactly as it arrived; return why not, else "".
+        """Remove the worktree if it is exactly as it arrived; else return why it was kept.
 
         Its commits stay under the parcel's reference in any case.
         """
@@ -200,7 +200,7 @@ class ArrivingWorktree:
         if tree is None:
             return "git does not list it as a worktree"
         try:
-            await self._git.remove(tree, _no_objection)  # keeps ignored files under a reference
+            await self._git.remove(tree, _no_objection)  # saves ignored files under a reference
         except CockpitError as error:
             return str(error)
         await self._drop_branch(parcel, branch, new_branch=new)
@@ -209,7 +209,7 @@ class ArrivingWorktree:
     async def _take_back(
         self, parcel: Parcel, directory: Path, branch: str, *, new_branch: bool
     ) -> None:
-        """Remove a worktree that has only what arrived; the parcel's reference keeps that."""
+        """Remove a worktree without new content; the parcel's reference keeps its content."""
         words = ("worktree", "remove", "--force", "--force", str(directory))
         await self._command.run(self.repository, *words, deadline=DEADLINE)
         await self._drop_branch(parcel, branch, new_branch=new_branch)

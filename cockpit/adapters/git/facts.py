@@ -88,7 +88,7 @@ class GitFactFinder:
         return (await self.command.run(repository, "cat-file", "-e", name)).ok
 
     async def reachable(self, repository: Path, commit: str) -> bool:
-        """Return whether HEAD or a branch has the commit; False for what is no commit."""
+        """Return whether HEAD or a branch has the commit; False if there is no such commit."""
         if not await self.known(repository, commit):
             return False
         if (await self.command.run(repository, "merge-base", "--is-ancestor", commit, "HEAD")).ok:
@@ -111,7 +111,7 @@ class GitFactFinder:
         return tuple(answer.output.decode("ascii", "replace").split()) if answer.ok else None
 
     async def _upstream(self, directory: Path) -> tuple[str | None, int | None, int | None]:
-        """Return the upstream branch, and how many commits it lacks and has more."""
+        """Return the upstream branch, how many commits it lacks, and how many only it has."""
         branch = await self.branch(directory)
         if branch is None:
             return None, None, None

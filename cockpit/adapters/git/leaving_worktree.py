@@ -1,4 +1,4 @@
-"""Describe a worktree that moves to another machine, and pack it into a git bundle.
+"""Describe a worktree that is moved to another machine, and pack it into a git bundle.
 
 Uncommitted work becomes commits below `refs/cockpit/moved`, byte for byte: one with the index, and
 one with the files. Ignored files and files with secrets stay. Changes neither worktree, index nor
@@ -37,7 +37,7 @@ OUR_FOLDER = b".cockpit/"
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """A worktree that is about to move."""
+    """A worktree that will be moved."""
 
     top: Path
     branch: str | None
@@ -60,7 +60,10 @@ class LeavingWorktree:
         self._directory = directory
 
     async def describe(self) -> Leaving:
-        """Return what is there. Raises `NotNow` or `Failed` if it cannot be moved as it is."""
+        """Return the worktree's state.
+
+        Raises `NotNow` or `Failed` if it cannot be moved in this state.
+        """
         top, head = await self._checked()
         roots = await self._run(top, "rev-list", "--max-parents=0", "HEAD", deadline=60.0)
         others = await self._names(top, "--others", "--exclude-standard")
@@ -131,7 +134,7 @@ class LeavingWorktree:
         if places is None or places.top is None:
             raise Failed(
                 f"{safe_line(str(self._directory))} is not in a git repository",
-                "Work travels as commits.",
+                "Work is sent as commits.",
                 "Create one first: git init, and a first commit.",
             )
         top = places.top
@@ -150,7 +153,7 @@ class LeavingWorktree:
         if shallow.line == "true":
             raise Failed(
                 "A shallow clone cannot be moved",
-                "It lacks the history that the other machine needs.",
+                "It lacks history that the other machine needs.",
                 "Get the whole history first: git fetch --unshallow",
             )
         await self._check_index(top, head)
@@ -224,9 +227,9 @@ class LeavingWorktree:
             if there.get(name) != entry:
                 shown = safe_line(os.fsdecode(name), 200)
                 raise NotNow(
-                    f"{shown} is only announced to git (git add -N)",
+                    f"{shown} was added without its content (git add -N)",
                     "Such an entry cannot be moved.",
-                    f"Add it, or take it back: git reset -- {shown}",
+                    f"Add its content: git add {shown}. Or unstage it: git reset -- {shown}",
                 )
 
     async def _commit(self, top: Path, tree: str, parents: Sequence[str], words: str) -> str:
@@ -300,7 +303,7 @@ def _is_secret(name: bytes) -> bool:
 
 
 def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
-    """Add up what does not travel."""
+    """Add up the files that are not sent."""
     size, left = 0, MOST_LOOKED_AT
     for name in names:
         path = top / os.fsdecode(name.rstrip(b"/"))

@@ -129,7 +129,9 @@ class Spool:
             payload = parse_report(_bounded(report.path))
         except NotPlain:
             with suppress(OSError):
-                _remove(report.path)  # not from a reporter; it would be found again each time
+                _remove(
+                    report.path
+                )  # not from a reporter; if kept, it would be found again each time
             return None
         except OSError:
             return None

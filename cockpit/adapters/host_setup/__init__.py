@@ -1,1 +1,1 @@
-"""Look at another machine, and install cockpit there, over the host's own `connect` command."""
+"""Examine another machine, and install cockpit there, with the host's own `connect` command."""

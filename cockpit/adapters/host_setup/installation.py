@@ -1,4 +1,4 @@
-"""Install cockpit on another machine, and run commands of it there."""
+"""Install cockpit on another machine, and run its commands there."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Installer:
     program: str
 
     def shown_commands(self, wheel: str) -> list[str]:
-        """Return the commands as the user reads them before agreeing."""
+        """Return the commands to show to the user before asking."""
         program = shlex.quote(self.program)
         if self.way == "uv":
             return [f"{program} tool install --force {wheel}"]

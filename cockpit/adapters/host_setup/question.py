@@ -9,9 +9,9 @@ from cockpit.adapters.host_setup.remote_script import ScriptAnswer, run_script
 
 
 def ask_host(connect: Sequence[str], question: bytes, seconds: float) -> ScriptAnswer:
-    """Run `question.sh` on a host: its `answer` is the line that `cockpit move-step` printed.
+    """Run `question.sh` on a host: the key `answer` has the line that `cockpit move-step` printed.
 
-    `missing` is there if cockpit is not on the PATH. Raises `ProgramMissing` or `Failed` if
+    The key `missing` is set if cockpit is not on the PATH. Raises `ProgramMissing` or `Failed` if
     `connect` does not start.
     """
     script = Path(__file__).with_name("question.sh").read_text(encoding="utf-8")

@@ -31,25 +31,25 @@ STDERR_BYTES = 4096
 GRACE_SECONDS = 1.0
 """Seconds within which the process must exit after its script has ended."""
 _LOOK_SECONDS = 0.2
-"""How often to check whether a silent process has exited."""
+"""Seconds between two checks whether a silent process has exited."""
 _BLOCK = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """What a script answered. Texts are safe to show."""
+    """The answer of a script. Texts are safe to show."""
 
     lines: tuple[tuple[str, str], ...] = ()
     """Keys and values, in the order in which they arrived; values are not shortened."""
     complete: bool = False
-    """Whether the script came to its end."""
+    """Whether the script ran to its end."""
     code: int | None = None
     """Exit code; None if the process had to be ended."""
     timed_out: bool = False
     cut_off: bool = False
     """Whether the host sent more than `MOST_BYTES`."""
     round_trip: float | None = None
-    """Seconds for one line there and back, on the open connection."""
+    """The round trip of one line on the open connection, in seconds."""
     errors: tuple[str, ...] = ()
     """The last lines of standard error."""
     noise: str = ""
@@ -68,7 +68,7 @@ class ScriptAnswer:
 def without_questions(connect: Sequence[str]) -> list[str]:
     """Return `connect`, with the options that keep `ssh` from asking and from opening a terminal.
 
-    A terminal would send the script back as an echo, and turn the ends of its lines.
+    A terminal would echo the script, and change its line ends.
     """
     if PurePath(connect[0]).name == "ssh":
         return [connect[0], "-oBatchMode=yes", "-T", *connect[1:]]
@@ -83,10 +83,11 @@ def run_script(
     payload: bytes = b"",
     heard: Callable[[str, str], None] | None = None,
 ) -> ScriptAnswer:
-    """Run a script on a host and return its answer, also if it fails or is too slow.
+    """Run a script on a host and return its answer, even if the script fails or is too slow.
 
-    `payload` is sent when the script says `send`; then its standard input ends. `heard` gets each
-    key and value as it arrives. Raises `ProgramMissing` or `Failed` if `connect` does not start.
+    `payload` is sent when the script prints `send`; then the script's standard input ends. `heard`
+    is called with each key and value that arrives. Raises `ProgramMissing` or `Failed` if `connect`
+    does not start.
     """
     marker = secrets.token_hex(16)
     run = _Run(marker, f"marker={marker}\n{script}\n".encode(), payload, heard)
@@ -127,7 +128,7 @@ class _Run:
     _round_trip: float | None = None
     _timed_out: bool = False
     _last: bool = False
-    """Whether standard input ends after what is unsent."""
+    """Whether standard input ends after the unsent data."""
 
     def follow(self, process: subprocess.Popen[bytes], end: float) -> None:
         """Write and read until the script ends, the process exits, or a limit is reached."""
@@ -177,8 +178,8 @@ class _Run:
             self._noise = self._noise or safe_line(line.strip(), 200)
             return
         key, _, value = said.partition(" ")
-        # A terminal can show a value, so it is made safe here, once. Only the length is the
-        # caller's: a status is long.
+        # Values may be shown in a terminal, so they are made safe here. The caller limits their
+        # length.
         value = safe_line(value.strip(), MOST_BYTES)
         self._lines.append((key, value))
         if key == "ready":
@@ -196,7 +197,7 @@ class _Run:
             sent = os.write(key.fd, self._unsent[:_BLOCK]) if self._unsent else 0
         except BlockingIOError:
             return
-        except OSError:  # it reads no more; its exit code and its error say why
+        except OSError:  # it has stopped reading; its exit code and its error show why
             sent, self._last = len(self._unsent), True
         self._unsent = self._unsent[sent:]
         if not self._unsent:
@@ -230,7 +231,7 @@ class _Run:
 
 
 def _read(file: int) -> bytes | None:
-    """Read what is there: None if nothing is, empty at the end."""
+    """Read available data; None if there is none, empty at the end."""
     try:
         return os.read(file, _BLOCK)
     except BlockingIOError:

@@ -45,7 +45,7 @@ def own_wheel() -> Wheel:
     if not metadata or not entry_points:
         raise Failed(
             "This cockpit cannot be packed",
-            "It was not installed by an installer, so its list of libraries is missing.",
+            "It was not installed with an installer, so the list of its libraries is missing.",
             "Install it here with pip, pipx or uv; or install it on the host by hand.",
         )
     version = cockpit.__version__

@@ -24,9 +24,9 @@ DELETED_SUFFIX = " (deleted)"
 """The kernel's suffix for the name of a deleted file."""
 SYSCTL = "/usr/sbin/sysctl"
 MEMORY, ENVIRONMENT_END = 20, 48
-"""Places of `vsize` and `env_end` in /proc/PID/stat, counted after the program's name."""
+"""Positions of `vsize` and `env_end` in /proc/PID/stat, counted after the program's name."""
 EXEC_TRIES, EXEC_PAUSE = 50, 0.001
-"""How often, and after how many seconds, to read a process again that replaces its program."""
+"""Number of attempts, and seconds between them, to read a process that is replacing its program."""
 
 _Found = TypeVar("_Found")
 
@@ -121,7 +121,8 @@ def _environ(pid: int) -> bytes:
     """Return a process's initial environment from /proc; empty if it cannot be read.
 
     While a process replaces its program (execve), the kernel shows its environment as empty for
-    some microseconds. Such a process is read again, or it would be missed by who ends it.
+    some microseconds. Such a process is read again; otherwise it would be missed when processes are
+    ended.
     """
     for _ in range(EXEC_TRIES):
         raw = _read(f"/proc/{pid}/environ")
@@ -133,7 +134,7 @@ def _environ(pid: int) -> bytes:
 
 
 def _replaces_its_program(pid: int) -> bool:
-    """Return whether the process has memory, but its environment has no place in it yet."""
+    """Return whether the process has memory but no environment in it yet."""
     raw = _read(f"/proc/{pid}/stat") or b""
     fields = raw[raw.rfind(b")") + 2 :].split()
     return len(fields) > ENVIRONMENT_END and fields[MEMORY] != b"0" == fields[ENVIRONMENT_END]

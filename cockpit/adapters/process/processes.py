@@ -74,8 +74,8 @@ class LocalProcesses:
         me = os.getpid()
         found, hidden = dict[int, ProcessId](), dict[int, ProcessId]()
         seen = set[int]()
-        # Read again, or a process is missed whose parent started it after the list of processes was
-        # made, and ended before its own environment was read.
+        # Read again: a parent may have started a process after the list of processes was made, and
+        # ended before the parent's own environment was read.
         for _ in range(ROUNDS):
             new = set(process_table.pids()) - seen - {me}
             seen |= new
@@ -211,7 +211,7 @@ class LocalProcesses:
         most 2 s to exit."""
         killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
-            hidden = self._hidden_below(process)  # before its children get another parent
+            hidden = self._hidden_below(process)  # read before its children get another parent
             killed, survivors = await self._end_all([process], patience, END_SIGNALS[first])
         stragglers: dict[int, None] = {}
         for _ in range(ROUNDS):

@@ -122,9 +122,9 @@ class Store:
             )
 
     def rename_agent(self, old: AgentName, new: AgentName) -> None:
-        """Give an agent another name, in its row and in all that is recorded of it.
+        """Rename an agent, in its row and in all its records.
 
-        No agent has the new name. What an earlier agent of the new name did stays beside it.
+        The new name must be free. Records of an earlier agent of the new name are kept.
         """
         with self.transaction():
             self._run("delete from dialogs where agent = ?", new)
@@ -387,7 +387,7 @@ class Store:
         rows = self._run(sql, after, limit).fetchall()
         found = []
         for row in rows:
-            with suppress(DamagedValue):  # the row stays in its table, and is not returned
+            with suppress(DamagedValue):  # the damaged row stays in its table, and is not returned
                 found.append(EventRecord(**_decoded(dict(row))))
         return found if after else found[::-1]
 

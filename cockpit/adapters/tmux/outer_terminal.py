@@ -40,8 +40,7 @@ def _known_name(name: str) -> str:
 
 
 def is_kept(key: str, environment: Mapping[str, str]) -> bool:
-    """Return whether a tmux around this terminal has a binding for this key, so that cockpit does
-    not get it."""
+    """Return whether a tmux around this terminal binds this key, and therefore keeps it."""
     socket = environment.get("TMUX", "").rsplit(",", 2)[0]
     if not socket:
         return False

@@ -1,7 +1,7 @@
 """The keys that go back from a pane, as tmux names and binds them.
 
 The names are stored beside the configuration, so that a tmux server that starts later has them,
-whichever process starts it. What is stored is checked when it is read.
+whichever process starts it. Stored names are checked when they are read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def spoken(name: str) -> str:
 
 
 def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
-    """Return tmux's commands that bind these keys, after taking `bound` (tmux's names) away."""
+    """Return tmux's commands that unbind `bound` (tmux's names), then bind these keys."""
     names = [tmux_name(key) for key in keys if is_return_key(key)]
     lines = [f"unbind -n {name}\n" for name in bound if name not in names]
     lines += [f"bind -n {name} {_BACK}" for name in (*names, *_CLICKED)]

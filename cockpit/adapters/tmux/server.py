@@ -130,7 +130,7 @@ class TmuxServer:
             text = bindings(keys, " ".join(bound).split() or ["F12", "C-F12"])
             await self.ask(["source-file", "-"], stdin=text.encode())
         except ServerGone:
-            return  # the next one has them from its start
+            return  # a server that starts later has the keys from its start
 
     async def collect(self, server: int | None = None) -> None:
         """Make the server reap ended children: tmux up to 3.5 misses up to 65% of them."""

@@ -217,8 +217,8 @@ class TmuxViews:
     async def copy(self, text: str) -> None:
         """Copy text to the clipboard of the terminal that `show` would use; tmux keeps no copy.
 
-        Not by the screen's own OSC 52, because tmux accepts none from programs in panes. Raises
-        `NotNow` if no terminal shows the home window.
+        Does not use the screen's own OSC 52, because tmux ignores OSC 52 from programs in panes.
+        Raises `NotNow` if no terminal shows the home window.
         """
         _, client = await self._terminal_at_home()
         await self.tmux.server.ask(

@@ -18,10 +18,10 @@ Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
 
 @runtime_checkable
 class KeepsRest(Protocol):
-    """A `Parse` that keeps something back until the last line was read."""
+    """A `Parse` that holds events back until the last line was read."""
 
     def rest(self) -> Sequence[SessionEvent]:
-        """Return the events that were kept back."""
+        """Return the events that were held back."""
 
 
 LONGEST_LINE = 8 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""The end of a tool's output, where the line that counts is."""
+"""The end of a tool's output, which has the line with the result."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ TAIL_KEPT = 1_000
 
 
 def end_of(output: str, kept: int) -> str:
-    """Return the end of an output of which the first `kept` characters are kept already."""
+    """Return the end of an output, without its first `kept` characters."""
     return output[max(kept, len(output) - TAIL_KEPT) :]

@@ -1,4 +1,4 @@
-"""Read token counts from a CLI's records, which may have another form than expected."""
+"""Read token counts from a CLI's records, which may differ from the expected form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def token_count(value: object) -> int:
 def input_count(usage: Mapping[str, object], name: str) -> int:
     """Return the number of input tokens. Raises `UnknownCountError` if it is absent or invalid.
 
-    0 would draw a full context as an almost empty one, for example after the CLI renames the field.
+    With 0 instead, a full context would look almost empty, such as after the CLI has renamed the
+    field.
     """
     number = _valid(usage.get(name))
     if number is None:

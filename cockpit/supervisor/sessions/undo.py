@@ -157,7 +157,7 @@ class Undo:
         self._changed(agent)
 
     def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
-        """Store the end of the undo as one change: a later supervisor either reports or repeats it."""
+        """Store the end of the undo as one change, which a later supervisor reports or repeats."""
         now = self._dependencies.clock.now().timestamp()
         store = self._dependencies.store
         with store.transaction():

@@ -1,4 +1,4 @@
-"""Choose the next key for an answer to a dialog of Claude Code, from what the dialog shows now.
+"""Choose the next key for an answer to a dialog of Claude Code, from the dialog's current content.
 
 As of CLI 2.1.330, a digit chooses at once, except on a box, which it checks or unchecks, and on a
 text line, which it moves to. Keys are text while the cursor is on an open text line.
@@ -20,7 +20,7 @@ _TEXT_LINES = frozenset(
 
 
 def next_step(seen: Dialog, answer: Answer) -> Step | Stuck:
-    """Return the next key or paste. The last one gives the answer."""
+    """Return the next key or paste. The last one submits the answer."""
     if any(not 0 <= place < len(seen.choices) for place in answer.choices):
         return Stuck("the dialog does not have this choice")
     if seen.multiple and (len(answer.choices) != 1 or _has_box(seen, answer.choices)):
@@ -42,7 +42,7 @@ def _check(seen: Dialog, wanted: frozenset[int]) -> Step | Stuck:
         return Stuck("a text line is open in the pane")
     boxes = [place for place, one in enumerate(seen.choices) if one.checked is not None]
     if not wanted <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
-        return Stuck("the choice for an own text cannot be used here")
+        return Stuck("the choice for a text of your own cannot be used here")
     for place in boxes[:-1]:
         if seen.choices[place].checked != (place in wanted):
             return Step(key=str(place + 1))
@@ -63,7 +63,7 @@ def _with_text(seen: Dialog, place: int, text: str) -> Step | Stuck:
             return Step(key="Enter", last=True)
         return Stuck("the text line in the pane shows another text")
     if chosen.text == "no":
-        return Stuck("the CLI takes no text with this choice")
+        return Stuck("the CLI does not accept a text with this choice")
     if seen.highlighted != place and chosen.text == "must":
         return Step(key=str(place + 1))
     if seen.highlighted != place:

@@ -2,7 +2,7 @@
 
 As of CLI 2.1.330. A dialog takes the place of the prompt box, so the last line of a dialog is the
 last line on the screen. Everything above it can be text that an agent wrote, so the screen is read
-from its end, and a screen that is not understood line by line is no dialog.
+from its end, and a screen with any line that is not understood is not treated as a dialog.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHAT = "Chat about this"
 CHANGE_PLAN = "Tell Claude what to change"
 WITH_FEEDBACK = "shift+tab to approve with this feedback"
 TO_AMEND = "Tab to amend"
-"""In the last line while a text can be given with the choice at the cursor."""
+"""Part of the last line while the choice at the cursor accepts a text."""
 _WIDEST = 400
 
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -43,7 +43,7 @@ class _Item:
 
 
 def open_dialog(screen: Screen) -> Dialog | None:
-    """Return the dialog that takes keys; None without one, or if it is not understood."""
+    """Return the dialog with the keyboard focus; None without one, or if it is not understood."""
     lines = [safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines]
     cut = any(_MORE_ABOVE.match(line) for line in lines[-4:])
     lines = [line for line in lines if not _MORE_ABOVE.match(line)]
@@ -127,7 +127,7 @@ def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
     body = lines[top : bottom - 1]
     head = _head(lines, top - 1) if top and not cut else None
     title, subject = head or ("", "")
-    # Keys are text while the first choice is not "Yes", or the last is neither of both forms of No.
+    # Keys are text while the first choice is not "Yes", or the last is neither form of "No".
     typing = labels[0] != "Yes" or _WITHOUT_TEXT.match(labels[-1]) is None
     plain = labels[highlighted] in {"Yes", "No"}
     return Dialog(

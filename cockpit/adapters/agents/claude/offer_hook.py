@@ -29,7 +29,7 @@ from cockpit.core.safetext import safe_line
 OPTION = "--offer-handoff"
 """The option of `cockpit` in the hook's command."""
 SECONDS = 5
-"""Seconds after which the CLI continues without the hook; the hook ends itself earlier."""
+"""Seconds after which the CLI continues without the hook; the hook exits earlier."""
 _EVENT = ("hooks", "SessionStart")
 _LARGEST = 8_000_000
 _BOM = "\ufeff"
@@ -126,7 +126,7 @@ def _changed(path: Path, change: Callable[[str], str]) -> tuple[_File, str]:
 def _with_ours(text: str) -> str:
     """Return the settings text with cockpit's hook once; unchanged if it has the current hook."""
     if not text.strip():
-        text = "{}\n"  # the CLI takes an empty file for an empty object, too
+        text = "{}\n"  # the CLI also reads an empty file as an empty object
     settings = parsed(text)
     commands = [_at(settings, path)["command"] for path in _ours(settings)]
     if commands == [_command()]:
@@ -197,7 +197,7 @@ def _read(path: Path) -> _File:
     if found.st_uid != os.geteuid():
         raise _refusal(path, f"belongs to another user (uid {found.st_uid})")
     if found.st_nlink > 1:
-        raise _refusal(path, "has a second name (a hard link)")
+        raise _refusal(path, "has a second hard link")
     if not found.st_mode & stat.S_IWUSR:
         raise _refusal(path, "is write-protected")
     mark = _BOM if text.startswith(_BOM) else ""

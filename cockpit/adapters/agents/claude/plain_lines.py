@@ -1,8 +1,8 @@
 """Read the most frequent lines of a Claude transcript without parsing all their JSON.
 
-Each function knows one form, as the CLI writes it, and returns None for every other line, which
-the caller then parses. Quotes inside a JSON string are escaped, so a pattern that begins or ends
-with a bare quote matches the structure of the record and never a text in it.
+Each function recognises one form of line, as the CLI writes it, and returns None for other lines,
+which the caller then parses. Quotes inside a JSON string are escaped, so a pattern that begins or
+ends with a bare quote matches the structure of the record and never a text in it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHAINED = (
     rb'"isSidechain":(true|false),(?:"(?:agentId|promptId)":"[^"]*",)*'
 )
 LONGEST_OUTPUT = 16_000
-"""Maximum bytes of a tool's output that is read in this way; the whole of it is decoded."""
+"""Maximum bytes of a tool's output that is read in this way, because all of it is decoded."""
 _FILE_CALL = re.compile(
     rb'\{"type":"tool_use","id":"([^"\\]{1,200})","name":"(Edit|MultiEdit|Read|Write)",'
     rb'"input":\{"file_path":"([^"\\]{1,4000})"(?=[,}])'
@@ -29,7 +29,7 @@ _SHELL_CALL = re.compile(
     rb'(?:,"caller":\{"type":"direct"\})?\}'
 )
 _TEXT = re.compile(rb'\{"type":"text","text":"[!#-\[\]-~]')
-"""The text begins with a printable character, so that it is not blank."""
+"""Matches only texts that begin with a printable character, and are therefore not blank."""
 _THINKING = re.compile(rb'\{"type":"(?:redacted_)?thinking"')
 _OUTPUT = re.compile(
     CHAINED + rb'"type":"user","message":\{"role":"user","content":\[\{'
@@ -54,9 +54,9 @@ def is_thinking_only(line: bytes, start: int, end: int) -> bool:
 
 
 def only_call(line: bytes, start: int, end: int) -> ToolUse | None:
-    """Return the call that is the whole content of a reply, with the arguments that matter.
+    """Return the only call in a reply without other content, with the arguments that are needed.
 
-    Of an edit this is the path: the changed text can have many kilobytes.
+    For an edit this is the path, because the changed text can have many kilobytes.
     """
     shell = _SHELL_CALL.match(line, start)
     if shell is not None:
@@ -92,14 +92,13 @@ def _shell_call(found: re.Match[bytes]) -> ToolUse | None:
 def result_of(line: bytes) -> re.Match[bytes] | None:
     """Match a line with a result, up to the first character of its output.
 
-    The groups are whether it is a subagent's, and the id of the call.
+    The groups are the mark of a subagent, and the id of the call.
     """
     return _OUTPUT.match(line)
 
 
 def end_of_success(line: bytes, found: re.Match[bytes]) -> int | None:
-    """Return where the output ends, if the command ended with status 0 and the CLI notes nothing
-    else about it."""
+    """Return the end of the output of a command with status 0, if the CLI recorded nothing else."""
     start = found.end()
     close = line.find(b'}]},"', start)
     if close < 0:

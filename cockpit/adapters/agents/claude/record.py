@@ -213,7 +213,10 @@ def _billed(usage: Record) -> Usage:
 
 
 def _signed(tools: tuple[ToolUse, ...]) -> str | None:
-    """Return the model with the large window that signs a commit; the CLI tells it its name."""
+    """Return the model with the large window that a commit's trailer names.
+
+    The CLI tells the model its name.
+    """
     for tool in tools:
         command = tool.input.get("command") if tool.name == "Bash" else None
         if isinstance(command, str) and "(1M context)" in command:

@@ -1,4 +1,4 @@
-"""Write out what a tool call of Claude Code would do, for the user who decides about it."""
+"""Describe what a tool call of Claude Code would do, for the user who decides about it."""
 
 from __future__ import annotations
 

@@ -331,7 +331,7 @@ def status_report(payload: Mapping[str, Any]) -> Report:
 
 
 MOST_LIMITS = 8
-"""The CLI tells two or three usage limits."""
+"""Maximum number of usage limits; the CLI reports two or three."""
 
 
 def _rate_limits(limits: Mapping[str, Any]) -> tuple[RateLimit, ...]:

@@ -52,7 +52,7 @@ _LARGE_SIGNATURE = b"(1M context)"
 _LISTED = re.compile(rb'"#[0-9]{1,6} \[[a-z_]{1,20}\] |"No tasks found"')
 _CALL_ID = re.compile(rb'"tool_use_id":"([^"\\]{1,200})"')
 _KEPT_BACK = 40
-"""Maximum results that are kept back at a time, so that collectors do not forget their calls."""
+"""Maximum results that are held back at a time, so that collectors still know their calls."""
 _COMMITTED = re.compile(rb'(?:"|\\n)\[[^"\n]{1,400}? [0-9a-f]{7,64}\] ')
 
 
@@ -70,16 +70,16 @@ def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
 class FactsParser:
     """Parses the lines of one transcript for facts, in order.
 
-    Like `parse`, but without the results that no fact is read from, without the times of replies,
-    and without texts and successful checks that a later one follows. Call `rest` at the end for the
-    last ones. Remembers the calls whose results matter.
+    Like `parse`, but omits results that contain no facts, the times of replies, and texts and
+    successful checks that are followed by later ones. Call `rest` at the end to get the last text
+    and checks. Remembers the calls whose results are needed.
     """
 
     __slots__ = ("_awaited", "_held", "_kept_back", "_text")
 
     def __init__(self) -> None:
         self._awaited: dict[str, tuple[str, ...]] = {}
-        """The calls whose results matter; with the kinds of checks, if only these matter."""
+        """The calls whose results are needed, with the kinds of checks if only these are needed."""
         self._held: dict[tuple[str, ...], tuple[bytes, re.Match[bytes], int]] = {}
         """The last check that succeeded, of each kind: the next one makes its output irrelevant."""
         self._kept_back = 0
@@ -117,7 +117,7 @@ class FactsParser:
         return (event,)
 
     def rest(self) -> Sequence[SessionEvent]:
-        """Return what was kept back. Call it after the last line."""
+        """Return the events that were held back. Call it after the last line."""
         events = self._held_results()
         if self._text is not None:
             with suppress(ValueError, RecursionError):
@@ -180,7 +180,7 @@ class FactsParser:
         return bool(self._awaited and self._is_awaited(line)) or _may_hold_fact(line)
 
     def _is_awaited(self, line: bytes) -> bool:
-        """Return whether the line has the result of a call that matters."""
+        """Return whether the line has a result that is needed."""
         idents = [ident.decode(errors="replace") for ident in _CALL_ID.findall(line)]
         awaited = [ident for ident in idents if ident in self._awaited]
         for ident in awaited:

@@ -55,7 +55,7 @@ _GOAL = re.compile(r"^#{1,2}\s[^\n]*\bgoal\b", re.IGNORECASE | re.MULTILINE)
 def result_events(
     record: Record, block: Record, sidechain: bool, at: datetime | None
 ) -> Iterator[SessionEvent]:
-    """Yield the events of one result, with what it says about the model, a plan or a document."""
+    """Yield the events of one result, including those about the model, a plan or a document."""
     details = record.get("toolUseResult")
     details = details if isinstance(details, dict) else {}
     yield _finished(record, block, details, sidechain, at)
@@ -136,7 +136,7 @@ def _subagent(details: Record, failed: bool) -> tuple[str | None, str | None]:
 
 
 def _refusal(record: Record, text: str, failed: bool) -> tuple[bool, str]:
-    """Return whether the user refused the call, and what the user said."""
+    """Return whether the user refused the call, and the user's reason."""
     kind = record.get("toolDenialKind")
     if not failed or (kind is not None and kind != _REFUSED):
         return False, ""

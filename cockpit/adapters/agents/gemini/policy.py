@@ -35,7 +35,7 @@ priority = 0
 modes = ["autoEdit"]
 """
 """A rule that makes Gemini ask before it fetches a web page in `auto_edit`; by default, Gemini does
-not ask. Every rule of the user's overrides this rule."""
+not ask. Any rule of the user overrides this rule."""
 _PROMPT = r"prompt-[0-9a-f]{16}\.md"
 _PAPER = r"(?:handoff|draft)-[0-9a-f-]{1,60}\.md"
 _DRAFT = r"draft-[0-9a-f-]{1,60}\.md"

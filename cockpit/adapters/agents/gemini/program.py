@@ -29,7 +29,7 @@ def find_program(environment: Mapping[str, str], *, path: Path | None = None) ->
         if found is None:
             raise ProgramMissing("Gemini CLI is not installed", "gemini is not on PATH.", INSTALL)
         path = Path(found)
-    # Even for `--version`, Gemini records the current directory as a project of the user's.
+    # Even for `--version`, Gemini records the current directory as one of the user's projects.
     with tempfile.TemporaryDirectory(prefix="cockpit-probe-") as home:
         variables = {**environment, **NO_RELAUNCH, "GEMINI_CLI_HOME": home}
         return Program(path, probed_version(path, variables, INSTALL))

@@ -51,7 +51,7 @@ _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed from "
 _BY_THE_CLI = ("System: Potential loop detected", "<session_context>")
 _PRINTED_NOTHING = re.compile(r"^Output: \(empty\)$", re.MULTILINE)
-"""How the CLI tells the model that a command printed nothing (0.61.0)."""
+"""Matches the CLI's text for the model if a command printed nothing (0.61.0)."""
 _HOOK_CONTEXT = re.compile(r"(?s)<hook_context>(.*?)</hook_context>")
 _API_ERROR = re.compile(r"(?s)\[API Error: (.*)\]\s*\Z")
 _NOT_JSON = (ValueError, RecursionError)

@@ -69,8 +69,10 @@ def load_installed(name: str, state: Path) -> Runtime | None:
 
 
 def _wrong(made: Any, name: str) -> str | None:
-    """Return why an object is not the runtime with this name; None if it is. Lets exceptions of the
-    package's code pass."""
+    """Return why an object is not the runtime with this name; None if it is.
+
+    Does not catch exceptions of the package's code.
+    """
     methods = [key for key, one in vars(Runtime).items() if inspect.isfunction(one)]
     wanted = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
     if missing := [key for key in wanted if not hasattr(made, key)]:
