@@ -73,11 +73,9 @@ class Cost:
             of_view
         )
         share = 100 * (spent(others) - began) / (time.monotonic() - clock)
-        self.figures["processor with what is behind"] = (
-            self.figures["processor of the view"] + share
-        )
+        self.figures["processor with its back end"] = self.figures["processor of the view"] + share
         self.figures["memory of the view"] = resident(of_view())
-        self.figures["memory with what is behind"] = proportional({*of_view(), *others})
+        self.figures["memory with its back end"] = proportional({*of_view(), *others})
 
     def lists(self, argv: Sequence[str], environment: dict[str, str]) -> None:
         """The same list as a script reads it."""
@@ -109,9 +107,9 @@ UNITS = {
     "the list as JSON": "ms",
     "bytes to the terminal": "B/s",
     "processor of the view": "%",
-    "processor with what is behind": "%",
+    "processor with its back end": "%",
     "memory of the view": "MB",
-    "memory with what is behind": "MB",
+    "memory with its back end": "MB",
     "key to the first change": "ms",
     "into a session": "ms",
     "and back": "ms",

@@ -55,7 +55,7 @@ def watch(sleepers: Sleepers) -> None:
     what = f"{number} agents at {EACH_PER_SECOND:.0f} events/s each"
     row(f"{what}: line to row, median", statistics.median(late), "ms", at_most=50)
     row(f"{what}: line to row, p99", percentile(late, 0.99), "ms", at_most=150)
-    row(f"{what}: rows told of lines written", 100 * len(late) / sleepers.written, "%")
+    row(f"{what}: lines that changed a row", 100 * len(late) / sleepers.written, "%")
     row(f"{what}: processor", used, "%")
 
 
@@ -69,8 +69,13 @@ def swap() -> None:
             until(partial(handed_off, number + 1))
         stopped.append(1000 * (moments["agent.ended"] - moments["handoff.stopping"]))
         running.append(1000 * (moments["handoff.confirming"] - moments["agent.ended"]))
-    row("swap: told to end, and gone, its own end included", statistics.median(stopped), "ms")
-    row("swap: gone, and the new process running", statistics.median(running), "ms", at_most=500)
+    row("swap: from the request until the old process has ended", statistics.median(stopped), "ms")
+    row(
+        "swap: from that end until the new process runs",
+        statistics.median(running),
+        "ms",
+        at_most=500,
+    )
 
 
 if __name__ == "__main__":

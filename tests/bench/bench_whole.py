@@ -65,8 +65,8 @@ def first_frames() -> None:
         finally:
             end()
     row("cockpit to the first frame, cold", statistics.median(cold), "ms", at_most=800)
-    row("cockpit to the first frame, flying", statistics.median(back), "ms", at_most=100)
-    row("the same, with a file to read first", statistics.median(project), "ms", at_most=100)
+    row("cockpit to the first frame, already running", statistics.median(back), "ms", at_most=100)
+    row("the same, with a file that is read first", statistics.median(project), "ms", at_most=100)
     row("into an agent's pane", statistics.median(there), "ms", at_most=30)
     row("and back", statistics.median(home), "ms", at_most=30)
 
