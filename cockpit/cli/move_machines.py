@@ -61,7 +61,9 @@ class Machine:
     def step(
         self, request: dict[str, Any], *, send: Path | None = None, receive: Path | None = None
     ) -> dict[str, Any]:
-        """Run a step; return its answer. Raises `CockpitError`, also for a refusal of the step.
+        """Run a step; return its answer.
+
+        Raises `CockpitError`, also if the machine refuses the step.
 
         `send`: a file that follows the request. `receive`: where to write the file that follows the
         answer, whose size and SHA-256 are in the answer.
@@ -103,7 +105,7 @@ class Machine:
     def held(self, request: dict[str, Any]) -> Iterator[None]:
         """Run a step that holds a lock on the machine until the block ends.
 
-        Raises `CockpitError`, also for a refusal of the step.
+        Raises `CockpitError`, also if the machine refuses the step.
         """
         with self._process() as (process, timer):
             assert process.stdin is not None

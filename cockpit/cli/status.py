@@ -29,7 +29,7 @@ BEAT = 10
 """Seconds between keepalive messages from another machine."""
 
 SHORTEST = 16
-"""Least width of the column with the names."""
+"""Minimum width of the column with the names."""
 
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 

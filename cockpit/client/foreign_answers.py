@@ -63,7 +63,7 @@ class Allowance:
         self._filled_at = monotonic()
 
     def spend(self, pieces: int, size: int = 0) -> None:
-        """Count what was received. Raises `Failed` if it is more than a host may send."""
+        """Count received data. Raises `Failed` if it is more than a host may send."""
         self._pieces -= pieces
         self._bytes -= size
         if self._pieces < 0 or self._bytes < 0:

@@ -214,8 +214,8 @@ class Files:
         return text
 
     def _page(self, path: Path, text: str) -> ConfigFile:
-        """Return the changed file with the hash of the old one, so that it is trusted only if the
-        old file was."""
+        """Return the changed file with the hash of the old file, so that the new file is trusted
+        only if the old file was."""
         page = config_file_of(path, text.encode())
         known = self._known(path)
         if known is None:

@@ -274,7 +274,7 @@ class Worktrees(Protocol):
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
         """Return the newest commits of HEAD and of local branches that no remote branch has.
 
-        At most `UNPUSHED_READ`. None if there is no remote branch, or git cannot say.
+        At most `UNPUSHED_READ`. None if there is no remote branch, or git fails.
         """
 
     async def known(self, repository: Path, commit: str) -> bool:

@@ -55,7 +55,7 @@ class HistoryHandoff(Wire):
     broken_orders: list[str] | None = None
     """Standing orders that the new session broke in its first turns."""
     asked_again: list[str] | None = None
-    """Questions that the new session asked the user in its first turns, and the old one before."""
+    """Questions that the new session asked in its first turns, as the old session already had."""
     found: str | None = None
     """The line of the document that matches the search; left out without a search."""
 

@@ -80,7 +80,7 @@ class KeptPrompts:
         return (self.folder_of(owner) / _PASTED).is_file()
 
     def end_paste(self, owner: str) -> None:
-        """Note that the prompt was pasted and submitted."""
+        """Record that the prompt was pasted and submitted."""
         self.taken(owner, [str((self.folder_of(owner) / _PASTED).absolute())])
 
     def forget(self, owner: str | None) -> None:

@@ -17,8 +17,8 @@ SESSION = "cockpit"
 """The tmux session with all windows. Each attached terminal has its own session in the same
 group."""
 KEY_OPTION = "@cockpit_key"
-"""Option of a terminal's session: the key that returns to cockpit's screen, if it is not the first
-one, because the user's own tmux around the terminal uses that."""
+"""Option of a terminal's session: the key that returns to cockpit's screen, if the user's own
+tmux around the terminal uses the default key."""
 ASIDE, LEAVES = "aside", "leaves"
 """The values of `RETURN_OPTION`: after the session, the terminal shows a cockpit screen (`ASIDE`)
 or the user's shell (`LEAVES`)."""

@@ -35,7 +35,7 @@ class SubagentCollector:
         return tuple(self._subagents.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Note a call of the main conversation."""
+        """Record a call of the main conversation."""
         if tool.name not in _SUBAGENT_TOOLS:
             return
         kind = str(tool.input.get("subagent_type") or "general-purpose")
@@ -78,7 +78,7 @@ class BackgroundCollector:
         return tuple(self._tasks.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Note a call of the main conversation."""
+        """Record a call of the main conversation."""
         if tool.name == "Bash":
             description, command = (
                 cut_at_word(str(tool.input.get(key) or ""), TEXT_KEPT)

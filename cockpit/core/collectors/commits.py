@@ -64,13 +64,13 @@ class CommitCollector:
             remember(self._quiet, subject, None, COMMITS_KEPT)
 
     def shell(self, text: str) -> None:
-        """Note a shell command that the user ran in the CLI, or the output of the last one."""
+        """Record a shell command that the user ran in the CLI, or the output of the last one."""
         if self._by_user:
             self._note(text)
         self._by_user = _BY_USER.match(text) is not None
 
     def _note(self, output: str) -> bool:
-        """Note the commits that git printed, and return whether there are any."""
+        """Record the commits that git printed, and return whether there are any."""
         found = _PRINTED.findall(output)
         for hash_, subject in found:
             remember(self._commits, hash_, CommitMade(hash_, subject.strip()), COMMITS_KEPT)

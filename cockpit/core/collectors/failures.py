@@ -81,7 +81,7 @@ class FailureCollector:
         return tuple(failure for _, _, failure in self._failures)
 
     def replied(self, message: str) -> None:
-        """Note the next part of a message, before its calls."""
+        """Record the next part of a message, before its calls."""
         if message == self._message:
             return
         self._message = message
@@ -93,7 +93,7 @@ class FailureCollector:
         self._pending.clear()
 
     def called(self, tool: ToolUse, line: CallLine) -> None:
-        """Note a call of the main conversation."""
+        """Record a call of the main conversation."""
         argument = _argument(tool)
         if argument:
             remember(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)

@@ -53,7 +53,7 @@ class FileCollector:
         return tuple(self._instructions)
 
     def called(self, tool: ToolUse) -> None:
-        """Note a call of the agent or a subagent."""
+        """Record a call of the agent or a subagent."""
         path = changed_path(tool)
         if path:
             if path in self._files or len(self._files) < FILES_KEPT:
@@ -78,5 +78,5 @@ class FileCollector:
             self._files.pop(path, None)
 
     def instructed(self, path: str) -> None:
-        """Note an instruction file that the CLI gave to the model."""
+        """Record an instruction file that the CLI gave to the model."""
         remember(self._instructions, path, None, INSTRUCTIONS_KEPT)

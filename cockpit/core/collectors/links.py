@@ -67,7 +67,7 @@ class LinkCollector:
             self._set_state(command, urls, told[1].lower())
 
     def linked(self, event: PullRequestLinked) -> None:
-        """Note the pull request that the CLI connected with the session."""
+        """Record the pull request that the CLI connected with the session."""
         found = _URL.fullmatch(event.url)
         link = _link(found) if found is not None else Link("pull_request", event.url)
         number, repository = event.number or link.number, event.repository or link.repository

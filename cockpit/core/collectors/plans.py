@@ -31,7 +31,7 @@ class PlanCollector:
         return self._plan if self._plan is not None and self._plan.text.strip() else None
 
     def called(self, tool: ToolUse, turn: int) -> None:
-        """Note a call of the main conversation."""
+        """Record a call of the main conversation."""
         if tool.name == PLAN_TOOL:
             self._asked = tool.id
             text, file = tool.input.get("plan"), tool.input.get("planFilePath")
@@ -58,7 +58,7 @@ class PlanCollector:
             self._plan = replace(self._plan, approved=True)
 
     def recorded(self, event: PlanRecorded, turn: int) -> None:
-        """Note the text of the plan file, as the CLI recorded it."""
+        """Record the text of the plan file, as the CLI recorded it."""
         known = self._plan or Plan("", turn=turn)
         text = cut_at_word(event.text, PLAN_KEPT)
         self._plan = replace(known, text=text, file=event.file or known.file)

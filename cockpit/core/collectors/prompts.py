@@ -40,7 +40,7 @@ class PromptCollector:
         return tuple(self._prompts)
 
     def said(self, event: UserSaid) -> str:
-        """Note a prompt, and return its text; empty if the prompt is not the user's."""
+        """Record a prompt, and return its text; empty if the prompt is not the user's."""
         text = event.command or event.text
         by_user = bool(event.command) or not (event.meta or event.compact_summary)
         if not by_user or event.sidechain or not text.strip() or is_from_cockpit(text):
@@ -53,18 +53,21 @@ class PromptCollector:
         return text
 
     def queued(self, event: PromptQueued) -> str:
-        """Note a prompt that reached the agent during a turn, and return its text."""
+        """Record a prompt that reached the agent during a turn, and return its text."""
         if is_from_cockpit(event.text):
             return ""
         self._note(event.text, queued=True)
         return event.text
 
     def interrupted(self, *, worked: bool) -> None:
-        """Note that the user pressed Esc. A goal before any work is replaced by the next prompt."""
+        """Record that the user pressed Esc.
+
+        A goal before any work is replaced by the next prompt.
+        """
         self._interrupted = self._goal is not None and not worked
 
     def file_taken(self, event: PromptFileTaken) -> None:
-        """Note the content of a prompt file that the first prompt names."""
+        """Record the content of a prompt file that the first prompt names."""
         if event.path not in self._pieces:
             return
         self._pieces[event.path] = event.text

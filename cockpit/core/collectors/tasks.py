@@ -41,7 +41,7 @@ class TaskCollector:
         return tuple(task for _, task in numbered)
 
     def called(self, tool: ToolUse) -> None:
-        """Note a call of the main conversation."""
+        """Record a call of the main conversation."""
         match tool.name:
             case "TodoWrite":
                 self._write(tool.id, tool.input.get("todos"))
@@ -53,7 +53,7 @@ class TaskCollector:
                 remember(self._listing, tool.id, None)
 
     def finished(self, event: ToolFinished) -> None:
-        """Note a result. A failed call changed nothing."""
+        """Record a result. A failed call changed nothing."""
         before = self._before.pop(event.tool_use_id, self._todos)
         if event.failed:
             self._todos = before

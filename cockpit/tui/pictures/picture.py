@@ -62,7 +62,7 @@ async def picture(
 
 
 async def at_rest(pilot: Pilot[bool]) -> None:
-    """Wait until `SAME` captures in a row are equal: a busy machine draws late."""
+    """Wait until `SAME` captures in a row are equal, because a busy machine draws late."""
     deadline, last, equal = monotonic() + REST, "", 0
     while equal < SAME and monotonic() < deadline:
         await pilot.pause(LOOK)

@@ -127,7 +127,7 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
 
 
 def _quality(handoff: HistoryHandoff) -> str:
-    """Return what is known of a confirmed handoff: document, first change, repeated steps."""
+    """Return the known facts about a confirmed handoff: document, first change, repeated steps."""
     if handoff.document_read is None:
         return ""
     change, size = handoff.first_change_seconds, handoff.document_bytes

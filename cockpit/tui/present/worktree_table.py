@@ -21,7 +21,7 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 GAP = 2
 _MOST = {"worktree": 30, "branch": 30, "agent": 16, "state": 11, "age": 4}
-"""Maximum cells of a column; what a worktree contains takes all other cells."""
+"""Maximum cells of a column. The column `contains` takes all other cells."""
 _LEAST = {"worktree": 12, "branch": 10, "agent": 8}
 """Cells below which a column is not shrunk."""
 CONTENT_LEAST = 14

@@ -137,8 +137,8 @@ class FleetList(Lines, can_focus=True):
         self._draw()
 
     def unmark_all(self) -> bool:
-        """Remove every mark, also of agents that the filter hides; return whether there was
-        one."""
+        """Remove every mark, including those of agents that the filter hides; return whether there
+        was one."""
         found = bool(self._marks)
         self._marks.clear()
         self._draw()

@@ -238,7 +238,7 @@ def _counted(fresh: bytes, creation: bytes, read: bytes, output: bytes) -> Usage
 
 @lru_cache(maxsize=64)
 def _decoded(text: bytes) -> str:
-    """Return an id or a model's name; both are the same in several lines."""
+    """Return an id or a model's name as text. Cached, because many lines repeat them."""
     return text.decode(errors="replace")
 
 

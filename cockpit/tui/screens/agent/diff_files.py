@@ -87,5 +87,5 @@ class DiffFiles:
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is a regular file in the folder, also after following links."""
+    """Return whether a path is a regular file in the folder, even after following links."""
     return path.is_file() and path.resolve().is_relative_to(folder.resolve())
