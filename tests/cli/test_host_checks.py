@@ -83,7 +83,7 @@ def test_a_host_that_has_everything_is_fit() -> None:
          "ssh gpu1 cockpit doctor"),
         (without(status='{"supervisor": {"version": "0.0.9"}, "agents": []}'), "supervisor", "note",
          "Runs version 0.0.9", "cockpit restart --host gpu1"),
-        (without("end", "status", "linger"), "checks", "unfit", "ended before all checks",
+        (without("end", "status", "linger"), "checks", "unfit", "closed before all checks",
          "ssh gpu1 cockpit doctor"),
     ],
 )  # fmt: skip

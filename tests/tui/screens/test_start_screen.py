@@ -176,7 +176,7 @@ async def test_a_plain_command_is_started_from_the_form(fly: Fly) -> None:
         await flight.press("left")
         await flight.reads("‹ command ›", "program and arguments")
         await flight.press("tab", *"tail -f 'a", "ctrl+s")
-        await flight.reads("a quote without its other half")
+        await flight.reads("an unclosed quote")
         await flight.press(*" b.log'", "ctrl+s")
         wanted = Start(
             name="logs", directory="/srv/shop", mode="prompt", runtime="command",
