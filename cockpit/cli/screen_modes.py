@@ -56,7 +56,7 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
     check_terminal()
 
     async def show_remote_pane(name: str) -> None:
-        await _lend_terminal(
+        await _run_tmux_client(
             host.attach_command(agent_name(name)), f"Cannot open the pane on {host.name}"
         )
 
@@ -105,12 +105,12 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
 
     async def attach_client(name: str) -> None:
         if argv := hosts.pane_command(name):
-            await _lend_terminal(argv, f"Cannot open the pane of {name}")
+            await _run_tmux_client(argv, f"Cannot open the pane of {name}")
             return
         done = await here.ask(Attach(name=name))
         pane = PaneId(done.pane or "")
         argv = await views.attach_command(pane, os.environ, aside=True)
-        await _lend_terminal(argv, "Cannot open the pane")
+        await _run_tmux_client(argv, "Cannot open the pane")
 
     attach = select_window if in_home_window else attach_client
     files = partial(Files.read, places, config, Path.cwd(), dict(os.environ))
@@ -189,7 +189,7 @@ def _run_screen(
     return run(client, options)
 
 
-async def _lend_terminal(argv: list[str], trouble: str) -> None:
+async def _run_tmux_client(argv: list[str], trouble: str) -> None:
     """Run a tmux client in this terminal until the client detaches, then erase its exit message.
 
     The client may run on another machine. If the client fails, its error output stays visible;

@@ -147,9 +147,9 @@ class _Watch:
                         f"There is no agent {name!a}", "", "List them: cockpit status"
                     )
             for name in tuple(self.left):
-                self._see(rows[name])
+                self._check_row(rows[name])
         elif isinstance(line, AgentChanged) and line.agent.name in self.left:
-            self._see(line.agent)
+            self._check_row(line.agent)
         elif isinstance(line, AgentForgotten) and line.name in self.left:
             self._settle(line.name, reached=False, text=f"{line.name} was removed")
         return self._code()
@@ -162,7 +162,7 @@ class _Watch:
             return None
         return ENDED_FIRST if self._ended else 0
 
-    def _see(self, row: AgentStatus) -> None:
+    def _check_row(self, row: AgentStatus) -> None:
         from cockpit.cli.output import say
         from cockpit.client.waiting import Verdict, answer_command
         from cockpit.core.safetext import safe_line

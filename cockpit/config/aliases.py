@@ -44,15 +44,15 @@ _OR_TODAY = 'or a threshold such as "65%", "130k" or "30% left"'
 
 def _remaining(value: Any) -> str:
     """Convert the share of the window that is left: 0.10 becomes "10% left"."""
-    return _as_today(value) or f"{_per_cent(value):g}% left"
+    return _in_current_format(value) or f"{_per_cent(value):g}% left"
 
 
 def _used(value: Any) -> str:
     """Convert the share of the window that is used: 70 and 0.7 become "70%"."""
-    return _as_today(value) or f"{_per_cent(value):g}%"
+    return _in_current_format(value) or f"{_per_cent(value):g}%"
 
 
-def _as_today(value: Any) -> str | None:
+def _in_current_format(value: Any) -> str | None:
     """Return a threshold that is already in the current format; None for other values."""
     if not isinstance(value, str):
         return None
@@ -70,7 +70,7 @@ def _per_cent(value: Any) -> float:
 
 
 def _tokens(value: Any) -> str:
-    if (written := _as_today(value)) is not None:
+    if (written := _in_current_format(value)) is not None:
         return written
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1000:
         return str(value)

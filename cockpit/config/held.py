@@ -79,7 +79,7 @@ def without_held(
         else:
             kept.append((agent, held_filter.agent(agent, ("agents", place), agent["name"]), place))
     for agent, rest, place in kept:
-        if _is_heir(agent, rest, defaults, out.get("defaults", {})):
+        if _gets_held_command(agent, rest, defaults, out.get("defaults", {})):
             held_filter.hold(("agents", place, "command"), held_rules.RUNS, agent["name"])
     lost = {
         one.agent for one in held_filter.held if one.key.split("].", 1)[-1] in held_rules.ESSENTIAL
@@ -88,7 +88,7 @@ def without_held(
     return out, tuple(held_filter.held)
 
 
-def _is_heir(
+def _gets_held_command(
     agent: Mapping[str, Any],
     rest: Mapping[str, Any],
     written: Mapping[str, Any],

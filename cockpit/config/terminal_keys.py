@@ -43,7 +43,7 @@ def as_sent(held: Collection[str], key: str) -> str:
         return _ARRIVES.get(name) or _SAME[name]
     if held == ["ctrl"] and key in _CONTROLS:
         return name
-    raise ValueError(_never(name, key, held))
+    raise ValueError(_cannot_send(name, key, held))
 
 
 def _alone(key: str) -> str:
@@ -64,10 +64,10 @@ def _letter(held: list[str], key: str) -> str:
     if held == ["ctrl"] and key.isascii():
         name = f"ctrl+{lower}"
         return _SAME.get(name, name)
-    raise ValueError(_never("+".join([*held, lower]), lower, held))
+    raise ValueError(_cannot_send("+".join([*held, lower]), lower, held))
 
 
-def _never(name: str, key: str, held: list[str]) -> str:
+def _cannot_send(name: str, key: str, held: list[str]) -> str:
     if held == ["shift"] and (len(key) == 1 or key not in _NEVER_HELD):
         return f'terminals cannot send {name}; write the character it types, such as "!"'
     if "ctrl" in held and len(key) == 1 and key.isascii() and key.isalpha():

@@ -102,7 +102,7 @@ class _Folding:
         for section, body in _bodies(document):
             # The user may have struck out a line that cockpit added.
             self._revoke(place, statements(as_own(body)).revoked)
-            for statement in _carried(section, body):
+            for statement in _added_statements(section, body):
                 if not any(says(each.text, statement.text) for each in self.standing):
                     self.standing.append(statement)
         for section, body in _bodies(document):
@@ -221,7 +221,7 @@ def _own(body: str) -> str:
     return "\n".join(line for line in kept if line.strip() != WHY_CARRIED)
 
 
-def _carried(section: str, body: str) -> Iterator[Statement]:
+def _added_statements(section: str, body: str) -> Iterator[Statement]:
     """Yield the statements that cockpit added to a section."""
     for line, is_code in marked_lines(body):
         found = None if is_code else _LABEL.search(line)

@@ -37,10 +37,10 @@ def contradictions(document: Document, checks: Sequence[Check]) -> tuple[str, ..
         if title not in _OWN
         for line in body.split("\n")
     ]
-    return tuple(found for check in checks for found in _against(check, lines))
+    return tuple(found for check in checks for found in _contradicting_lines(check, lines))
 
 
-def _against(check: Check, lines: Sequence[str]) -> Iterator[str]:
+def _contradicting_lines(check: Check, lines: Sequence[str]) -> Iterator[str]:
     if check.failed is not True:
         return
     said = re.compile(rf"\b{_SUBJECT[check.kind]}\b[^,;:]{{0,30}}\b{_PASSES}\b", re.IGNORECASE)

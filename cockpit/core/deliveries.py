@@ -25,7 +25,7 @@ class Answer:
     """Seconds to wait, as the response's `Retry-After` header says."""
     problem: str = ""
     """A short description without the URL; empty on success."""
-    hopeless: bool = False
+    permanent: bool = False
     """The message can never be delivered, for example because cockpit refuses its URL."""
     said: bytes = b""
     """The beginning of the response's body, if the caller needs it."""
@@ -64,7 +64,7 @@ def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered 
     status = answer.status
     if status is not None and 200 <= status < 300:
         return Delivered()
-    if answer.hopeless:
+    if answer.permanent:
         return GivenUp(answer.problem)
     if status is not None and 300 <= status < 500 and status not in RETRIED_STATUSES:
         return GivenUp(_refusal(status))

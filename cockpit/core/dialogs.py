@@ -157,17 +157,17 @@ def _same_request(seen: Dialog, asked: DialogOpened) -> bool:
         if asked.kind != seen.kind:
             return False
         shown = _asked_again(seen) if seen.title == REVIEW else [seen.question]
-        whole = _dense(asked.body)
-        return all(_dense(line) in whole for line in shown)
+        whole = _without_spaces(asked.body)
+        return all(_without_spaces(line) in whole for line in shown)
     if asked.tool == "Bash":
         return seen.title in {"", "Bash command"} and covers(asked.body, seen.body, cut=seen.cut)
     if asked.tool in FILE_TOOLS:
         name = asked.command.rsplit("/", 1)[-1]
         titled = seen.title in {"", *FILE_TITLES}
-        return titled and bool(name) and _dense(name) in _dense(seen.question)
+        return titled and bool(name) and _without_spaces(name) in _without_spaces(seen.question)
     if asked.tool == "WebFetch":
-        return seen.title == "Fetch" and _dense("".join(seen.body)).startswith(
-            f"url:{_dense(asked.command)}"
+        return seen.title == "Fetch" and _without_spaces("".join(seen.body)).startswith(
+            f"url:{_without_spaces(asked.command)}"
         )
     return asked.tool == "ExitPlanMode" and seen.title == PLAN
 
@@ -182,8 +182,8 @@ def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
 
     With `cut`, the lines are the end of the text. A removed secret in `whole` stands for any text.
     """
-    pane = _dense("".join(shown))
-    pieces = [_dense(piece) for piece in _REMOVED.split(whole)]
+    pane = _without_spaces("".join(shown))
+    pieces = [_without_spaces(piece) for piece in _REMOVED.split(whole)]
     if not pane or not any(pieces):
         return False
     if len(pieces) == 1:
@@ -216,5 +216,5 @@ def one_text_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _dense(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return "".join(text.split())

@@ -142,10 +142,10 @@ def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
 
 def deciding_push(settings: Iterable[Setting]) -> tuple[bytes, ...]:
     """Return the keys of the repository's settings that decide how a push reaches its remote."""
-    return tuple(one.key for one in settings if not one.own and _reaches_out(one))
+    return tuple(one.key for one in settings if not one.own and _uses_network(one))
 
 
-def _reaches_out(setting: Setting) -> bool:
+def _uses_network(setting: Setting) -> bool:
     if setting.section in _REACHES_OUT_WHOLE:
         return not is_kept(setting)
     return setting.name in _REACHES_OUT.get(setting.section, b"").split()

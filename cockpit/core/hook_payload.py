@@ -141,7 +141,7 @@ def sample(event: str, agent: str, cwd: str, **changes: Any) -> dict[str, Any]:
     return {**payload(fields), **changes}
 
 
-def _maybe(kind: str) -> dict[str, Any]:
+def _or_null(kind: str) -> dict[str, Any]:
     return {"type": [kind, "null"]}
 
 
@@ -167,42 +167,42 @@ SCHEMA: dict[str, Any] = {
         text={**_TEXT, "description": "One sentence for people."},
         context=_object(
             "The context use at that time; all null before a session has begun.",
-            input_tokens=_maybe("integer"),
-            context_window=_maybe("integer"),
-            usage_percent=_maybe("number"),
-            remaining_percent=_maybe("number"),
-            model_name=_maybe("string"),
+            input_tokens=_or_null("integer"),
+            context_window=_or_null("integer"),
+            usage_percent=_or_null("number"),
+            remaining_percent=_or_null("number"),
+            model_name=_or_null("string"),
             band=_TEXT,
             confidence=_TEXT,
         ),
         session=_object(
             "The session; for session_start the one that is about to begin.",
-            session_id=_maybe("string"),
+            session_id=_or_null("string"),
             agent_name=_TEXT,
-            job_id=_maybe("string"),
+            job_id=_or_null("string"),
             working_directory={**_TEXT, "description": "The same as cwd."},
-            worktree_path=_maybe("string"),
-            branch_name=_maybe("string"),
+            worktree_path=_or_null("string"),
+            branch_name=_or_null("string"),
             is_continuation={"type": "boolean"},
-            previous_session_id=_maybe("string"),
+            previous_session_id=_or_null("string"),
             handoff_count={"type": "integer", "minimum": 0},
-            transcript_path=_maybe("string"),
+            transcript_path=_or_null("string"),
         ),
-        repo_root={**_maybe("string"), "description": "The main checkout; null outside git."},
-        worktree={**_maybe("string"), "description": "The agent's own worktree, if it has one."},
+        repo_root={**_or_null("string"), "description": "The main checkout; null outside git."},
+        worktree={**_or_null("string"), "description": "The agent's own worktree, if it has one."},
         cwd={**_TEXT, "description": "The agent's directory; a shell hook runs in it."},
-        original_prompt={**_maybe("string"), "description": "The user's prompt for the job."},
-        prompt={**_maybe("string"), "description": "session_start: the prompt of the session."},
+        original_prompt={**_or_null("string"), "description": "The user's prompt for the job."},
+        prompt={**_or_null("string"), "description": "session_start: the prompt of the session."},
         handoff={
             **_object(
                 "The handoff in progress, if any.",
                 handoff_id=_TEXT,
                 reason=_TEXT,
                 old_session_id=_TEXT,
-                new_session_id=_maybe("string"),
-                handoff_number=_maybe("integer"),
-                document=_maybe("string"),
-                writer=_maybe("string"),
+                new_session_id=_or_null("string"),
+                handoff_number=_or_null("integer"),
+                document=_or_null("string"),
+                writer=_or_null("string"),
             ),
             "type": ["object", "null"],
         },

@@ -122,7 +122,7 @@ class Meter:
         elif isinstance(event, Skipped):
             self.skipped += 1
             if event.reading:
-                self._lose_reading()
+                self._reset_reading()
 
     @property
     def totals(self) -> Usage:
@@ -236,9 +236,9 @@ class Meter:
         self.compactions += 1
         if before:
             self._keep(Point(event.at, before, "compacted", self.api_calls))
-        self._lose_reading()
+        self._reset_reading()
 
-    def _lose_reading(self) -> None:
+    def _reset_reading(self) -> None:
         self.tokens = self._base = self._last_id = self._counted_id = None
         self._growths.clear()
 

@@ -54,8 +54,8 @@ class Choice:
     def lines(self) -> list[str]:
         """Return a line for each machine that was not chosen, with the reason."""
         best = self.chosen
-        losers = [f"{one.name}: {difference(best, one)}" for one in self.fitting[1:] if best]
-        return [*losers, *(f"{one.name}: {one.refusal}" for one in self.refused)]
+        others = [f"{one.name}: {difference(best, one)}" for one in self.fitting[1:] if best]
+        return [*others, *(f"{one.name}: {one.refusal}" for one in self.refused)]
 
 
 def choose(candidates: Sequence[Candidate]) -> Choice:

@@ -189,11 +189,11 @@ def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
 
 def _arguments(program: Program, words: list[_Word]) -> Iterator[_Word]:
     for key, number in program.after:
-        plain = words if not key else _behind(key, words)
+        plain = words if not key else _words_after(key, words)
         plain = [word for word in plain if not word[1].startswith("-")]
         yield from plain[number - 1 : number]
 
 
-def _behind(key: str, words: list[_Word]) -> list[_Word]:
+def _words_after(key: str, words: list[_Word]) -> list[_Word]:
     numbers = [n for n, (_, word) in enumerate(words) if word.lower() == key.lower()]
     return words[numbers[0] + 1 :] if numbers else []

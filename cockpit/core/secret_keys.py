@@ -32,13 +32,13 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
         if end <= done:
             continue
         if found[0].startswith("-----END"):
-            begin = _begin_of(text, max(done, begin - LONGEST_KEY), begin)
+            begin = _start_of_key(text, max(done, begin - LONGEST_KEY), begin)
         done = end
         if begin < found.start() or "BEGIN" in found[0]:
             yield begin, end, "private-key"
 
 
-def _begin_of(text: str, floor: int, end: int) -> int:
+def _start_of_key(text: str, floor: int, end: int) -> int:
     """Find the start of a key whose first line is missing, by going back over its base64 lines."""
     begin = end
     piece = text[floor:end]

@@ -177,7 +177,7 @@ def _value(
 ) -> tuple[tuple[int, int] | None, bool]:
     """Return the start and end of the value that belongs to the name around `at`, and whether the
     value is a secret."""
-    begin = _begin_of_name(text, at)
+    begin = _start_of_name(text, at)
     before = text[max(0, begin - 72) : begin]
     name = text[begin:end]
     name_strength = strength(name)
@@ -192,7 +192,7 @@ def _value(
     quote = opener["quote"]
     certain = quote is not None
     separator = sep or ""
-    shouted = is_shouted(name) and not is_ordinary(name)
+    is_capitals = is_shouted(name) and not is_ordinary(name)
     if separator == ",":
         if not any(mark in close for mark in "\"'`") or quote is None:
             return None, False
@@ -213,7 +213,11 @@ def _value(
             certain = True
         else:
             return None, False
-    elif separator.startswith(("=", ":=", "?=", ":-")) and shouted and text[end : end + 1] in "=:?":
+    elif (
+        separator.startswith(("=", ":=", "?=", ":-"))
+        and is_capitals
+        and text[end : end + 1] in "=:?"
+    ):
         certain = True
     if between["below"] is not None:
         if separator != ":" and between["attribute"] is None:
@@ -232,7 +236,7 @@ def _value(
     return span, _is_secret(name_strength, name, value, certain)
 
 
-def _begin_of_name(text: str, at: int) -> int:
+def _start_of_name(text: str, at: int) -> int:
     backwards = text[max(0, at - LONGEST_NAME) : at][::-1]
     head = _NAME_HEAD.match(backwards)
     name = head[0].rstrip("-.") if head else ""

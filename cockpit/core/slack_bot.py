@@ -104,8 +104,8 @@ def judged(answer: Answer, thread: str | None) -> Answer:
         return _failure(answer, f"Slack returned {name}")
     step = _STEPS.get(error)
     advice = f"; {step}" if step else ""
-    return _failure(answer, f"Slack returned {name}{advice}", hopeless=True)
+    return _failure(answer, f"Slack returned {name}{advice}", permanent=True)
 
 
-def _failure(answer: Answer, problem: str, *, hopeless: bool = False) -> Answer:
-    return replace(answer, status=None, problem=problem, hopeless=hopeless)
+def _failure(answer: Answer, problem: str, *, permanent: bool = False) -> Answer:
+    return replace(answer, status=None, problem=problem, permanent=permanent)

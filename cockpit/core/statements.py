@@ -69,7 +69,7 @@ class Section:
 
     stated: tuple[str, ...] = ()
     revoked: tuple[str, ...] = ()
-    """The texts after `Revoked:`, and the texts that are struck out."""
+    """The texts after `Revoked:`, and the texts that are revoked_line out."""
 
 
 def statements(body: str) -> Section:
@@ -155,10 +155,10 @@ def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
     text = one_line(" ".join(kept), LONGEST)
     if not text or says_nothing(text) or (text.endswith(":") and not ends):
         return
-    struck = _STRUCK.match(text)
-    if struck is not None:
-        revoked.append(struck[1])
-        rest = struck[2].strip()
+    revoked_line = _STRUCK.match(text)
+    if revoked_line is not None:
+        revoked.append(revoked_line[1])
+        rest = revoked_line[2].strip()
         text = "" if rest.startswith(("(", "-", "–", "—")) or _REASON.match(f" {rest}") else rest
     if ends:
         revoked.append(text)

@@ -103,39 +103,39 @@ def fly_headless(
 ) -> int:
     """Run the demo without a screen; return 0 if every job is done. Raises `Failed` otherwise."""
     jobs, clis = agents_for(agents, runtime)
-    with flight(jobs, keep=keep, say=say, standin=standin, clis=clis) as flown:
-        asyncio.run(watched(flown, cap))
+    with flight(jobs, keep=keep, say=say, standin=standin, clis=clis) as running:
+        asyncio.run(watched(running, cap))
     return 0
 
 
-async def watched(flown: Flight, cap: float) -> None:
+async def watched(running: Flight, cap: float) -> None:
     """Start the agents, wait until their jobs are done, and check the result."""
-    watch = Watch(flown.client, flown.say, cap)
-    await flown.start_agents()
+    watch = Watch(running.client, running.say, cap)
+    await running.start_agents()
     status = await watch.until_reached()
-    flown.tell(status)
-    check(status, flown.scratch.documents(), flown.jobs)
+    running.tell(status)
+    check(status, running.scratch.documents(), running.jobs)
 
 
 def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -> int:
     """Run the demo with the screen in this terminal until the user quits; return the exit code."""
     jobs, clis = agents_for(agents, runtime)
-    with flight(jobs, keep=keep, say=say, clis=clis) as flown:
+    with flight(jobs, keep=keep, say=say, clis=clis) as running:
         trouble: list[str] = []
-        starting = threading.Thread(target=start_behind, args=(flown, trouble), daemon=True)
+        starting = threading.Thread(target=start_behind, args=(running, trouble), daemon=True)
         starting.start()
-        code = flown.run("--config", str(flown.scratch.config), quiet=False)
+        code = running.run("--config", str(running.scratch.config), quiet=False)
         for line in trouble:
-            flown.say(line)
+            running.say(line)
         with suppress(CockpitError):
-            flown.tell(asyncio.run(flown.client.status()))
+            running.tell(asyncio.run(running.client.status()))
     return code
 
 
-def start_behind(flown: Flight, trouble: list[str]) -> None:
+def start_behind(running: Flight, trouble: list[str]) -> None:
     """Start the agents while the screen starts; add errors to `trouble`, to print them later."""
     try:
-        asyncio.run(flown.start_agents())
+        asyncio.run(running.start_agents())
     except CockpitError as error:
         trouble.append(str(error))
 
@@ -158,38 +158,40 @@ def flight(
     began = time.monotonic()
     with simulated_model() as url:
         scratch = make_scratch(jobs, url, standin=standin, clis=clis)
-        flown = Flight(scratch, jobs, say, began, keep)
-        introduce(flown)
+        running = Flight(scratch, jobs, say, began, keep)
+        introduce(running)
         try:
-            take_off(flown, empty=empty)
-            yield flown
+            take_off(running, empty=empty)
+            yield running
         finally:
-            land(flown, keep=keep)
+            land(running, keep=keep)
 
 
-def introduce(flown: Flight) -> None:
+def introduce(running: Flight) -> None:
     """Print whether the agents run the real CLI or the stand-in."""
-    scratch = flown.scratch
-    flown.say(f"{counted(len(flown.jobs), 'agent')} in {scratch.folder}; no account, no network.")
+    scratch = running.scratch
+    running.say(
+        f"{counted(len(running.jobs), 'agent')} in {scratch.folder}; no account, no network."
+    )
     clis = [f"{OTHERS[name].title} {version}" for name, version in scratch.others.items()]
     if scratch.real and scratch.uses_claude:
         clis.append(f"Claude Code {scratch.cli}")
     if clis:
-        flown.say(f"The agents run {', '.join(clis)}; their model is simulated.")
+        running.say(f"The agents run {', '.join(clis)}; their model is simulated.")
     if scratch.uses_claude and not scratch.real:
-        flown.say(f"Claude Code cannot be used here: {scratch.cli}")
-        flown.say("The agents run a scripted stand-in instead; everything else is real.")
+        running.say(f"Claude Code cannot be used here: {scratch.cli}")
+        running.say("The agents run a scripted stand-in instead; everything else is real.")
 
 
-def take_off(flown: Flight, *, empty: bool = False) -> None:
+def take_off(running: Flight, *, empty: bool = False) -> None:
     """Start the supervisor. Raises `Failed` with its output and the end of its logs."""
-    named = () if empty else ("--config", str(flown.scratch.config))
+    named = () if empty else ("--config", str(running.scratch.config))
     with TemporaryFile("w+", errors="replace") as speech:
-        code = flown.run(*named, "up", seconds=COMMAND_SECONDS, speech=speech)
+        code = running.run(*named, "up", seconds=COMMAND_SECONDS, speech=speech)
         speech.seek(0)
         output = speech.read()
     if code:
-        logs = flown.scratch.places.logs
+        logs = running.scratch.places.logs
         detail = [line.strip() for line in output.splitlines() if str(logs) not in line]
         for log in (logs / "up.log", logs / "supervisor.log"):
             detail += last_lines(log)
@@ -209,20 +211,20 @@ def last_lines(log: Path) -> list[str]:
     return [f"End of {log.name}:", *lines[-LOG_LINES:]] if lines else []
 
 
-def land(flown: Flight, *, keep: bool) -> None:
+def land(running: Flight, *, keep: bool) -> None:
     """End all processes that the demo has started, and remove its folder.
 
     Prints nothing before, because the terminal may be closed.
     """
     with suppress(subprocess.TimeoutExpired):
-        flown.run("down", "--agents", seconds=COMMAND_SECONDS)
-    left = end_leftovers(flown.scratch.folder)
+        running.run("down", "--agents", seconds=COMMAND_SECONDS)
+    left = end_leftovers(running.scratch.folder)
     if not keep:
-        flown.scratch.remove()
+        running.scratch.remove()
     if left:
-        flown.say(f"Ended {counted(len(left), 'leftover process', 'leftover processes')}.")
+        running.say(f"Ended {counted(len(left), 'leftover process', 'leftover processes')}.")
     if keep:
-        flown.say(f"Kept: {flown.scratch.folder}")
+        running.say(f"Kept: {running.scratch.folder}")
 
 
 @contextmanager

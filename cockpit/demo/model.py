@@ -190,10 +190,10 @@ class ModelServer:
         }
 
 
-def tool_block(call: ToolCall, minted: str) -> dict[str, Any]:
+def tool_block(call: ToolCall, new_id: str) -> dict[str, Any]:
     return {
         "type": "tool_use",
-        "id": call.id or minted,
+        "id": call.id or new_id,
         "name": call.name,
         "input": dict(call.input),
     }

@@ -57,12 +57,12 @@ def fly_posing(
 
     Raises `Failed` with the reason if the agents do not reach their states.
     """
-    with flight(jobs, keep=keep, say=say, standin=standin, empty=True) as flown:
-        asyncio.run(looked_at(flown, empty, posed))
+    with flight(jobs, keep=keep, say=say, standin=standin, empty=True) as running:
+        asyncio.run(looked_at(running, empty, posed))
 
 
-async def looked_at(flown: Flight, empty: Look, posed: Look) -> None:
-    await empty(flown)
-    await flown.start_agents()
-    await Watch(flown.client, flown.say, CAP_SECONDS, at_goal).until_reached()
-    await posed(flown)
+async def looked_at(running: Flight, empty: Look, posed: Look) -> None:
+    await empty(running)
+    await running.start_agents()
+    await Watch(running.client, running.say, CAP_SECONDS, at_goal).until_reached()
+    await posed(running)

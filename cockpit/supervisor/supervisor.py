@@ -255,8 +255,8 @@ class Supervisor:
             "reading transcripts": self.watch.read,
             "reading the CLIs' status files": self.watch.note,
             "pasting first prompts": self.first_prompts.run,
-            "driving handoffs": self._drive_handoffs,
-            "checking for due handoffs": self._look_for_due,
+            "driving handoffs": self._advance_handoffs,
+            "checking for due handoffs": self._check_timed,
             "saving counts": self._save_counts,
             "checking which agents need you": self.attention.run,
             "sending messages": self.outbox.run,
@@ -350,7 +350,7 @@ class Supervisor:
         """Handle the end of a process; `process` is None if it ended before it was identified."""
         self.spawn(self._process_ends.handle(agent, process, agent.record.run))
 
-    async def _look_for_due(self) -> None:
+    async def _check_timed(self) -> None:
         """Check conditions that depend on time: cooldowns, limits, and free disk space."""
         while True:
             await asyncio.sleep(DUE_LOOK)
@@ -359,7 +359,7 @@ class Supervisor:
                 if self.triggers.may_become_due(agent) and not self.engine.is_driving(agent):
                     self.spawn(self.watch.consider(agent))
 
-    async def _drive_handoffs(self) -> None:
+    async def _advance_handoffs(self) -> None:
         while True:
             await asyncio.sleep(HANDOFFS_LOOK)
             for agent in self.fleet:
@@ -368,9 +368,9 @@ class Supervisor:
                 if agent.must_reconsider and (agent.alive or agent.handoff is not None):
                     self.spawn(self.watch.consider(agent))
                 elif agent.handoff is not None:
-                    self.spawn(self._drive(agent))
+                    self.spawn(self._advance(agent))
 
-    async def _drive(self, agent: Agent) -> None:
+    async def _advance(self, agent: Agent) -> None:
         await self.engine.look(agent)
 
     async def _save_counts(self) -> None:

@@ -74,7 +74,7 @@ def document(*, served: bool = False) -> dict[str, Any]:
         "paths": {
             **{view.path: {"get": _view(view, references, failures)} for view in VIEWS},
             **{f"/v1/{verb.verb}": {"post": _verb(verb, references, failures)} for verb in VERBS},
-            OPENAPI_PATH: {"get": _itself(failures)},
+            OPENAPI_PATH: {"get": _openapi_operation(failures)},
         },
         "components": {
             "schemas": definitions,
@@ -131,7 +131,7 @@ def _verb(
     }
 
 
-def _itself(failures: Mapping[str, Any]) -> dict[str, Any]:
+def _openapi_operation(failures: Mapping[str, Any]) -> dict[str, Any]:
     text = "The OpenAPI description of this API."
     return {
         "operationId": "openapi",

@@ -188,19 +188,19 @@ def test_nobody_there_and_nonsense() -> None:
 
     refused = asyncio.run(go("http://127.0.0.1:1/x"))
     assert refused.problem.startswith("the connection failed")
-    assert not refused.hopeless
+    assert not refused.permanent
     assert (
         asyncio.run(go("https://x.test/", resolver=unknown)).problem
         == "cannot resolve the host name"
     )
     for bad in ("ftp://127.0.0.1/", "http://127.0.0.1:x/", "nonsense", ""):
-        assert asyncio.run(go(bad)).hopeless
+        assert asyncio.run(go(bad)).permanent
 
 
 def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
     receiver = Receiver(b"HTTP/1.1 200 OK\r\n\r\n")
     answer, _ = send(receiver, allow_private=False)
-    assert answer.hopeless
+    assert answer.permanent
     assert "private" in answer.problem
     assert receiver.got == []
 
@@ -208,13 +208,13 @@ def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
         return ["93.184.216.34", "169.254.169.254"]
 
     answer = asyncio.run(post("https://x.test/", b"{}", {}, resolver=mixed))
-    assert answer.hopeless
+    assert answer.permanent
 
     async def public(host: str, port: int) -> list[str]:
         return ["93.184.216.34"]
 
     answer = asyncio.run(post("http://x.test/", b"{}", {}, resolver=public, allow_private=True))
-    assert answer == Answer(problem="the URL is not https", hopeless=True)
+    assert answer == Answer(problem="the URL is not https", permanent=True)
 
 
 @pytest.mark.parametrize(

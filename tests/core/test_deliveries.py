@@ -51,4 +51,4 @@ def test_after_a_day_it_is_no_news() -> None:
 
 
 def test_a_refused_address_is_not_tried_again() -> None:
-    assert after(Answer(problem="private", hopeless=True), 1, 0.0, 0.5) == GivenUp("private")
+    assert after(Answer(problem="private", permanent=True), 1, 0.0, 0.5) == GivenUp("private")

@@ -198,7 +198,7 @@ class Browser(Server):
         if not self.access.is_known_host(request.host):
             return web.Response(status=403, text="Unknown Host header.\n")
         if request.path == "/" and self.access.is_token(request.query.get("token", "")):
-            return self._let_in(request)
+            return self._set_cookie(request)
         if not self.access.is_session_cookie(request.cookies.get(self._cookie, "")):
             return web.Response(status=403, text=NOT_LET_IN, headers=headers(request.host))
         answer = await handler(request)
@@ -206,7 +206,7 @@ class Browser(Server):
             answer.headers.update(headers(request.host))
         return answer
 
-    def _let_in(self, request: web.Request) -> web.Response:
+    def _set_cookie(self, request: web.Request) -> web.Response:
         answer = web.Response(
             status=303,
             headers={**headers(request.host), "Location": "/", "Cache-Control": "no-store"},
@@ -342,7 +342,7 @@ class ApiRoutes:
         async with self._gateway.answer(asked, partial(_body, request)) as answer:
             if asked.upgrades and is_stream(answer):
                 return await _send_messages(request, answer)
-            return await _pass_on(request, answer)
+            return await _forward_response(request, answer)
 
 
 class Connection(web.RequestHandler):
@@ -430,7 +430,7 @@ def _problem(error: CockpitError, **more: Any) -> web.Response:
     return answer
 
 
-async def _pass_on(request: web.Request, answer: Answer) -> web.StreamResponse:
+async def _forward_response(request: web.Request, answer: Answer) -> web.StreamResponse:
     """Send the response as it arrives, until it ends or the client disconnects."""
     response = web.StreamResponse(status=answer.status, headers={**API_HEADERS, **answer.headers})
     await response.prepare(request)

@@ -159,7 +159,7 @@ class ArrivingWorktree:
             self._ok(await self._command.run(directory, "read-tree", parcel.state.staged))
             await self._verify(parcel, directory)
         except BaseException:
-            await self._take_back(parcel, directory, branch, new_branch=made.new_branch)
+            await self._remove_arrived(parcel, directory, branch, new_branch=made.new_branch)
             raise
         return made.new_branch
 
@@ -200,13 +200,13 @@ class ArrivingWorktree:
         if tree is None:
             return "git does not list it as a worktree"
         try:
-            await self._git.remove(tree, _no_objection)  # saves ignored files under a reference
+            await self._git.remove(tree, _no_check)  # saves ignored files under a reference
         except CockpitError as error:
             return str(error)
         await self._drop_branch(parcel, branch, new_branch=new)
         return ""
 
-    async def _take_back(
+    async def _remove_arrived(
         self, parcel: Parcel, directory: Path, branch: str, *, new_branch: bool
     ) -> None:
         """Remove a worktree without new content; the parcel's reference keeps its content."""
@@ -236,7 +236,7 @@ class ArrivingWorktree:
         return answer
 
 
-async def _no_objection(_: Path) -> None:
+async def _no_check(_: Path) -> None:
     return None
 
 

@@ -56,17 +56,17 @@ class GitProof:
         git_paths: GitPaths,
         reference: str,
         commits: Sequence[str],
-        doomed: list[Path],
+        to_remove: list[Path],
     ) -> None:
         """Raise `Failed` unless the reference and everything that it needs would survive a power
         failure.
 
-        `commits`: the commits of which every file is needed. `doomed`: the folders that will be
+        `commits`: the commits of which every file is needed. `to_remove`: the folders that will be
         deleted. Objects that only an alternate contains are copied into the repository.
         """
         common = git_paths.folder.parent.parent
         try:
-            into = await asyncio.to_thread(_paths_into, common, doomed)
+            into = await asyncio.to_thread(_paths_into, common, to_remove)
         except (OSError, ValueError) as error:
             raise _not_saved(tree, f"cockpit cannot read its objects: {error}", "") from error
         if into:
@@ -222,10 +222,10 @@ def _own_store(own: Path, common: Path) -> Path:
     return store
 
 
-def _paths_into(common: Path, doomed: list[Path]) -> str | None:
+def _paths_into(common: Path, to_remove: list[Path]) -> str | None:
     """Return a path of the repository's objects or references that is in one of the folders; None
     if there is none."""
-    gone = [Path(os.path.realpath(folder)) for folder in doomed]
+    gone = [Path(os.path.realpath(folder)) for folder in to_remove]
 
     def inside(path: Path) -> bool:
         place = Path(os.path.realpath(path))

@@ -206,8 +206,8 @@ class GitRemoval:
     ) -> None:
         """Raise `Failed` unless the repository contains all saved objects, synced to disk."""
         if reference:
-            doomed = [tree.directory, git_paths.folder, *moved]
-            await self._proof.check(tree, git_paths, reference, commits, doomed)
+            to_remove = [tree.directory, git_paths.folder, *moved]
+            await self._proof.check(tree, git_paths, reference, commits, to_remove)
 
     async def _unregister(
         self, tree: Tree, git_paths: GitPaths, reference: str | None, state: OwnState | None = None

@@ -59,16 +59,16 @@ async def post(
         async with asyncio.timeout(total):
             target = httpx2.URL(url)
             if target.scheme not in ("http", "https") or not target.host:
-                return Answer(problem="the URL is not http or https", hopeless=True)
+                return Answer(problem="the URL is not http or https", permanent=True)
             port = target.port or (443 if target.scheme == "https" else 80)
             addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
             if refusal := _refusal(target.scheme, addresses, allow_private):
-                return Answer(problem=refusal, hopeless=True)
+                return Answer(problem=refusal, permanent=True)
             return await _send(target, str(addresses[0]), body, headers, heard)
     except TimeoutError:
         return Answer(problem="no response in time")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
-        return Answer(problem="the URL is not http or https", hopeless=True)
+        return Answer(problem="the URL is not http or https", permanent=True)
     except socket.gaierror:
         return Answer(problem="cannot resolve the host name")
     except (httpx2.HTTPError, OSError) as error:

@@ -77,7 +77,7 @@ def holder(lease: Path, *, shared: bool = False) -> Holder | None:
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
-        return replace(_read(os.pread(handle, 1000, 0)), keepers=_keepers(handle))
+        return replace(_read(os.pread(handle, 1000, 0)), keepers=_other_holders(handle))
     except OSError:
         return None
     finally:
@@ -85,7 +85,7 @@ def holder(lease: Path, *, shared: bool = False) -> Holder | None:
     return None
 
 
-def _keepers(handle: int) -> tuple[int, ...]:
+def _other_holders(handle: int) -> tuple[int, ...]:
     found, me = os.fstat(handle), os.getpid()
     return tuple(pid for pid in keepers(found.st_dev, found.st_ino) if pid != me)
 

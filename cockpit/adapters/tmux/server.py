@@ -115,7 +115,7 @@ class TmuxServer:
         try:
             return await call()
         except ServerGone:
-            if not await self._revived():
+            if not await self._socket_recreated():
                 raise
         return await call()
 
@@ -209,7 +209,7 @@ class TmuxServer:
             )
         write_configuration(self.command.config)
 
-    async def _revived(self) -> bool:
+    async def _socket_recreated(self) -> bool:
         """Make the running server create its socket again; return whether the server has a socket
         now."""
         identity = self._recorded()

@@ -75,12 +75,12 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
         case CalledOff():
             return call_off(handoff, event, Withdraw())
         case Observation() if not state.refreshing:
-            return _seen_settling(handoff, state, event)
+            return _observe_settling(handoff, state, event)
         case _:
             return same(handoff)
 
 
-def _seen_settling(handoff: Handoff, state: Settling, seen: Observation) -> Step:
+def _observe_settling(handoff: Handoff, state: Settling, seen: Observation) -> Step:
     if not seen.predecessor_alive:
         return _settled(handoff, state.document)
     state = _with_force(state, seen)
@@ -129,7 +129,7 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why
     """Ask the agent to end its turn; above the force threshold, interrupt it between two tools."""
     if seen.turn is not Turn.WORKING or state.interrupted_at is not None:
         return wait(handoff, state, why)
-    if handoff.plan.now or _out_of_patience(handoff.plan, state, seen):
+    if handoff.plan.now or _may_interrupt(handoff.plan, state, seen):
         cut = replace(state, interrupted_at=seen.now, why=why)
         return replace(handoff, state=cut), (Interrupt(),)
     if not state.asked_to_end:
@@ -138,7 +138,7 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why
     return wait(handoff, state, why)
 
 
-def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
+def _may_interrupt(plan: Plan, state: Settling, seen: Observation) -> bool:
     """Return whether the turn may be interrupted.
 
     True after the context reached the force band or was compacted, if no tool, subagent or git
@@ -146,8 +146,8 @@ def _out_of_patience(plan: Plan, state: Settling, seen: Observation) -> bool:
     """
     if state.forced_at is None:
         return False
-    breaks_off = seen.tool_running or bool(seen.subagents) or seen.git_busy is not None
-    return not breaks_off or seen.now - state.forced_at > plan.grace
+    would_break = seen.tool_running or bool(seen.subagents) or seen.git_busy is not None
+    return not would_break or seen.now - state.forced_at > plan.grace
 
 
 def moving(handoff: Handoff, state: Moving, event: Event) -> Step:

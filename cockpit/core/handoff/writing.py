@@ -94,12 +94,12 @@ def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
         case CalledOff():
             return call_off(handoff, event, Withdraw())
         case Observation():
-            return _seen_waiting(handoff, state, event)
+            return _observe_waiting(handoff, state, event)
         case _:
             return same(handoff)
 
 
-def _seen_waiting(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
+def _observe_waiting(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
     plan = handoff.plan
     if seen.delivered and state.tries:
         until = seen.now + plan.deadline
@@ -193,12 +193,12 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
         case CalledOff():
             return call_off(handoff, event, Withdraw())
         case Observation() if not state.composing:
-            return _seen_writing(handoff, state, event)
+            return _observe_writing(handoff, state, event)
         case _:
             return same(handoff)
 
 
-def _seen_writing(handoff: Handoff, state: Documenting, seen: Observation) -> Step:
+def _observe_writing(handoff: Handoff, state: Documenting, seen: Observation) -> Step:
     """Use the agent's draft if it is valid; ask again for a missing or invalid one."""
     if seen.user_prompted and not handoff.plan.review:
         # The user is at the keyboard, so the user reviews the document.

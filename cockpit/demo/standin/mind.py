@@ -77,12 +77,14 @@ class Mind:
             "metadata": {"user_id": f'{{"session_id":"{self._session}"}}'},
         }
         reply = self._script(Request(body))
-        calls = tuple(bent for call in reply.tool_calls if (bent := self._bent(call)) is not None)
+        calls = tuple(
+            bent for call in reply.tool_calls if (bent := self._with_faults(call)) is not None
+        )
         if self._replies == 3 and "stuck" in self._conduct.faults:
             calls = (*calls, bash("sleep 600", "Wait for ten minutes"))
         return replace(reply, tool_calls=calls)
 
-    def _bent(self, call: ToolCall) -> ToolCall | None:
+    def _with_faults(self, call: ToolCall) -> ToolCall | None:
         """Return the call as changed by the faults; None if a fault removes the call."""
         if call.name == "Write" and call.is_about_document:
             if self._conduct.draft:

@@ -129,7 +129,7 @@ class Session:
             if reply.error is not None:
                 self._fail(reply)
                 return False
-            self._speak(reply)
+            self._write_reply(reply)
             for number, call in enumerate(reply.tool_calls):
                 self._use(call, number)
             if reply.tool_calls:
@@ -142,7 +142,7 @@ class Session:
             blocks += 1
             self._go_on(verdict)
 
-    def _speak(self, reply: Reply) -> None:
+    def _write_reply(self, reply: Reply) -> None:
         self._number += 1
         self._tokens = reply.tokens
         self._cost += reply.tokens.context * 0.3e-6 + reply.tokens.output * 15e-6

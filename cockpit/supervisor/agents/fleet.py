@@ -100,7 +100,7 @@ class Fleet:
         Blocks while reading: in the event loop, use `reload`. Raises `BadConfig`, and `NotNow` if
         another file already has an agent of the same name.
         """
-        return self._take_up_all(self._read(config, named=named), config, named=named)
+        return self._apply_all(self._read(config, named=named), config, named=named)
 
     async def reload(self, config: Path | None, *, named: bool, again: bool = False) -> Loaded:
         """Read the configuration like `load`, but on a thread; reads of one file do not overlap.
@@ -113,7 +113,7 @@ class Fleet:
             loaded = await self._dependencies.slow.ask(
                 ("configuration", config), read, READ_PATIENCE
             )
-            taken = self._take_up_all(loaded, config, named=named, again=again)
+            taken = self._apply_all(loaded, config, named=named, again=again)
         await self._bind_return_keys(taken)
         return taken
 
@@ -143,7 +143,7 @@ class Fleet:
             again=again,
         )
 
-    def _take_up_all(
+    def _apply_all(
         self, loaded: Loaded, config: Path | None, *, named: bool, again: bool = False
     ) -> Loaded:
         own, files = loaded.settings.runtimes, loaded.runtime_files

@@ -51,7 +51,7 @@ class Leases:
         held = await asyncio.to_thread(holder, lease, shared=shared)
         if held is None:
             return
-        run = self._straggling(agent, held)
+        run = self._run_of_ended_session(agent, held)
         if run is not None:
             ending = await self._dependencies.processes.end(None, run, patience=2.0)
             if ending.stragglers:
@@ -64,7 +64,7 @@ class Leases:
         if held is not None:
             raise self._taken(agent.directory, held)
 
-    def _straggling(self, agent: Agent, held: Holder) -> str | None:
+    def _run_of_ended_session(self, agent: Agent, held: Holder) -> str | None:
         """Return the `run` of a lock's holder if the holder's session has ended; else None.
 
         `run` identifies a session's processes. A lock without a holder's name is treated as the

@@ -163,7 +163,7 @@ class SessionState:
         if self.catching_up:
             self.catching_up = False
             if self.reading.reply_at is not None:
-                self._gauge_from_record(self.reading.reply_at)
+                self._update_gauge(self.reading.reply_at)
 
     def _feed_meter(self, event: SessionEvent) -> None:
         """Count the event, and note at how many tokens the CLI compacted or did not compact.
@@ -197,12 +197,12 @@ class SessionState:
                 if self.catching_up:
                     self.conduct.broken = None
                 self._note_reads(event)
-                self._note_conduct(event, when)
+                self._record_conduct(event, when)
                 if event.context is not None:
                     self.reading.reply_at = when
                     self.reading.reading_lost = False
                     if not self.behind:
-                        self._gauge_from_record(when)
+                        self._update_gauge(when)
             case UserSaid(sidechain=False, compact_summary=False, text=text):
                 note_bounded(self.received, text[:MOST_KEPT])
                 self.last_activity = when
@@ -270,14 +270,14 @@ class SessionState:
         if result.failed or result.refused or result.interrupted or result.empty:
             self._reads.pop(result.tool_use_id, None)
 
-    def _note_conduct(self, reply: AssistantReplied, at: float) -> None:
+    def _record_conduct(self, reply: AssistantReplied, at: float) -> None:
         """Record turns and dialogs from the transcript, until the first hook report."""
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)
         if reply.stop_reason == ENDS_TURN and reply.text:
             self.conduct.spoke(reply.text, at)
 
-    def _gauge_from_record(self, at: float) -> None:
+    def _update_gauge(self, at: float) -> None:
         meter = self.reading.meter
         if meter.model and meter.model != self.model:
             self.model = meter.model

@@ -100,7 +100,7 @@ class SocketWatch:
             remedy = f"End it{f' ({end})' if end else ''}, or use a different COCKPIT_HOME for one"
             self._set_state(f"{process} listens on {path}. {remedy} of them")
         else:
-            await self._bind_again(_how_lost(path))
+            await self._bind_again(_what_happened(path))
 
     async def _bind_again(self, was: str) -> None:
         path = self._places.socket
@@ -143,7 +143,7 @@ class SocketWatch:
             self._event_log.record(Plain("socket.unreachable"), why)
 
 
-def _how_lost(path: Path) -> str:
+def _what_happened(path: Path) -> str:
     return "replaced" if os.path.lexists(path) else "removed"
 
 

@@ -42,7 +42,7 @@ def stream(request: Request, source: AsyncIterator[Line], beat: int = 0) -> Resp
     """
     as_events = wants_events(request)
     beat = beat or (BEAT if as_events else 0)
-    lines = _beating(source, beat) if beat > 0 else source
+    lines = _with_keepalive(source, beat) if beat > 0 else source
     write, media_type = (_event, SERVER_SENT) if as_events else (_json_line, Form.LINES.value)
 
     async def encoded() -> AsyncIterator[bytes]:
@@ -65,7 +65,7 @@ def _event(line: Line) -> str:
     return f"{ident}data: {line.text}\n\n"
 
 
-async def _beating(source: AsyncIterator[Line], seconds: float) -> AsyncIterator[Line]:
+async def _with_keepalive(source: AsyncIterator[Line], seconds: float) -> AsyncIterator[Line]:
     """Yield the lines, and an empty line after `seconds` of silence."""
     pending = asyncio.ensure_future(anext(source))
     try:

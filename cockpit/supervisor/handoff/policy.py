@@ -18,7 +18,7 @@ from cockpit.core.handoff.states import Reason
 from cockpit.core.reading import Confidence
 from cockpit.core.timestamps import clock_time
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT, UNDONE, began
+from cockpit.supervisor.agents.latches import FULL_AT_START, LET_COMPACT, UNDONE, began
 from cockpit.supervisor.agents.predicates import chain_cost, usage_limited
 from cockpit.supervisor.dependencies import Dependencies
 
@@ -113,7 +113,7 @@ class Guards:
         """Return why a handoff that depends on the token count must wait; None if it need not."""
         if due.starter not in ("band", "compactions", "hook"):
             return None
-        if self._latched(agent, BORN_FULL):
+        if self._latched(agent, FULL_AT_START):
             return "the session began above the act threshold; another session would not help"
         if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
             return "the context window is an estimate; set context.window"

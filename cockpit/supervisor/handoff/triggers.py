@@ -16,7 +16,7 @@ from cockpit.core.handoff.details import HeldBack
 from cockpit.core.plurals import counted
 from cockpit.core.request import note_warning
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.latches import BORN_FULL, LET_COMPACT
+from cockpit.supervisor.agents.latches import FULL_AT_START, LET_COMPACT
 from cockpit.supervisor.agents.predicates import (
     awaits_first_prompt,
     chain_cost,
@@ -53,7 +53,7 @@ class Triggers:
             self._record_tool_calls(agent)
         else:
             self._record_crossings(agent)
-            self._note_born_full(agent)
+            self._record_full_at_start(agent)
         due = self.due(agent)
         agent.progress.waits = self._guards.reason_to_wait(agent, due) if due is not None else None
         if due is not None and agent.progress.waits is None:
@@ -158,12 +158,12 @@ class Triggers:
             text = f"Telling {agent.name} that its context is filling up"
             self._dependencies.event_log.record(Plain("agent.warned"), text, agent.name)
 
-    def _note_born_full(self, agent: Agent) -> None:
+    def _record_full_at_start(self, agent: Agent) -> None:
         """Record that a new session's first token count is above the act threshold."""
         assert agent.session is not None
         calls = agent.session_state.reading.meter.api_calls
-        newborn = agent.session.previous is not None and calls <= 1
-        if newborn and agent.band in ACTING and self._latch(agent, BORN_FULL):
+        is_new_successor = agent.session.previous is not None and calls <= 1
+        if is_new_successor and agent.band in ACTING and self._latch(agent, FULL_AT_START):
             self._dependencies.event_log.record(
                 Plain("handoff.held_back"),
                 f"{agent.name} began its session above the act threshold; no handoff begins",

@@ -70,7 +70,7 @@ class Attention:
         current = (agent.session.id, latch)
         if self._latched.get(agent.name) == current:
             return
-        self._unlatch(agent, latch)
+        self._remove_ended_flags(agent, latch)
         fresh = bool(latch) and self._dependencies.store.latch(agent.session.id, latch, self._now())
         self._latched[agent.name] = current
         if not fresh:
@@ -89,7 +89,7 @@ class Attention:
         event = RunCompleted(agent.session.id)
         self._dependencies.event_log.record(event, f"{agent.name} is done with its job", agent.name)
 
-    def _unlatch(self, agent: Agent, latch: str) -> None:
+    def _remove_ended_flags(self, agent: Agent, latch: str) -> None:
         """Remove the flags of needs that ended, so that the same needs can be recorded again."""
         assert agent.session is not None
         known = self._latched.get(agent.name)

@@ -244,7 +244,7 @@ class Watch:
                     hot or agent.session_state.conduct.turn is Turn.WORKING or self._starting(agent)
                 )
             for fetched in await self._fetch(watched):
-                await self._safely(fetched.agent, "transcript", self._take_in_and_consider(fetched))
+                await self._safely(fetched.agent, "transcript", self._apply_and_consider(fetched))
             # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(HOT if hot else CALM):
@@ -253,10 +253,10 @@ class Watch:
     def _starting(self, agent: Agent) -> bool:
         return not agent.session_state.replied
 
-    async def _take_in_and_consider(self, fetched: _Fetched) -> None:
+    async def _apply_and_consider(self, fetched: _Fetched) -> None:
         session_state = fetched.agent.session_state
         before = session_state.reading.unreadable
-        if self._take_in(fetched) or session_state.reading.unreadable != before:
+        if self._apply(fetched) or session_state.reading.unreadable != before:
             await self._consider(fetched.agent)
 
     async def read_once(self, agent: Agent) -> bool:
@@ -264,7 +264,7 @@ class Watch:
         fetched = await self._fetch([agent])
         if not fetched:
             return False
-        return self._take_in(fetched[0]) or bool(fetched[0].tail.behind)
+        return self._apply(fetched[0]) or bool(fetched[0].tail.behind)
 
     async def read_to_end(self, agent: Agent, seconds: float) -> bool:
         """Process the rest of the agent's transcript; return False if `seconds` were not enough."""
@@ -284,7 +284,7 @@ class Watch:
         answers = await self._dependencies.slow.each({tail: tail.fetch for _, tail in tails})
         return [_Fetched(agent, tail, answers[tail]) for agent, tail in tails]
 
-    def _take_in(self, fetched: _Fetched) -> bool:
+    def _apply(self, fetched: _Fetched) -> bool:
         agent, tail, answer = fetched.agent, fetched.tail, fetched.answer
         if tail is not agent.session_state.reading.tail:
             return False  # another session began
@@ -353,7 +353,7 @@ class Watch:
                 if agent.alive and agent.process is not None
             }
             notes = await self._dependencies.slow.each(
-                {key: self._presence_of(agent) for key, agent in living.items()}
+                {key: self._presence_reader(agent) for key, agent in living.items()}
             )
             titled = await self._titled(living.values())
             for key, agent in living.items():
@@ -404,7 +404,7 @@ class Watch:
             if found is not None and agent.session is session:
                 self._changes.follow_transcript(agent, found)
 
-    def _presence_of(self, agent: Agent) -> Callable[[], Presence | None]:
+    def _presence_reader(self, agent: Agent) -> Callable[[], Presence | None]:
         assert agent.process is not None
         return partial(agent.runtime.presence, agent.process.pid, self._sessions.environment(agent))
 
@@ -425,9 +425,9 @@ class Watch:
         if not agent.session_state.quiet_since_start:
             agent.troubles.dialog = None
         elif agent.has_readings:
-            await self._look_at_silence(agent)
+            await self._check_silent_session(agent)
         if Source.SCREEN in agent.runtime.capabilities.activity:
-            await self._look_at_silent_turn(agent)
+            await self._check_silent_turn(agent)
         if before != (
             agent.session_state.conduct.turn,
             agent.troubles.dialog,
@@ -435,7 +435,7 @@ class Watch:
         ):
             await self._consider(agent)
 
-    async def _look_at_silence(self, agent: Agent) -> None:
+    async def _check_silent_session(self, agent: Agent) -> None:
         """Look for an open dialog in the pane of a new session that sent no reports.
 
         No hook reports dialogs. Waits `SILENT_START` seconds, unless the CLI's status file shows an
@@ -449,7 +449,7 @@ class Watch:
             screen = await self._dependencies.panes.capture(agent.record.pane)
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
-    async def _look_at_silent_turn(self, agent: Agent) -> None:
+    async def _check_silent_turn(self, agent: Agent) -> None:
         """Read the pane of a working agent that sends no reports, for events shown only there."""
         state, now = agent.session_state, self._dependencies.clock.steady()
         heard = max(state.last_activity or 0.0, state.conduct.last_moment)

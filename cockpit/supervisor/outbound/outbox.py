@@ -38,7 +38,7 @@ LONGEST_WAIT = 60.0
 ERROR_WAIT = 20.0
 """Seconds until the next attempt after a local error, such as a full disk."""
 
-NOT_CONFIGURED = Answer(problem="the address is no longer configured", hopeless=True)
+NOT_CONFIGURED = Answer(problem="the address is no longer configured", permanent=True)
 
 _log = logging.getLogger(__name__)
 

@@ -67,7 +67,7 @@ class Sender:
                 return await self._post_as_bot(hook, payload, thread)
             return await self._post(kind, hook, payload, ident, now)
         except Failed as wrong:
-            return Answer(problem=wrong.title, hopeless=True)
+            return Answer(problem=wrong.title, permanent=True)
 
     async def _post(
         self, kind: str, hook: Mapping[str, Any], payload: Mapping[str, Any], ident: str, now: float
@@ -125,7 +125,7 @@ class Sender:
         try:
             address = self._expanded(url)
         except Failed as wrong:
-            return Answer(problem=wrong.title, hopeless=True)
+            return Answer(problem=wrong.title, permanent=True)
         run = await self._apprise.run(
             notify.COMMAND,
             notify.order(address, title, body),
@@ -135,9 +135,9 @@ class Sender:
         )
         if not run.problem:
             return Answer(status=200)
-        hopeless = run.exit_code == notify.NO_ADDRESS
-        problem = "Apprise does not support this URL" if hopeless else "it was not accepted"
-        return Answer(problem=problem, hopeless=hopeless)
+        permanent = run.exit_code == notify.NO_ADDRESS
+        problem = "Apprise does not support this URL" if permanent else "it was not accepted"
+        return Answer(problem=problem, permanent=permanent)
 
     def _expanded(self, text: str) -> str:
         return expanded(text, self._environment)

@@ -97,7 +97,7 @@ class Continuation:
         try:
             redactor = redactor_of(self._dependencies.environment, agent)
             clean = await asyncio.to_thread(lambda: redactor.redact(plain(text)).text)
-            place = await self._within_reach(agent, path, clean)
+            place = await self._copied_if_outside(agent, path, clean)
             left = document.read(as_own(clean))
             standing = await self._standing(path, left)
             inheritance = Inheritance(
@@ -183,7 +183,7 @@ class Continuation:
         stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")
         return self._fleet.free_name(stem)
 
-    async def _within_reach(self, agent: Agent, path: Path, text: str) -> Path:
+    async def _copied_if_outside(self, agent: Agent, path: Path, text: str) -> Path:
         """Copy the document into the agent's directory, where it can be read without permission."""
         folder = str(agent.settings.handoff.directory)
         if (inside := _inside(path, agent.directory)) is not None:

@@ -201,7 +201,7 @@ class AgentWorktrees:
         tree = await git.examine(named)
         left_out = _left_out(tree, asked.leave_out)
         if asked.salvage or asked.salvage_only:
-            _refuse_too_much(tree, left_out)
+            _refuse_large_ignored(tree, left_out)
         if asked.salvage_only:
             kept = await git.salvage(tree, tuple(left_out))
             names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
@@ -225,7 +225,7 @@ class AgentWorktrees:
         if os.sep in asked.tree:
             found = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
         else:
-            found = [tree for tree in trees if self._is_of(tree, asked.tree)]
+            found = [tree for tree in trees if self._belongs_to(tree, asked.tree)]
         if len(found) == 1:
             return found[0]
         shown = safe_line(asked.tree, 200)
@@ -239,7 +239,7 @@ class AgentWorktrees:
             "List them: cockpit worktrees",
         )
 
-    def _is_of(self, tree: Tree, name: str) -> bool:
+    def _belongs_to(self, tree: Tree, name: str) -> bool:
         made_for = tree.made is not None and tree.made.agent == name
         return made_for or any(agent.name == name for agent in self.owners(tree))
 
@@ -390,7 +390,7 @@ def _left_out(tree: Tree, names: list[str]) -> list[str]:
     return [known[name.rstrip("/")] for name in names]
 
 
-def _refuse_too_much(tree: Tree, left_out: list[str]) -> None:
+def _refuse_large_ignored(tree: Tree, left_out: list[str]) -> None:
     if tree.ignored_bytes > TOO_MUCH and set(tree.ignored) - set(left_out):
         names = " ".join(f"--leave-out {safe_line(name, 80)}" for name in tree.ignored[:6])
         raise NotNow(

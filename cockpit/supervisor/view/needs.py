@@ -43,7 +43,7 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
     if agent.gave_up:
         ended = _time(agent.exit.at if agent.exit else None)
         return Needs(kind="failed", detail=safe_line(agent.gave_up, 400), since=ended)
-    if stuck := _stuck(agent):
+    if stuck := _why_prompt_needed(agent):
         return Needs(kind="failed", detail=safe_line(stuck, 400))
     if (interrupted := reopen_hint(agent)) is not None and agent.settings.resume == "ask":
         return Needs(kind="resume", detail=safe_line(interrupted, 400))
@@ -62,7 +62,7 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
     return None
 
 
-def _stuck(agent: Agent) -> str | None:
+def _why_prompt_needed(agent: Agent) -> str | None:
     """Return why the agent needs a prompt: a failed handoff, or a loop that has ended."""
     if agent.handoff is not None or agent.session_state.conduct.turn is Turn.WORKING:
         return None

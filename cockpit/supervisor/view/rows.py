@@ -152,10 +152,10 @@ def state(agent: Agent, needs: Needs | None) -> State:
         return "stopped"
     if not agent.alive:
         return "exited" if agent.record.wanted else "stopped"
-    return _living(agent)
+    return _state_of_running(agent)
 
 
-def _living(agent: Agent) -> State:
+def _state_of_running(agent: Agent) -> State:
     conduct = agent.session_state.conduct
     if not agent.has_readings:
         return "working"

@@ -184,7 +184,8 @@ def _says(needs: Needs) -> tuple[str, ...]:
 
 def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
-        return f"The limit resets at {_anew(needs.resets_at, needs.since)}; then send it a prompt."
+        at = _reset_time(needs.resets_at, needs.since)
+        return f"The limit resets at {at}; then send it a prompt."
     if needs.kind == "failed" and agent.pane is None:
         return f"{press_key(key_of, 'start')} in the list of agents to start it again."
     return _usual_step(needs.kind, key_of)
@@ -199,7 +200,7 @@ def _usual_step(kind: str, key_of: KeyOf) -> str:
     )
 
 
-def _anew(resets: str, since: str | None) -> str:
+def _reset_time(resets: str, since: str | None) -> str:
     """Return when the usage limit resets, with the date if it was reached on another day."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
@@ -301,13 +302,13 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
     right = f" {safe_line(host, 60)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)
-    said = fit(_in_room(counts, room) or "nothing needs you", max(0, room))
+    said = fit(_fitting_counts(counts, room) or "nothing needs you", max(0, room))
     role = "group-needs" if waiting else "muted"
     where = Span(right, "error" if lost else "muted")
     return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), where]
 
 
-def _in_room(counts: Sequence[str], room: int) -> str:
+def _fitting_counts(counts: Sequence[str], room: int) -> str:
     """Return the counts that fit into `room` cells, with an ellipsis for the others."""
     for shown in range(len(counts), 0, -1):
         said = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])

@@ -86,7 +86,7 @@ def _link(session: HistorySession, then: HistorySession | None, agent: AgentStat
         else f"{words.tokens(held)} → {words.tokens(start)}",
         writer=_WRITERS.get(session.writer or "", "") if session.handoff else "",
         cost=words.money(cost),
-        lasted=_lasted(session),
+        lasted=_session_duration(session),
         outcome=", ".join([outcome, *([counted(compacted, "compaction")] if compacted else [])]),
         role=role,
         handoff=session.handoff,
@@ -101,7 +101,7 @@ def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | Non
     return next((tokens for tokens in reversed(after) if tokens is not None), None)
 
 
-def _lasted(session: HistorySession) -> str:
+def _session_duration(session: HistorySession) -> str:
     """Return the session's duration; empty while the session runs, to keep the screen idle."""
     try:
         began = datetime.fromisoformat(str(session.started_at))

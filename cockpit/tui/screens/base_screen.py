@@ -45,22 +45,22 @@ class BaseScreen(Screen[None]):
         yield self._keys
 
     def on_mount(self) -> None:
-        self._forget_connection = self.model.listen(self._heard_of_connection)
-        self.call_after_refresh(self._say_connection)
+        self._forget_connection = self.model.listen(self._connection_changed)
+        self.call_after_refresh(self._show_connection)
 
     def on_unmount(self) -> None:
         self._forget_connection()
 
-    def _heard_of_connection(self, change: Change, _name: str | None) -> None:
+    def _connection_changed(self, change: Change, _name: str | None) -> None:
         if change is not Change.CONNECTION:
             return
-        self._say_connection()
+        self._show_connection()
         came_back = self.model.any_live and not self._answered
         self._answered = self.model.any_live
         if came_back:
             self.reconnected()
 
-    def _say_connection(self) -> None:
+    def _show_connection(self) -> None:
         if self._outage.is_attached:
             self._outage.set_spans(outage(self.model))
             self._keys.show()

@@ -106,7 +106,7 @@ class ScreenDiff:
 
     def _turn(self, out: list[str], style: str) -> None:
         if style != self._style:
-            out.append(_turned(self._style, style))
+            out.append(_sgr_change(self._style, style))
             self._style = style
 
 
@@ -179,7 +179,7 @@ def _ground(style: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _turned(old: str, new: str) -> str:
+def _sgr_change(old: str, new: str) -> str:
     """Return the shortest SGR sequence that changes one style into another."""
     old_attributes, old_foreground, old_background = _parts(old)
     attributes, foreground, background = _parts(new)

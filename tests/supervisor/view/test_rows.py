@@ -271,9 +271,9 @@ def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> 
         AssistantReplied("m", "model", Usage(), Usage(), tools=(call,))
     )
     agent.session_state.conduct.subagents["a"] = "Explore"
-    words = interruption_clause(agent, hurried=True)
+    words = interruption_clause(agent, at_once=True)
     assert words == "; this interrupts the running tool Bash make, the subagent Explore"
-    assert interruption_clause(agent, hurried=False) == ""
+    assert interruption_clause(agent, at_once=False) == ""
 
 
 def test_a_usage_limit_with_an_absurd_reset_has_a_row(agent: Agent) -> None:

@@ -43,7 +43,7 @@ class Answers:
 
     async def approve(self, asked: Approve) -> Done:
         """Approve the open question."""
-        agent = self._questioned(asked.name, asked.handoff)
+        agent = self._agent_with_question(asked.name, asked.handoff)
         assert agent.handoff is not None
         first = isinstance(agent.handoff.state, Asked)
         if asked.sha256 is not None and not first:
@@ -88,7 +88,7 @@ class Answers:
 
     async def snooze(self, asked: Snooze) -> Done:
         """Ask about the handoff again later."""
-        agent = self._questioned(asked.name, asked.handoff)
+        agent = self._agent_with_question(asked.name, asked.handoff)
         if asked.percent is not None:
             tokens = _later_by(agent, asked.percent)
             await self._engine.apply(agent, Snoozed(None, tokens))
@@ -100,7 +100,7 @@ class Answers:
         self._changed(agent)
         return Done(message=f"Asking again {when} ({agent.name})", name=agent.name)
 
-    def _questioned(self, name: str, handoff: str | None) -> Agent:
+    def _agent_with_question(self, name: str, handoff: str | None) -> Agent:
         """Return the agent if its handoff has an open question; raise `NotNow` otherwise."""
         agent = self._fleet.agent(name)
         if agent.handoff is None or not isinstance(agent.handoff.state, Asked | Reviewing):

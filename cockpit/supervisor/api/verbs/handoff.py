@@ -93,19 +93,19 @@ class HandoffHandler:
             if asked.now:
                 await self._engine.apply(agent, Hurried(now))
             message = f"Handing off {agent.name}: its question is approved"
-            return Done(message=message + interruption_clause(agent, hurried=asked.now))
+            return Done(message=message + interruption_clause(agent, at_once=asked.now))
         if target is not None and agent.handoff is not None:
             await self._engine.retarget(agent, target)  # raises with the next step
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
             message = f"Handing off {agent.name} without waiting" + interruption_clause(
-                agent, hurried=True
+                agent, at_once=True
             )
             if isinstance(agent.handoff.state, Reviewing):
                 message += f"; waiting for your review: cockpit approve {agent.name}"
             await self._engine.apply(agent, Hurried(now))
             await self._engine.look(agent)
             return Done(message=message, name=agent.name)
-        interrupts = interruption_clause(agent, hurried=asked.now)
+        interrupts = interruption_clause(agent, at_once=asked.now)
         review = agent.settings.mode != "auto" or because is not None
         record = await self._engine.begin(
             agent,
@@ -198,7 +198,7 @@ class HandoffHandler:
         lines += [f"note: {why}"] if why else []
         lines += (
             [clause.removeprefix("; ")]
-            if (clause := interruption_clause(agent, hurried=asked.now))
+            if (clause := interruption_clause(agent, at_once=asked.now))
             else []
         )
         return Done(message="\n".join(lines), name=agent.name, text=text)
@@ -225,9 +225,9 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
         )
 
 
-def interruption_clause(agent: Agent, *, hurried: bool) -> str:
-    """Return a clause with what a hurried handoff interrupts; empty if not hurried."""
-    if not hurried:
+def interruption_clause(agent: Agent, *, at_once: bool) -> str:
+    """Return a clause with what a at_once handoff interrupts; empty if not at_once."""
+    if not at_once:
         return ""
     session_state = agent.session_state
     tools = [safe_line(tool, 80) for tool in session_state.reading.running.names]

@@ -408,15 +408,15 @@ class Commands:
         show_message(screen, f"Sorted by {order}: {ORDERS[order]}.")
 
     def _pane_more(self) -> None:
-        self._say_why(self._screen.split.give_pane(1))
+        self._show_reason(self._screen.split.give_pane(1))
 
     def _pane_less(self) -> None:
-        self._say_why(self._screen.split.give_pane(-1))
+        self._show_reason(self._screen.split.give_pane(-1))
 
     def _beside(self) -> None:
-        self._say_why(self._screen.split.turn())
+        self._show_reason(self._screen.split.turn())
 
-    def _say_why(self, reason: str | None) -> None:
+    def _show_reason(self, reason: str | None) -> None:
         if reason:
             show_reason(self._screen, reason)
 

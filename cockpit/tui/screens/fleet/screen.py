@@ -125,7 +125,7 @@ class FleetScreen(Screen[None]):
         self.split.arrange()
 
     @on(FleetList.Grew)
-    def _fleet_grew(self) -> None:
+    def _arrange_split(self) -> None:
         self.split.arrange()
 
     @on(Divider.Dragged)

@@ -63,7 +63,7 @@ class ContinueScreen(Form[Continue]):
 
     @on(Input.Changed)
     def _judge(self) -> None:
-        wrong = self._wrong()
+        wrong = self._problem_of_name()
         self.show_status(wrong or "starts from this document", wrong=bool(wrong))
 
     @on(Input.Submitted)
@@ -71,7 +71,7 @@ class ContinueScreen(Form[Continue]):
         self.action_submit()
 
     def submit(self) -> None:
-        if self._wrong():
+        if self._problem_of_name():
             self._judge()
             return
         order = Continue(document=self._document, name=self._called, directory=self._place())
@@ -89,7 +89,7 @@ class ContinueScreen(Form[Continue]):
         written = Path(said) if self._host else Path(said).expanduser()  # the host expands `~`
         return str((self._directory / written).absolute())
 
-    def _wrong(self) -> str:
+    def _problem_of_name(self) -> str:
         name = self.named.value
         if not name:
             return "Enter a name: a-z, 0-9, dot, underscore, dash."

@@ -51,7 +51,7 @@ class ReadingScreen(TextScreen):
         self.entry = entry
         self._go_on = go_on
         self.front = load("")[0]
-        self._title = OneLine(self._whose, id="review-title")
+        self._title = OneLine(self._title_line, id="review-title")
         self._read = False
         self._facts = OneLine(self._known, id="facts")
         self.document = Markdown("", parser_factory=plain_parser, open_links=False)
@@ -87,7 +87,7 @@ class ReadingScreen(TextScreen):
     def _continue(self) -> None:
         self._go_on(self.entry)
 
-    def _whose(self, width: int) -> list[Span]:
+    def _title_line(self, width: int) -> list[Span]:
         who = f"{safe_line(self.entry.agent, 32)} "
         title = " Document "
         path = self.entry.document

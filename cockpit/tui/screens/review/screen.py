@@ -313,7 +313,7 @@ class ReviewScreen(TextScreen):
 
     def _show(self) -> None:
         agent = self.agent
-        if self.model.part_of(self.name_of_agent).connection.live and not self._stands(agent):
+        if self.model.part_of(self.name_of_agent).connection.live and not self._is_current(agent):
             if self.is_active:  # otherwise this would close the screen above it
                 show_message(self, f"{self.name_of_agent}: this question is no longer open.")
                 self.dismiss()
@@ -328,7 +328,7 @@ class ReviewScreen(TextScreen):
             self._shown = shown
             self._reload()
 
-    def _stands(self, agent: AgentStatus | None) -> bool:
+    def _is_current(self, agent: AgentStatus | None) -> bool:
         return bool(agent and agent.handoff and agent.handoff.id == self.handoff_id)
 
     async def _load(self) -> None:

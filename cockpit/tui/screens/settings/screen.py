@@ -167,7 +167,7 @@ class SettingsScreen(ChangeForm):
                 setting.show_default(loaded)
             if (requested := self._reset_requested) is not None:
                 self._reset_requested = None
-                self._turn_back(requested, self._files)
+                self._toggle_reset(requested, self._files)
         if self.theme.is_reset:
             self.app.theme = self.theme.field.value
         self._loaded = loaded
@@ -250,9 +250,9 @@ class SettingsScreen(ChangeForm):
         if self._files is None:
             self._reset_requested = setting
         elif setting is not None:
-            self._turn_back(setting, self._files)
+            self._toggle_reset(setting, self._files)
 
-    def _turn_back(self, setting: Setting, files: Files) -> None:
+    def _toggle_reset(self, setting: Setting, files: Files) -> None:
         if setting.is_reset:
             setting.undo_reset(files.loaded)
             self.app.theme = self.theme.field.value
