@@ -69,5 +69,5 @@ def require_absolute_path(path: Path, what: str) -> None:
         raise BadUsage(
             f"{what} must be an absolute path on {common_options().host}",
             "A relative path would be resolved on this machine.",
-            hint=f"Name the path as it is on {common_options().host}, from /.",
+            hint=f"Give the absolute path on {common_options().host}.",
         )

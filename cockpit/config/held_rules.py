@@ -190,7 +190,7 @@ HELD_ELSEWHERE: Mapping[str, str] = {
     "notifications.terminal": SILENCES,
     "agents.name": YOURS,
 }
-"""Why each of these tables needs trust, and an agent with the name of one of the user's agents."""
+"""Why each of these settings needs trust. `agents.name`: the name of one of the user's agents."""
 
 HARMLESS: Mapping[str, str] = {
     "model": "text of one argument; your cost limit still applies",

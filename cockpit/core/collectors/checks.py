@@ -43,7 +43,7 @@ class CheckCollector:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """In the order in which they ended."""
+        """The last check of each kind, in the order in which they ended."""
         return tuple(_check(run, self._edits) for run in self._last.values())
 
     def called(self, tool: ToolUse) -> None:

@@ -84,7 +84,7 @@ class Continuation:
         if known is not None and asked.name is None:
             raise NotNow(
                 f"There is already an agent {name}",
-                "It was started at the same time.",
+                "Another command started it at the same time.",
                 "Pass --name NAME, or try again: cockpit then picks a free name.",
             )
         if known is not None:

@@ -126,7 +126,7 @@ def _later_by(agent: Agent, percent: float) -> int:
     if reading.tokens is None or not reading.window:
         raise NotNow(
             f"The context usage of {agent.name} is unknown",
-            "Without it, a percentage cannot be used.",
+            "A percentage is added to the current usage.",
             f"Give a time instead: cockpit snooze {agent.name} 10m",
         )
     return reading.tokens + int(reading.window * percent / 100)

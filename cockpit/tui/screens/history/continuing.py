@@ -79,7 +79,7 @@ class ContinueScreen(Form[Continue]):
 
     @property
     def _called(self) -> str:
-        """The new agent's name on this machine, with its host."""
+        """Return the new agent's name on this machine, with its host."""
         return far_name(self._host, self.named.value) if self._host else self.named.value
 
     def _place(self) -> str | None:

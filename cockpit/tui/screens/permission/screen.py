@@ -113,7 +113,7 @@ class PermissionScreen(TextScreen):
             self._title.show()
 
     def _look(self) -> None:
-        """Read the dialog, unless a read is in progress: or on a slow line none would finish."""
+        """Read the dialog, unless a read is in progress: a new read would cancel it."""
         if self._reading != self.name_of_agent:
             self._reading = self.name_of_agent
             in_background(self, self._read, group="dialog", exclusive=True)
