@@ -17,7 +17,7 @@ class SideBySide(Generic[Answer]):
     """
 
     def __init__(self, questions: Sequence[Callable[[], Answer]]) -> None:
-        """Ask all questions."""
+        """Ask each question on a new thread."""
         self._answers: SimpleQueue[tuple[int, Answer | Exception]] = SimpleQueue()
         for place, question in enumerate(questions):
             Thread(target=self._ask, args=(place, question), daemon=True).start()

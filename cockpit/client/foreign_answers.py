@@ -147,7 +147,7 @@ class ForeignAnswers:
         return name
 
     def count(self, what: str, count: int, most: int) -> None:
-        """Raise `Failed` if there are too many."""
+        """Raise `Failed` if a host sent more than `most` objects of this kind."""
         if count > most:
             raise self._refused(f"It sent {count:,} {what}; at most {most:,} are read.")
 

@@ -61,11 +61,11 @@ class Flight:
         *arguments: str,
         quiet: bool = True,
         seconds: float | None = None,
-        speech: IO[str] | None = None,
+        errors: IO[str] | None = None,
     ) -> int:
         """Run a cockpit command in the demo's environment; return its exit code.
 
-        The command's stderr is written to `speech`.
+        The command's stderr is written to `errors`.
         """
         return subprocess.run(
             [sys.executable, "-P", "-m", "cockpit", *arguments],
@@ -73,7 +73,7 @@ class Flight:
             env=self.scratch.environment(),
             stdin=subprocess.DEVNULL if quiet else None,
             stdout=subprocess.DEVNULL if quiet else None,
-            stderr=speech,
+            stderr=errors,
             timeout=seconds,
             check=False,
         ).returncode
@@ -186,10 +186,10 @@ def introduce(running: Flight) -> None:
 def take_off(running: Flight, *, empty: bool = False) -> None:
     """Start the supervisor. Raises `Failed` with its output and the end of its logs."""
     named = () if empty else ("--config", str(running.scratch.config))
-    with TemporaryFile("w+", errors="replace") as speech:
-        code = running.run(*named, "up", seconds=COMMAND_SECONDS, speech=speech)
-        speech.seek(0)
-        output = speech.read()
+    with TemporaryFile("w+", errors="replace") as errors:
+        code = running.run(*named, "up", seconds=COMMAND_SECONDS, errors=errors)
+        errors.seek(0)
+        output = errors.read()
     if code:
         logs = running.scratch.places.logs
         detail = [line.strip() for line in output.splitlines() if str(logs) not in line]

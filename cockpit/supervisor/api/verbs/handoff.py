@@ -30,7 +30,7 @@ from cockpit.wire.verbs import (
 
 
 class HandoffHandler:
-    """Begins a handoff, or hurries the one in progress (`Handoff`). Holds the agent's lock."""
+    """Begins a handoff, or speeds up the one in progress (`Handoff`). Holds the agent's lock."""
 
     def __init__(
         self, *, dependencies: Dependencies, fleet: Fleet, engine: Engine, triggers: Triggers
