@@ -1,7 +1,8 @@
 """Find statements of a document that the record's last check of the same kind contradicts.
 
-Cautious: compares only lines that name tests, lint or build and say that they pass, and only with a
-check that certainly failed. Lines with a negation, a condition or a plan are left out.
+Cautious: only a line that names tests, lint or build and says that they pass is compared, and only
+with a check that certainly failed. A line with a negation, a
+condition or a plan says nothing certain and is left out.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ def contradictions(document: Document, checks: Sequence[Check]) -> tuple[str, ..
         if title not in _OWN
         for line in body.split("\n")
     ]
-    return tuple(found for check in checks for found in _contradicting_lines(check, lines))
+    return tuple(found for check in checks for found in _against(check, lines))
 
 
-def _contradicting_lines(check: Check, lines: Sequence[str]) -> Iterator[str]:
+def _against(check: Check, lines: Sequence[str]) -> Iterator[str]:
     if check.failed is not True:
         return
     said = re.compile(rf"\b{_SUBJECT[check.kind]}\b[^,;:]{{0,30}}\b{_PASSES}\b", re.IGNORECASE)

@@ -75,7 +75,7 @@ def commits_listed(document: Document) -> list[str]:
 
 
 def orders_in(document: Document) -> tuple[str, ...]:
-    """Return a document's constraints that can be checked, including those of earlier sessions."""
+    """Return the constraints of a document that can be checked, its earlier sessions' as well."""
     held = fold([(Place(), document)]).of(CONSTRAINTS)
     return tuple(each.text for each in held if order(each.text) is not None)[:MOST_ORDERS]
 

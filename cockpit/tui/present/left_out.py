@@ -30,7 +30,7 @@ def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
 
 
 def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return where the document contradicts the last checks of the transcript, one line each."""
+    """Return what the document says against the last checks of the transcript, one line each."""
     return contradictions(read(document), [Check(**one.model_dump()) for one in facts.checks])
 
 

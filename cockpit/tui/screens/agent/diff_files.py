@@ -1,4 +1,4 @@
-"""The files of the diff on the agent screen: go to the next file, or edit one."""
+"""The files of the diff on the agent's screen: go from one to the next, and edit one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_FILE = "The diff has no file with changed lines."
 
 
 class DiffFiles:
-    """Tracks which file of a diff is at the top of the screen."""
+    """Knows which file of a diff the user looks at."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class DiffFiles:
 
     @property
     def current(self) -> str | None:
-        """The path of the file at the top of the screen; None above the first file."""
+        """The path of the file that the user looks at; None above the first file."""
         diff, starts = self._diff(), self._view.lines_with(FILE_ROLE)
         here = self._here(starts)
         if diff is None or here < 0 or here >= len(diff.files):
@@ -60,7 +60,7 @@ class DiffFiles:
         return f"{diff.directory.rstrip('/')}/{diff.files[here].path}"
 
     def edit(self) -> None:
-        """Open the current file in the user's editor; above the first file, open the first one."""
+        """Open the current file, above the first file the first one, in the user's editor."""
         if self.current is None:
             self.move(1)
         if (path := self.current) is not None:
@@ -78,7 +78,7 @@ class DiffFiles:
             if diff is None or not _is_inside(path, Path(diff.directory)):
                 raise NotNow(
                     "This file cannot be edited from here",
-                    "It was removed, is not a regular file, or is outside the worktree.",
+                    "It was removed, is no regular file, or is outside the worktree.",
                     "Go to another file, or open this one in a terminal.",
                 )
             await suspend_while(self._screen.app, lambda: self._ui.edit(path))
@@ -87,5 +87,5 @@ class DiffFiles:
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is a regular file in the folder, even after following links."""
+    """Return whether a path is a regular file in the folder, also after following links."""
     return path.is_file() and path.resolve().is_relative_to(folder.resolve())
