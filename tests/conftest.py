@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import socketserver
+import stat
 import sys
 import tempfile
 import threading
@@ -32,6 +33,16 @@ settings.load_profile("untimed")
 _FOREIGN = ("CLAUDE", "ANTHROPIC", "TMUX", "COCKPIT_", "GIT_", "NO_COLOR", "FORCE_COLOR", "XDG_")
 _KEPT = {PORTABLE_VARIABLE}
 _GRACE_SECONDS = 30.0
+_FOLDERS = {
+    "HOME": "home",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_STATE_HOME": "state",
+    "XDG_RUNTIME_DIR": "run",
+    "XDG_DATA_HOME": "data",
+    "XDG_CACHE_HOME": "cache",
+    "COCKPIT_HOME": "ck",
+}
+_FOLDER_MODE = stat.S_IFDIR | 0o700
 _GITCONFIG = "[user]\n\tname = Pilot\n\temail = pilot@example.com\n[init]\n\tdefaultBranch = main\n"
 
 
@@ -46,13 +57,15 @@ def pytest_configure() -> None:
 def pytest_collection() -> Generator[None, object, object]:
     """What collection makes is needed to the end, so it is never searched for garbage.
 
-    Every worker collects all tests: 9 seconds of processor time each, 5 so.
+    Every worker collects all tests: 9 seconds of processor time each, 5 so. Afterwards garbage is
+    searched for less often: the usual search was a fifth of what the tests of the screen computed.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 
@@ -72,58 +85,102 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture(scope="session")
+def untouched_homes() -> Iterator[list[Path]]:
+    """Homes that are as they were made. Most tests need none: the next test can have theirs.
+
+    To make and remove one takes 10 ms, more than most tests.
+    """
+    homes: list[Path] = []
+    yield homes
+    for home in homes:
+        shutil.rmtree(home, ignore_errors=True)
+
+
 @pytest.fixture(autouse=True)
-def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def own_home(monkeypatch: pytest.MonkeyPatch, untouched_homes: list[Path]) -> Iterator[Path]:
     """A folder with a short path (sockets!) that holds HOME, XDG and `COCKPIT_HOME`.
 
     When the test is over, a process that still carries it in its environment is ended, and
     the test fails by its name.
     """
-    home = Path(tempfile.mkdtemp(prefix="ck"))
+    home = untouched_homes.pop() if untouched_homes else _make_home()
     for name in [name for name in os.environ if name.startswith(_FOREIGN) and name not in _KEPT]:
         monkeypatch.delenv(name)
-    for name, folder in {
-        "HOME": "home",
-        "XDG_CONFIG_HOME": "config",
-        "XDG_STATE_HOME": "state",
-        "XDG_RUNTIME_DIR": "run",
-        "XDG_DATA_HOME": "data",
-        "XDG_CACHE_HOME": "cache",
-        "COCKPIT_HOME": "ck",
-    }.items():
-        (home / folder).mkdir(mode=0o700)
+    for name, folder in _FOLDERS.items():
         monkeypatch.setenv(name, str(home / folder))
-    (home / "home" / ".gitconfig").write_text(_GITCONFIG)
     # Whatever lies in the folder for temporary files is no repository of a test's.
     shared = Path(tempfile.gettempdir())
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", f"{shared}:{shared.resolve()}")
+    before = _processes()
     yield home
-    left = _still_running(home)
-    shutil.rmtree(home, ignore_errors=True)
+    left = _still_running(home, before)
+    if not left and _is_untouched(home):
+        untouched_homes.append(home)
+    else:
+        shutil.rmtree(home, ignore_errors=True)
     assert not left, f"the test left running: {left}"
 
 
-def _still_running(home: Path) -> list[str]:
+def _make_home() -> Path:
+    home = Path(tempfile.mkdtemp(prefix="ck"))
+    for folder in _FOLDERS.values():
+        (home / folder).mkdir(mode=0o700)
+    (home / "home" / ".gitconfig").write_text(_GITCONFIG)
+    return home
+
+
+def _is_untouched(home: Path) -> bool:
+    """Whether a home is as it was made, file for file."""
+    config = home / "home" / ".gitconfig"
+    try:
+        return (
+            home.lstat().st_mode == _FOLDER_MODE
+            and _modes(home) == dict.fromkeys(_FOLDERS.values(), _FOLDER_MODE)
+            and not any(_modes(home / name) for name in _FOLDERS.values() if name != "home")
+            and list(_modes(config.parent)) == [config.name]
+            and config.read_text() == _GITCONFIG
+        )
+    except OSError:
+        return False
+
+
+def _modes(folder: Path) -> dict[str, int]:
+    with os.scandir(folder) as entries:
+        return {entry.name: entry.stat(follow_symlinks=False).st_mode for entry in entries}
+
+
+def _still_running(home: Path, before: set[str]) -> list[str]:
     """Command lines of the processes that outlived the test; they are ended."""
     deadline = time.monotonic() + _GRACE_SECONDS
-    while (carriers := _carriers(home)) and time.monotonic() < deadline:
+    while (carriers := _carriers(home, before)) and time.monotonic() < deadline:
         time.sleep(0.05)
     for pid in carriers:
         _end(pid)
     return list(carriers.values())
 
 
-def _carriers(home: Path) -> dict[int, str]:
+def _processes() -> set[str]:
+    """The pids that are in use; none where there is no /proc."""
+    try:
+        with os.scandir("/proc") as entries:
+            return {entry.name for entry in entries if entry.name.isdigit()}
+    except OSError:
+        return set()
+
+
+def _carriers(home: Path, before: set[str]) -> dict[int, str]:
+    """Command lines by pid of those that carry the home and did not run before the test."""
     mark = os.fsencode(home)
     found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
+    for pid in _processes() - before:
+        entry = Path("/proc", pid)
         try:
             if mark in (entry / "environ").read_bytes():
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
-                found[int(entry.name)] = command.decode(errors="replace").strip()
+                found[int(pid)] = command.decode(errors="replace").strip()
         except OSError:
             continue  # it ended while we looked, or it is not ours to read
-    found.pop(os.getpid(), None)
     return found
 
 
