@@ -48,3 +48,16 @@ def test_what_is_heavy_waits(way_in: str, may_load: set[str]) -> None:
 
     loaded = {module.split(".")[0] for module in done.stdout.split()} & HEAVY
     assert loaded - may_load == set()
+
+
+def test_a_step_of_a_move_loads_no_agents() -> None:
+    """It is started once for each step, on both machines. Agents are a third of its start."""
+    program = "import cockpit.cli.move_steps\nimport sys\nprint(*sys.modules)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    loaded = done.stdout.split()
+    assert "cockpit.supervisor.sessions.location" in loaded
+    assert not [name for name in loaded if name.startswith("cockpit.supervisor.agents.")]

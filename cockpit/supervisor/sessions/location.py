@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cockpit.config.git_folders import git_folder_around
 from cockpit.config.same_paths import same_path
@@ -15,8 +16,10 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.events import WorktreeReady
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Worktree, Worktrees
-from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.events import EventLog
+
+if TYPE_CHECKING:  # `cockpit move-step` only needs a place, and starts once for each step.
+    from cockpit.supervisor.agents.agent import Agent
+    from cockpit.supervisor.events import EventLog
 
 JOB_UNKNOWN = "<job>"
 """Placeholder for the id of a job that has not begun."""
