@@ -34,6 +34,7 @@ __all__ = ["cockpit"]
 COCKPIT = [sys.executable, "-P", "-m", "cockpit"]
 PATIENCE = 120.0
 LOOK = 0.05
+SELDOM = 0.2
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -45,11 +46,15 @@ T = TypeVar("T")
 
 
 def wait_for(look: Callable[[], T], told: Callable[[], str], within: float = PATIENCE) -> T:
-    """The first true answer of `look`; what is `told` explains that there was none."""
-    end = time.monotonic() + within
+    """The first true answer of `look`; what is `told` explains that there was none.
+
+    To look at a pane takes 4 ms of processor time, so what takes long is looked at less often.
+    """
+    begun = time.monotonic()
     while not (answer := look()):
-        assert time.monotonic() < end, told()
-        time.sleep(LOOK)
+        waited = time.monotonic() - begun
+        assert waited < within, told()
+        time.sleep(min(max(LOOK, waited / 10), SELDOM))
     return answer
 
 
