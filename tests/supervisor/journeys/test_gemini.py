@@ -128,7 +128,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
 
 
 @rarely
-async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
+async def test_a_handoff_swaps_its_session_and_the_next_one_reads_it_and_goes_on_after_a_stop(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     def steps(number: int) -> Reply:
@@ -148,6 +148,13 @@ async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
         assert "Watch the server." in Path(paper).read_text()
         await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
         assert second.transcript != chain.sessions[0].transcript
+
+        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start(resume="last", prompt="Go on.")
+        after = await cockpit.until(lambda row: row.state == "idle" and row.pid, within=SLOW)
+        assert (after.session_id, after.transcript) == (before.session_id, before.transcript)
+        assert after.session_number == 2
         await cockpit.ask(Stop(name="api"))
 
 
@@ -169,44 +176,27 @@ async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
         assert f"Output: {row.worktree}" in flown.model.requests[-1].everything
 
 
-async def test_an_error_of_the_api_is_told(
+async def test_an_error_of_the_api_is_told_and_a_usage_limit_that_only_the_screen_tells(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
-    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
-    flown = pilot(lambda request: failed)
+    errors = [
+        ApiError(400, "invalid_request_error", "No such thing"),
+        ApiError(429, "rate_limit_error", "Used up. Please retry in 3600s"),
+    ]
+    flown = pilot(lambda request: Reply(error=errors[0]))
     async with cockpit.flying(flown.table()):
         await cockpit.start()
         row = await cockpit.until(lambda row: row.needs, within=SLOW)
         assert row.needs is not None
         assert (row.needs.kind, "No such thing" in row.needs.detail) == ("failed", True)
 
-
-async def test_a_usage_limit_that_only_the_screen_tells_is_told(
-    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
-) -> None:
-    failed = Reply(error=ApiError(429, "rate_limit_error", "Used up. Please retry in 3600s"))
-    flown = pilot(lambda request: failed)
-    async with cockpit.flying(flown.table()):
-        await cockpit.start()
-        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        del errors[0]
+        await cockpit.ask(Send(name="api", text="And now?"))
+        row = await cockpit.until(
+            lambda row: row.needs and row.needs.kind == "usage_limit", within=SLOW
+        )
         assert row.needs is not None
-        assert row.needs.kind == "usage_limit"
         assert row.needs.resets_at is not None
-
-
-@rarely
-async def test_a_session_goes_on_after_a_stop(
-    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
-) -> None:
-    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
-    async with cockpit.flying(flown.table()):
-        await cockpit.start()
-        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
-        await cockpit.ask(Stop(name="api"))
-        await cockpit.start(resume="last", prompt="Go on.")
-        after = await cockpit.until(lambda row: row.state == "idle" and row.pid, within=SLOW)
-        assert (after.session_id, after.transcript) == (before.session_id, before.transcript)
-        assert after.session_number == 1
 
 
 async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
@@ -224,12 +214,16 @@ async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
         assert "trust" in row.needs.detail
 
 
-async def test_a_permission_dialog_is_told_and_answered(
+async def test_a_permission_dialog_is_answered_or_escaped_and_a_turn_is_interrupted(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
-    flown = pilot(
-        worker(lambda number: say("Done.") if number > 1 else bash("git commit --allow-empty -m x"))
-    )
+    commit = bash("git commit --allow-empty -m x")
+    replies = [commit]
+    flown = pilot(worker(lambda number: replies.pop() if replies else say("Done.")))
+
+    def press(row: AgentStatus, key: str) -> None:
+        cockpit.tmux("send-keys", "-t", row.pane or "", key)
+
     async with cockpit.flying(flown.table().replace("bypassPermissions", "acceptEdits")):
         await cockpit.start()
         row = await cockpit.until(lambda row: row.needs, within=SLOW)
@@ -237,38 +231,35 @@ async def test_a_permission_dialog_is_told_and_answered(
         assert (row.needs.kind, row.needs.tool) == ("permission", "Bash")
         assert row.needs.command == "git commit --allow-empty -m x"
         await cockpit.until(lambda _: shows(cockpit, row, "Allow once"), within=SLOW)
-        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+        press(row, "Enter")
         await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
 
+        # No hook and no line of the transcript tells that it was escaped, only the pane's title.
+        replies.append(commit)
+        await cockpit.ask(Send(name="api", text="And once more."))
+        await cockpit.until(lambda row: row.needs, within=SLOW)
+        await cockpit.until(lambda _: shows(cockpit, row, "Allow once"), within=SLOW)
+        press(row, "Escape")
+        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
 
-async def test_an_interrupted_turn_is_idle(
-    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
-) -> None:
-    flown = pilot(worker(lambda number: bash("sleep 60")))
-    async with cockpit.flying(flown.table()):
-        await cockpit.start()
-        row = await cockpit.until(lambda row: row.state == "working" and row.activity, within=SLOW)
-        await cockpit.until(lambda _: shows(cockpit, row, "sleep 60"), within=SLOW)
-        cockpit.tmux("send-keys", "-t", row.pane or "", "C-c")
+        replies.append(bash("sleep 60"))
+        await cockpit.ask(Send(name="api", text="Sleep."))
+        await cockpit.until(lambda row: row.needs and row.needs.command == "sleep 60", within=SLOW)
+        await cockpit.until(lambda _: shows(cockpit, row, "Allow once"), within=SLOW)
+        press(row, "Enter")
+        await cockpit.until(
+            lambda row: row.state == "working" and row.activity and not row.needs, within=SLOW
+        )
+        await cockpit.until(
+            lambda _: shows(cockpit, row, "sleep 60") and not shows(cockpit, row, "Allow once"),
+            within=SLOW,
+        )
+        press(row, "C-c")
         await cockpit.until(lambda row: row.state == "idle", within=SLOW)
 
 
 @rarely
-async def test_a_dialog_that_is_escaped_is_over(
-    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
-) -> None:
-    """No hook and no line of the transcript tells it, only the title of the pane."""
-    flown = pilot(worker(lambda number: bash("git commit --allow-empty -m x")))
-    async with cockpit.flying(flown.table().replace("bypassPermissions", "acceptEdits")):
-        await cockpit.start()
-        row = await cockpit.until(lambda row: row.needs, within=SLOW)
-        await cockpit.until(lambda _: shows(cockpit, row, "Allow once"), within=SLOW)
-        cockpit.tmux("send-keys", "-t", row.pane or "", "Escape")
-        await cockpit.until(lambda row: row.state == "idle" and not row.needs, within=SLOW)
-
-
-@rarely
-async def test_a_supervisor_that_was_away_knows_the_session_again(
+async def test_a_supervisor_that_was_away_knows_the_session_again_and_continues_a_handoff(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
@@ -279,6 +270,17 @@ async def test_a_supervisor_that_was_away_knows_the_session_again(
     await cockpit.launch()
     after = await cockpit.until(idle_with(31_003), within=SLOW)
     assert (after.pid, after.transcript) == (before.pid, before.transcript)
+
+    await cockpit.ask(Handoff(name="api"))
+    await cockpit.until(lambda row: row.needs and row.needs.kind == "review", within=SLOW)
+    await cockpit.ask(Approve(name="api"))
+    cockpit.kill()
+    await cockpit.launch()
+    row = await cockpit.until(swapped, within=SLOW)
+    (chain,) = await cockpit.client.history("api")
+    paper = str(chain.sessions[0].document)
+    await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
+    assert row.session_number == 2
 
 
 @rarely
@@ -317,15 +319,15 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
         assert len(flown.records()) == 2
 
 
-async def test_a_compaction_is_seen_and_its_point_is_learned(
+async def test_a_compaction_is_seen_and_its_point_learned_and_the_next_prompt_has_the_facts(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     def steps(number: int) -> Reply:
         return say("Done.", tokens=530_000 if number else 9_000)
 
     flown = pilot(worker(steps))
-    more = "[agents.context]\nact = '900k'\nforce = '950k'\n"
-    async with cockpit.flying(flown.table("observe", more)):
+    more = "strategy = 'compact'\n[agents.context]\nact = '900k'\nforce = '950k'\n"
+    async with cockpit.flying(flown.table("prompt", more)):
         await cockpit.start()
         await cockpit.until(idle_with(531_003), within=SLOW)
         await cockpit.ask(Send(name="api", text="Go on."))
@@ -337,6 +339,14 @@ async def test_a_compaction_is_seen_and_its_point_is_learned(
         )
         assert row.context.compacts_at == 524_288
         assert row.compactions == 1
+
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        await cockpit.ask(Send(name="api", text="And again."))
+        given = await cockpit.event("facts.given", within=SLOW)
+        # The record has the prompt before the model has it.
+        await cockpit.until(
+            lambda _: given.data["token"] in flown.model.requests[-1].everything, within=SLOW
+        )
 
 
 async def test_a_request_does_not_reach_a_subagent(
@@ -368,45 +378,3 @@ async def test_a_request_does_not_reach_a_subagent(
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
-
-
-@rarely
-async def test_a_supervisor_killed_in_a_handoff_continues_it(
-    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
-) -> None:
-    def steps(number: int) -> Reply:
-        return say("Done.", tokens=30_000)
-
-    flown = pilot(worker(steps))
-    await cockpit.launch(flown.table())
-    await cockpit.start()
-    await cockpit.until(lambda row: row.state == "idle", within=SLOW)
-    await cockpit.ask(Handoff(name="api"))
-    await cockpit.until(lambda row: row.needs and row.needs.kind == "review", within=SLOW)
-    await cockpit.ask(Approve(name="api"))
-    cockpit.kill()
-    await cockpit.launch()
-    row = await cockpit.until(swapped, within=SLOW)
-    (chain,) = await cockpit.client.history("api")
-    paper = str(chain.sessions[0].document)
-    await cockpit.until(lambda _: flown.has_read(paper), within=SLOW)
-    assert row.session_number == 2
-
-
-@rarely
-async def test_after_a_compaction_it_gets_the_facts_with_its_next_prompt(
-    cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
-) -> None:
-    flown = pilot(worker(lambda number: say("Done.", tokens=530_000 if number else 9_000)))
-    more = "strategy = 'compact'\n[agents.context]\nact = '900k'\nforce = '950k'\n"
-    async with cockpit.flying(flown.table("prompt", more)):
-        await cockpit.start()
-        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
-        await cockpit.ask(Send(name="api", text="Go on."))
-        await cockpit.until(lambda row: row.compactions and row.state == "idle", within=SLOW)
-        await cockpit.ask(Send(name="api", text="And again."))
-        given = await cockpit.event("facts.given", within=SLOW)
-        # The record has the prompt before the model has it.
-        await cockpit.until(
-            lambda _: given.data["token"] in flown.model.requests[-1].everything, within=SLOW
-        )
