@@ -33,8 +33,8 @@ images, of up to 12 MB, without a token count.
 MOST_VALUES = 50_000
 """Maximum number of strings, numbers, lists and objects in a line; real lines have some
 thousands."""
-_WEIGHED_FROM = 64 * 1024
-"""A line with fewer bytes cannot contain too many values."""
+WEIGHED_FROM = 64 * 1024
+"""`parse_bounded` parses a line with fewer bytes at once: it cannot contain too many values."""
 _STEP = 256 * 1024
 """Bytes of a line that are processed per call; other threads can run between calls."""
 _NEEDLES = (
@@ -50,7 +50,7 @@ LOOK_BACK = max(map(len, _NEEDLES)) - 1
 
 def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent] | Skipped:
     """Parse a line, or skip it if it has too many values."""
-    if len(line) >= _WEIGHED_FROM and _has_too_many_values(line):
+    if len(line) >= WEIGHED_FROM and _has_too_many_values(line):
         return Skipped("too-many-values", reading=may_hold_reading(line))
     return parse(line)
 
@@ -65,6 +65,8 @@ def may_hold_reading(piece: bytes) -> bool:
 
 def _has_too_many_values(line: bytes) -> bool:
     """Count values without parsing, except inside strings."""
+    if len(line) - len(line.translate(None, b",[{")) <= MOST_VALUES:
+        return False  # not even with those inside strings
     values, in_string, start = 0, False, 0
     while start < len(line):
         piece = line[start : start + _STEP]

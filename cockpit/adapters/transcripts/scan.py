@@ -13,6 +13,7 @@ from cockpit.adapters.files.foreign_files import opened
 from cockpit.adapters.transcripts.lines import (
     LONGEST_LINE,
     LOOK_BACK,
+    WEIGHED_FROM,
     KeepsRest,
     Parse,
     may_hold_reading,
@@ -42,7 +43,10 @@ def read_all(
     """
     with opened(path, any_owner=any_owner, most=LARGEST_FILE) as file:
         for line in _lines(file.fileno(), block, longest_line):
-            found = line if isinstance(line, Skipped) else parse_bounded(parse, line)
+            if isinstance(line, Skipped):
+                feed(line)
+                continue
+            found = parse(line) if len(line) < WEIGHED_FROM else parse_bounded(parse, line)
             if isinstance(found, Skipped):
                 feed(found)
                 continue

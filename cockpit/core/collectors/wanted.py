@@ -24,11 +24,12 @@ def result_matters(tool: ToolUse) -> bool:
     return isinstance(command, str) and bool(checks_in(command))
 
 
-def only_checks(tool: ToolUse) -> tuple[str, ...]:
-    """Return the kinds of checks that a call runs, if its result matters for nothing else.
+def checks_of(tool: ToolUse) -> tuple[tuple[str, ...], bool]:
+    """Return the kinds of checks that a call runs, and whether its result matters for nothing else.
 
-    Of several such results that succeeded, only the last matters.
+    Of several results that succeeded and matter for nothing else, only the last matters.
     """
-    if tool.name != "Bash" or is_about_links(tool) or makes_commit(tool):
-        return ()
-    return tuple(found.kind for found in checks_in(str(tool.input.get("command", ""))))
+    if tool.name != "Bash":
+        return (), False
+    kinds = tuple(found.kind for found in checks_in(str(tool.input.get("command", ""))))
+    return kinds, bool(kinds) and not is_about_links(tool) and not makes_commit(tool)

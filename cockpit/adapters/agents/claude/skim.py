@@ -23,7 +23,7 @@ from cockpit.adapters.agents.claude.plain_lines import (
 )
 from cockpit.adapters.agents.claude.record import content_of, parse
 from cockpit.core.collectors.bounded import remember
-from cockpit.core.collectors.wanted import only_checks, result_matters
+from cockpit.core.collectors.wanted import checks_of, result_matters
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
     AssistantReplied,
@@ -78,8 +78,8 @@ class FactsParser:
     __slots__ = ("_awaited", "_held", "_kept_back", "_text")
 
     def __init__(self) -> None:
-        self._awaited: dict[str, tuple[str, ...]] = {}
-        """The calls whose results are needed, with the kinds of checks if only these are needed."""
+        self._awaited: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """The calls whose results are needed: the kinds of checks, and whether only these are."""
         self._held: dict[tuple[str, ...], tuple[bytes, re.Match[bytes], int]] = {}
         """The last check that succeeded, of each kind: the next one makes its output irrelevant."""
         self._kept_back = 0
@@ -128,19 +128,22 @@ class FactsParser:
         found = result_of(line)
         if found is not None and self._awaited:
             ident = found[2].decode(errors="replace")
-            kinds = self._awaited.get(ident)
-            end = end_of_success(line, found) if kinds is not None else None
-            if end is not None:
+            checks = self._awaited.get(ident)
+            end = end_of_success(line, found) if checks is not None else None
+            if checks is not None and end is not None:
                 del self._awaited[ident]
-                return self._successful(kinds or (), line, found, end)
+                return self._successful(*checks, line, found, end)
         return () if _RESULT.match(line) and not self._may_hold_fact(line) else self._whole(line)
 
     def _successful(
-        self, kinds: tuple[str, ...], line: bytes, found: re.Match[bytes], end: int
+        self, kinds: tuple[str, ...], only: bool, line: bytes, found: re.Match[bytes], end: int
     ) -> Sequence[SessionEvent] | Skipped:
-        if not kinds:
+        if not only:
             event = success(line, found, end)
-            return self._whole(line) if event is None else (*self._held_results(), event)
+            if event is None:
+                return self._whole(line)
+            # The order of results matters only between those of checks.
+            return (*self._held_results(), event) if kinds and self._held else (event,)
         self._held.pop(kinds, None)
         self._held[kinds] = line, found, end
         self._kept_back += 1
@@ -174,7 +177,7 @@ class FactsParser:
 
     def _await(self, tool: ToolUse) -> None:
         if result_matters(tool):
-            remember(self._awaited, tool.id, only_checks(tool))
+            remember(self._awaited, tool.id, checks_of(tool))
 
     def _may_hold_fact(self, line: bytes) -> bool:
         return bool(self._awaited and self._is_awaited(line)) or _may_hold_fact(line)
