@@ -103,6 +103,8 @@ def read_into(
         return (error.strerror or type(error).__name__).lower()
     if reader.meter.skipped and not reader.events:
         return "not a transcript: it contains no records"
+    if not reader.events and not reader.format.recognised:
+        return "not a transcript: it contains no records of a CLI that cockpit can read"
     return None
 
 

@@ -217,6 +217,9 @@ def test_a_record_of_the_documented_shape_is_known_by_its_first_line(
         '{"usage": {"input": 5}}\n',
         '{"record": "cockpit/2"}\n{"usage": {"input": 5}}\n',
         '{"record": "other", "usage": {"input": 5}}\n',
+        '{"type": "log", "level": "info", "message": "up"}\n{"type": "log"}\n',
+        '{"type": "user", "name": "Ada"}\n',
+        '{"model": "m", "prompt_tokens": 7}\n[]\n',
         "no json\n",
     ],
 )
@@ -228,6 +231,45 @@ def test_a_record_that_is_none_says_so(
     code, (told,), err = asked(capsys, record)
     assert (code, told["context"]["tokens"]) == (1, None)
     assert "not a transcript" in err
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        "codex/compaction",
+        "copilot/blocked",
+        "gemini/compaction_and_resume",
+        "opencode/transcript",
+        "transcripts/tui_tasks_compaction",
+    ],
+)
+@pytest.mark.parametrize("left_out", [0, 1, 3])
+def test_a_transcript_is_recognised_by_any_record_in_any_spelling(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, recorded: str, left_out: int
+) -> None:
+    source = RECORDED.parent / f"{recorded}.jsonl"
+    _, (whole,), _ = asked(capsys, source)
+    records = [json.loads(line) for line in source.read_bytes().splitlines()[left_out:]]
+    path = tmp_path / "x.log"
+    for spelled in (
+        [json.dumps(record) for record in records],
+        [json.dumps(record, sort_keys=True, separators=(",", ":")) for record in records],
+    ):
+        path.write_text("\n".join(spelled))
+        code, (told,), err = asked(capsys, path)
+        assert (code, err, told["skipped_lines"]) == (0, "", whole["skipped_lines"])
+        for key in ("model", "api_calls", "compactions", "totals"):
+            assert told[key] == whole[key], key
+        assert told["context"]["tokens"] == whole["context"]["tokens"]
+
+
+def test_a_transcript_without_a_reply_so_far_is_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "new.jsonl"
+    path.write_text('{"type": "mode", "mode": "normal", "sessionId": "s1"}\n')
+    code, (told,), err = asked(capsys, path)
+    assert (code, err, told["context"]["tokens"]) == (0, "", None)
 
 
 SIMPLE = """

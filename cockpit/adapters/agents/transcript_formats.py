@@ -1,6 +1,7 @@
-"""Detect which CLI wrote a transcript, by its first line, and how to read it.
+"""Detect which CLI wrote a transcript, by its records, and how to read it.
 
-File names are not used, because a transcript can be copied anywhere.
+File names are not used, because a transcript can be copied anywhere. A copy can lack its first
+records, and a program that wrote it again can have other spaces and another order of keys.
 """
 
 from __future__ import annotations
@@ -8,22 +9,43 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.transcripts.lines import Parse
+from cockpit.core.foreign_json import loads
 from cockpit.core.own_record import is_own_record
 from cockpit.core.reading import Window, resolve_window
 
+_CODEX_KINDS = (
+    "session_meta", "response_item", "event_msg", "turn_context", "token_usage_record",
+    "compacted", "world_state",
+)  # fmt: skip
 _CODEX = re.compile(
-    rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?'
-    rb'"type":"(?:session_meta|response_item|event_msg|turn_context|token_usage_record|compacted)"'
+    rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"(?:%s)"'
+    % "|".join(_CODEX_KINDS).encode()
 )
 """Any record of the format can be the first line, because a copy can begin later."""
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
+_GEMINI_KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
 _OPENCODE = re.compile(rb'\s*\{"record":"cockpit/opencode"')
+_OPENCODE_KINDS = frozenset(
+    {
+        "compacted", "cost", "failed", "injected", "interrupted", "prompt", "reply", "said",
+        "tool", "turn", "window",
+    }
+)  # fmt: skip
+_LEAST_MILLISECONDS = 10**11
 _COPILOT = re.compile(rb'\s*\{"type":"session\.start","data":\{"sessionId"')
+_CLAUDE = re.compile(rb'\s*\{"parentUuid":')
+_CLAUDE_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
+"""Each of its records has one of these."""
 _LOOK_BYTES = 400
+_MOST_BYTES = 1024 * 1024
+_MOST_LINES = 100
+"""What is read of a file whose first bytes are of no known form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +57,103 @@ class TranscriptFormat:
     facts: Parse
     """Parses a line into the events that are needed to collect facts."""
     window: Callable[[str | None, Mapping[str, str]], Window]
+    recognised: bool = True
+    """Whether the file begins with records of this CLI; False if nothing in it was recognised."""
+
+
+class _Cli(Enum):
+    CLAUDE = "claude"
+    CODEX = "codex"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+    COPILOT = "copilot"
+    OWN = "own"
 
 
 def format_of(path: Path) -> TranscriptFormat:
-    """Return the format of a transcript; Claude Code's for a file without a known first line.
-
-    In a file of an unknown format, Claude Code's parser finds no records. Raises `OSError`.
-    """
+    """Return the format of a transcript; Claude Code's if none is recognised. Raises `OSError`."""
     beginning = read_file(path, _LOOK_BYTES, cut=True, any_owner=True)
-    if _GEMINI.match(beginning):
+    cli = _by_first_bytes(beginning) or _by_records(beginning)
+    if cli is None and beginning.strip():
+        cli = _by_records(read_file(path, _MOST_BYTES, cut=True, any_owner=True))
+    return _format(cli, recognised=cli is not None or not beginning.strip())
+
+
+def _by_first_bytes(beginning: bytes) -> _Cli | None:
+    """Return the CLI for the form in which it writes its records itself."""
+    for cli, form in (
+        (_Cli.CLAUDE, _CLAUDE),
+        (_Cli.GEMINI, _GEMINI),
+        (_Cli.OPENCODE, _OPENCODE),
+        (_Cli.COPILOT, _COPILOT),
+        (_Cli.CODEX, _CODEX),
+    ):
+        if form.match(beginning):
+            return cli
+    return _Cli.OWN if is_own_record(beginning) else None
+
+
+def _by_records(beginning: bytes) -> _Cli | None:
+    """Return the CLI of the first record that is one of a known CLI."""
+    for line in beginning.split(b"\n")[:_MOST_LINES]:
+        if not line.lstrip().startswith(b"{"):
+            continue
+        try:
+            record = loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict) and (cli := _cli_of(record)) is not None:
+            return cli
+    return None
+
+
+def _cli_of(record: Mapping[str, Any]) -> _Cli | None:
+    kind = record.get("type")
+    kind = kind if isinstance(kind, str) else ""
+    if record.get("record") == "cockpit/opencode":
+        return _Cli.OPENCODE
+    at = record.get("at")
+    if kind in _OPENCODE_KINDS and isinstance(at, int) and at > _LEAST_MILLISECONDS:
+        return _Cli.OPENCODE
+    if kind in _CODEX_KINDS and isinstance(record.get("payload"), dict):
+        return _Cli.CODEX
+    if "." in kind and isinstance(record.get("data"), dict) and "timestamp" in record:
+        return _Cli.COPILOT
+    if "projectHash" in record or isinstance(record.get("$set"), dict) or "$rewindTo" in record:
+        return _Cli.GEMINI
+    if kind in _GEMINI_KINDS and "content" in record and isinstance(record.get("id"), str):
+        return _Cli.GEMINI
+    if kind and any(isinstance(record.get(key), str) for key in _CLAUDE_IDS):
+        return _Cli.CLAUDE
+    return None
+
+
+def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
+    """Return how to read the records of a CLI. Its modules are loaded only here."""
+    if cli is _Cli.GEMINI:
         from cockpit.adapters.agents.gemini import models as gemini
         from cockpit.adapters.agents.gemini.record import parse as parse_gemini
 
         return TranscriptFormat(parse_gemini, parse_gemini, lambda model, _: gemini.window(model))
-    if _OPENCODE.match(beginning):
+    if cli is _Cli.OPENCODE:
         from cockpit.adapters.agents.opencode import models as opencode
         from cockpit.adapters.agents.opencode.record import parse as parse_opencode
 
         return TranscriptFormat(
             parse_opencode, parse_opencode, lambda model, _: opencode.window(model)
         )
-    if _COPILOT.match(beginning):
+    if cli is _Cli.COPILOT:
         from cockpit.adapters.agents.copilot import models as copilot
         from cockpit.adapters.agents.copilot.record import parse as parse_copilot
 
         return TranscriptFormat(
             parse_copilot, parse_copilot, lambda model, _: copilot.window(model)
         )
-    if is_own_record(beginning):
+    if cli is _Cli.OWN:
         from cockpit.adapters.agents.own.record import parse as parse_own
 
         return TranscriptFormat(parse_own, parse_own, lambda model, _: resolve_window())
-    if _CODEX.match(beginning):
+    if cli is _Cli.CODEX:
         from cockpit.adapters.agents.codex import models as codex
         from cockpit.adapters.agents.codex.record import parse
 
@@ -74,4 +161,4 @@ def format_of(path: Path) -> TranscriptFormat:
     from cockpit.adapters.agents.claude.models import window
     from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
 
-    return TranscriptFormat(parse_totals, FactsParser(), window)
+    return TranscriptFormat(parse_totals, FactsParser(), window, recognised)
