@@ -128,7 +128,8 @@ def undo(name: str) -> int:
 Examples:
   cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md
   cockpit continue 5f0c0f0e            an id from `cockpit history`
-  cockpit continue notes.md --name api-again --directory ../repository""",
+  cockpit continue notes.md --name api-again --directory ../repository
+  cockpit continue ~/.codex/sessions/2026/11/23/rollout-….jsonl --name api""",
 )
 @with_common_options
 @click.argument("document", metavar="DOCUMENT")
@@ -144,24 +145,25 @@ Examples:
     help="Working directory of the new agent; default: the directory in the document.",
 )
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
-    """Start a new agent from a handoff document.
+    """Start a new agent from a handoff document or a transcript.
 
     DOCUMENT is a file, or the id of a handoff, or the id's first characters. Any file with the
-    sections of a handoff document works. Starts a new job; the old job's chain stays unchanged.
+    sections of a handoff document works. For a transcript of a CLI, cockpit writes the document
+    from its facts, as `facts --document` does. Starts a new job; the old job's chain stays
+    unchanged.
     """
     from cockpit.cli.lifecycle import local_context, remote_context
     from cockpit.cli.requests import ask, remote_host
+    from cockpit.cli.transcript_handoff import document_file
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Continue
 
     here = remote_host() is None
     place = local_context(directory) if here else remote_context(directory)
-    wanted = {
-        "document": str(_document_path(document, here=here)),
-        "name": None if name is None else agent_name(name),
-        **place,
-    }
-    ask(Continue.model_validate(wanted))
+    path = _document_path(document, here=here)
+    wanted = {"name": None if name is None else agent_name(name), **place}
+    with document_file(path, here=here) as readable:
+        ask(Continue.model_validate({"document": str(readable), **wanted}))
     return 0
 
 

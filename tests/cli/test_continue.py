@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from cockpit.cli.commands import run
+from cockpit.cli.transcript_handoff import document_file
+from cockpit.core import document
 
+DATA = Path(__file__).parents[1] / "data"
 DONE = {"ok": True, "message": "goes on", "name": "api-2"}
 
 
@@ -55,6 +58,33 @@ def test_what_names_no_document_is_said_with_where_to_look(
     assert run(["continue", named]) == 2
     assert "cockpit history" in capsys.readouterr().err
     assert [path for path, _ in answering.asked if "continue" in path] == []
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        "codex/patch_and_command",
+        "copilot/subagent",
+        "gemini/write_and_command",
+        "opencode/transcript",
+        "transcripts/tui_tasks_compaction",
+    ],
+)
+def test_of_a_transcript_the_document_of_its_facts_is_meant(tmp_path: Path, recorded: str) -> None:
+    transcript = tmp_path / "notes.md"  # recognised by its content
+    transcript.write_bytes((DATA / f"{recorded}.jsonl").read_bytes())
+    with document_file(transcript, here=True) as path:
+        text = path.read_text()
+        assert path.stat().st_mode & 0o077 == 0 or path.parent.stat().st_mode & 0o077 == 0
+    assert not path.exists()
+    assert [one.text for one in document.validate(text) if not one.mends] == []
+    assert str(transcript) in text
+
+
+def test_a_document_is_meant_itself(papers: Path) -> None:
+    for name in ("there.md", "none.md"):
+        with document_file(papers / name, here=True) as path:
+            assert path == papers / name
 
 
 def test_a_file_of_that_name_comes_first(

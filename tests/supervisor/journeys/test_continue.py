@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = pytest.mark.tmux
+DATA = Path(__file__).parents[2] / "data"
 
 NOTES = """\
 ## Goal
@@ -106,6 +109,25 @@ async def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(
         assert "Count the tiles" in opening
         again = await cockpit.refused(asked)
         assert isinstance(again, NotNow)
+
+
+async def test_an_agent_goes_on_from_the_record_of_another_cli(cockpit: Cockpit) -> None:
+    transcript = cockpit.home / "found"
+    shutil.copyfile(DATA / "codex" / "patch_and_command.jsonl", transcript)
+    async with cockpit.flying(cockpit.agent("found")):
+        words = ["continue", str(transcript), "--name", "found"]
+        ran = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "cockpit", *words, "--directory", str(cockpit.repository)),
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, said = await ran.communicate()
+        assert ran.returncode == 0, said
+        copy = paper(cockpit)
+        assert f"found continues from {copy} in {cockpit.repository}" in said.decode()
+        found = await cockpit.until(lambda row: row.activity, "found")
+        (opening,) = cockpit.prompts(found)
+        assert str(copy) in opening
+        assert str(transcript) in copy.read_text()
 
 
 async def test_no_secret_of_a_foreign_document_is_copied_or_prompted(cockpit: Cockpit) -> None:

@@ -32,5 +32,7 @@ class ContinueHandler:
             text = f"{agent.name} continues a job that was moved from {asked.moved_from}"
             self._event_log.record(Plain("agent.arrived"), safe_line(text, 200), agent.name)
         self._changed(agent)
-        message = f"{agent.name} continues from {asked.document} in {agent.directory}"
+        # cockpit's copy in the agent's directory, if the document was elsewhere
+        document = (agent.session.document if agent.session else None) or asked.document
+        message = f"{agent.name} continues from {document} in {agent.directory}"
         return Done(message=message, name=agent.name, pane=agent.record.pane)
