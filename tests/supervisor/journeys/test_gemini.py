@@ -162,7 +162,8 @@ async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
     """Gemini itself would ask about the folder, because its trust does not cover worktrees."""
-    flown = pilot(worker(lambda number: bash("pwd") if number < 2 else say("Done.")))
+    # Gemini sometimes loses the output of a faster command.
+    flown = pilot(worker(lambda number: bash("pwd; sleep 1") if number < 2 else say("Done.")))
     trees = json.dumps(str(cockpit.home / "trees"))
     tree = f"[agents.worktree]\nstrategy = 'git_worktree'\ndirectory = {trees}\n"
     async with cockpit.flying(flown.table(more=tree)):
@@ -172,7 +173,7 @@ async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
         )
         assert row.worktree is not None
         assert cockpit.repository not in Path(row.worktree).parents
-        assert row.activity == "Bash pwd"
+        assert row.activity == "Bash pwd; sleep 1"
         assert f"Output: {row.worktree}" in flown.model.requests[-1].everything
 
 

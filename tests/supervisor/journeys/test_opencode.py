@@ -230,7 +230,8 @@ async def test_now_interrupts_a_turn_that_goes_on(
         return say("Done.") if request.documents_named else bash(f"sleep 100; touch {ended}")
 
     flown = pilot(worker(steps))
-    async with cockpit.flying(flown.table("auto")):
+    more = "[agents.handoff]\ndeadline = '150s'\n"
+    async with cockpit.flying(flown.table("auto", more)):
         row = await cockpit.start()
         pane = row.pane or ""
         await cockpit.until(
