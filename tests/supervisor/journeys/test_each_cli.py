@@ -173,3 +173,30 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
         await cockpit.ask(Stop(name="api"))
     assert set(seen) <= turn.counted, sorted(set(seen) - turn.counted)
     assert first.worktree in "".join(each.everything for each in pilot.model.requests)
+
+
+@pytest.mark.parametrize(
+    ("name", "state"), [("codex", "idle"), ("copilot", "idle"), ("opencode", "exited")]
+)
+async def test_ctrl_c_in_a_turn(cockpit: Cockpit, name: str, state: str) -> None:
+    """It interrupts the turn, and ends opencode. For Gemini see `test_gemini`."""
+    cli = CLIS[name]
+    if cli.program is None:
+        pytest.skip(f"{name} is not installed: make clis")
+    call = ToolCall("Bash", {"command": "sleep 62"})
+    step = Reply(tool_calls=(call,), tokens=TokenCount(cache_read=20_000))
+    pilot = cli.pilot(cockpit, cli.worker(lambda _: step))
+    try:
+        async with cockpit.flying(pilot.table()):
+            pane = (await cockpit.start()).pane or ""
+            await cockpit.until(
+                lambda row: (
+                    row.state == "working"
+                    and "sleep 62" in cockpit.tmux("capture-pane", "-p", "-t", pane)
+                ),
+                within=SLOW,
+            )
+            cockpit.tmux("send-keys", "-t", pane, "C-c")
+            await cockpit.until(lambda row: row.state == state, within=SLOW)
+    finally:
+        pilot.model.stop()
