@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cockpit.tui.keys.actions import BY_ID, PALETTE, Context, keys_of, spoken, table
+from cockpit.tui.keys.action import Context
+from cockpit.tui.keys.actions import BY_ID, PALETTE, keys_of, spoken, table
 
 _TITLES: Mapping[Context, str] = {
     "fleet": "Fleet",

@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingsMap
 
 from cockpit.cli.keys import markdown, text
 from cockpit.config.key_names import clash
-from cockpit.tui.keys.actions import ACTIONS, BY_ID, Context, keys_of, table
+from cockpit.tui.keys.action import Context
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, table
 from cockpit.tui.keys.bindings import bindings, keymap
 from cockpit.tui.present.keys import possible
 from cockpit.tui.screens.agent.screen import AgentScreen

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from textual.binding import Binding, BindingType
 
-from cockpit.tui.keys.actions import ACTIONS, Context
+from cockpit.tui.keys.action import Context
+from cockpit.tui.keys.actions import ACTIONS
 
 
 def bindings(context: Context) -> list[BindingType]:

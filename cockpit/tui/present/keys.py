@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from cockpit.tui.keys.actions import ACTIONS, BY_ID, Action, Context, keys_of, spoken
+from cockpit.tui.keys.action import Action, Context
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, spoken
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 from cockpit.tui.state.model import Model

@@ -13,7 +13,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from cockpit.client.client import Client
-from cockpit.tui.keys.actions import BY_ID, Action, Context, Handlers
+from cockpit.tui.keys.action import Action, Context, Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.outage import outage
 from cockpit.tui.screens.help import HelpScreen

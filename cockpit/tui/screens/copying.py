@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.actions import Handlers
+from cockpit.tui.keys.action import Handlers
 from cockpit.tui.screens.requests import show_error, show_message, show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.context import UIContext

@@ -13,7 +13,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cockpit.tui.keys.actions import BY_ID, PALETTE, Context, table
+from cockpit.tui.keys.action import Context
+from cockpit.tui.keys.actions import BY_ID, PALETTE, table
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.widgets.dialog_keys import DialogKeys

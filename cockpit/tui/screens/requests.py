@@ -11,7 +11,7 @@ from textual.screen import Screen
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line, safe_text
-from cockpit.tui.keys.actions import Action
+from cockpit.tui.keys.action import Action
 from cockpit.tui.state.background import in_background
 from cockpit.tui.terminal.paste_guard import key_in_hand, looked_like_a_paste
 from cockpit.wire.status import AgentStatus

@@ -18,7 +18,7 @@ from textual.containers import Horizontal, Vertical
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
-from cockpit.tui.keys.actions import Action, Context, Handlers
+from cockpit.tui.keys.action import Action, Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import needs_supervisor, press
 from cockpit.tui.present import agent as head

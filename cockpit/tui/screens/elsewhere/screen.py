@@ -15,7 +15,8 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.action import Context, Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.elsewhere import (
     detail,

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.tui.keys import reasons
-from cockpit.tui.keys.actions import BY_ID, Handlers
+from cockpit.tui.keys.action import Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
 from cockpit.tui.present.sorting import ORDERS, next_order

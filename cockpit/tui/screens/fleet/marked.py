@@ -17,7 +17,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.actions import Action
+from cockpit.tui.keys.action import Action
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.confirm import TOGETHER
 from cockpit.tui.screens.help import Sentences

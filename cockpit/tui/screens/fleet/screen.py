@@ -17,7 +17,8 @@ from textual.widgets import Input
 
 from cockpit import __version__
 from cockpit.client.client import Client
-from cockpit.tui.keys.actions import BY_ID, Context, keys_of, spoken
+from cockpit.tui.keys.action import Context
+from cockpit.tui.keys.actions import BY_ID, keys_of, spoken
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import press
 from cockpit.tui.present.detail import reason, rule

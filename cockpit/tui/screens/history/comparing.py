@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.actions import Context, Handlers
+from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present import words
 from cockpit.tui.present.comparison import compared, drawn

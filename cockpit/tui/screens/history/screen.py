@@ -17,7 +17,7 @@ from textual.widgets import Input
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import far_name, host_and_name
-from cockpit.tui.keys.actions import Context, Handlers
+from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import has_ended
 from cockpit.tui.present import history

@@ -16,7 +16,8 @@ from textual.binding import BindingType
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
-from cockpit.tui.keys.actions import BY_ID, Action, Context, Handlers
+from cockpit.tui.keys.action import Action, Context, Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import DIALOGS, press
 from cockpit.tui.present import inbox

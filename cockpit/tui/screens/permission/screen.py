@@ -16,7 +16,8 @@ from textual.binding import BindingType
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.action import Context, Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import press, waiting_dialogs
 from cockpit.tui.present.keys import shown_key

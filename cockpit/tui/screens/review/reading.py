@@ -14,7 +14,7 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_line, safe_text
-from cockpit.tui.keys.actions import Context, Handlers
+from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.claims import check_claims
 from cockpit.tui.present.history import Entry

@@ -22,7 +22,8 @@ from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_text
-from cockpit.tui.keys.actions import BY_ID, Context, Handlers
+from cockpit.tui.keys.action import Context, Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_reviews
 from cockpit.tui.present.claims import check_claims, with_continuation

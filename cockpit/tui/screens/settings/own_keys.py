@@ -14,7 +14,8 @@ from textual.widgets import Input, Static
 
 from cockpit.client.client import Client
 from cockpit.config.problems import nearest
-from cockpit.tui.keys.actions import ACTIONS, BY_ID, Action, keys_of, spoken
+from cockpit.tui.keys.action import Action
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, spoken
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.present.words import DASH
 from cockpit.tui.screens.form import row

@@ -1,0 +1,72 @@
+"""What an action is: id, title, help sentence, default keys, and when it is unavailable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.tui.keys import reasons
+
+Context = Literal[
+    "fleet",
+    "review",
+    "permission",
+    "inbox",
+    "history",
+    "reading",
+    "comparing",
+    "worktrees",
+    "elsewhere",
+    "agent",
+    "pane",
+]
+Handlers = Mapping[str, Callable[[], None]]
+"""The functions of a screen's actions, by the action's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action that the user can run by key, mouse or command palette."""
+
+    id: str
+    title: str
+    """One to three words, for the key line and the palette."""
+    sentence: str
+    """A sentence that describes the action, for the help and the key tables."""
+    keys: tuple[str, ...]
+    """Textual's key names; the first one is shown."""
+    context: Context = "fleet"
+    why_not: reasons.WhyNot = reasons.always_available
+    """Returns why the action is unavailable now; None if it is available."""
+    shown: bool = False
+    """Whether the key line shows the action while the action is available."""
+    stays: bool = False
+    """Whether the key line shows the action for every reachable agent. If the action is
+    unavailable, its key shows the reason."""
+    is_destructive: bool = False
+    """Whether the action affects an agent or leaves the screen. If so, the action is refused when
+    keys look pasted."""
+
+
+def scroll_actions(context: Context) -> tuple[Action, ...]:
+    """Return the actions that scroll a long text."""
+    return (
+        Action(f"{context}.down", "down", "Scroll down.", ("j", "down"), context),
+        Action(f"{context}.up", "up", "Scroll up.", ("k", "up"), context),
+        Action(
+            f"{context}.page-down",
+            "page down",
+            "Scroll down a page.",
+            ("pagedown", "space"),
+            context,
+        ),
+        Action(f"{context}.page-up", "page up", "Scroll up a page.", ("pageup",), context),
+        Action(f"{context}.first", "first", "Go to the beginning.", ("g", "home"), context),
+        Action(f"{context}.last", "last", "Go to the end.", ("G", "end"), context),
+    )
+
+
+def help_action(context: Context) -> Action:
+    keys = ("question_mark", "f1")
+    return Action(f"{context}.help", "help", "Show the keys.", keys, context, shown=True)
