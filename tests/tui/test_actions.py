@@ -96,6 +96,35 @@ def test_a_review_that_has_begun_cannot_be_skipped_and_is_never_called_ready() -
     assert BY_ID["review.approve-straight"].why_not(there) == said.format("v")
 
 
+def test_a_reason_names_a_key_of_the_screen_where_it_is_shown() -> None:
+    """On the screen of an agent `n` goes to the next file of the diff, and starts nothing."""
+    there = model("cron")
+    started = "cron has no pane (stopped). {} to start it."
+    assert BY_ID["send"].why_not(there) == started.format("Press n")
+    for action in ("agent.send", "agent.handoff", "agent.handoff-to"):
+        assert BY_ID[action].why_not(there) == started.format("Press n in the list of agents")
+    assert "n" in BY_ID["agent.next-file"].keys
+    said = "mailer asks in its own pane. {} to go there."
+    asking = model("mailer")
+    assert BY_ID["review.approve"].why_not(asking) == said.format(
+        "Press Enter in the list of agents"
+    )
+    asking.key_of = {"permission.attach": "v"}.get  # type: ignore[assignment]
+    reason = BY_ID["refuse"].why_not(asking, "permission")
+    assert reason == said.format("Press v")
+
+
+def test_a_reason_names_the_users_key_and_the_palette_of_the_list() -> None:
+    there = model("cron")
+    there.key_of = {"start": "F6"}.get  # type: ignore[assignment]
+    reason = BY_ID["agent.send"].why_not(there)
+    assert reason == "cron has no pane (stopped). Press F6 in the list of agents to start it."
+    there.key_of = lambda _: ""
+    reason = BY_ID["agent.send"].why_not(there)
+    assert reason is not None
+    assert "Choose \u201cStart\u201d with Ctrl-P in the list of agents" in reason
+
+
 def test_without_a_supervisor_only_looking_and_attaching_are_left() -> None:
     alone = model("api", live=False)
     able = {action.id for action in ACTIONS if action.why_not(alone) is None}

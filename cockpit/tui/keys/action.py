@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cockpit.tui.keys import reasons
+from cockpit.tui.state.model import Model
 
 Context = Literal[
     "fleet",
@@ -37,8 +38,8 @@ class Action:
     keys: tuple[str, ...]
     """Textual's key names; the first one is shown."""
     context: Context = "fleet"
-    why_not: reasons.WhyNot = reasons.always_available
-    """Returns why the action is unavailable now; None if it is available."""
+    check: reasons.WhyNot = reasons.always_available
+    """Returns why the action is unavailable now; None if it is available. See `why_not`."""
     shown: bool = False
     """Whether the key line shows the action while the action is available."""
     stays: bool = False
@@ -47,6 +48,13 @@ class Action:
     is_destructive: bool = False
     """Whether the action affects an agent or leaves the screen. If so, the action is refused when
     keys look pasted."""
+
+    def why_not(self, model: Model, screen: Context | None = None) -> str | None:
+        """Return why the action is unavailable now; None if it is available.
+
+        Names keys of the action's own screen, or of the `screen` that runs the action.
+        """
+        return self.check(model.on(screen or self.context))
 
 
 def scroll_actions(context: Context) -> tuple[Action, ...]:

@@ -8,87 +8,87 @@ from cockpit.tui.keys.action import Action
 FLEET: tuple[Action, ...] = (
     Action(
         "approve", "approve", "Approve, or answer a permission dialog or question.",
-        ("a",), why_not=reasons.cannot_approve, shown=True, is_destructive=True,
+        ("a",), check=reasons.cannot_approve, shown=True, is_destructive=True,
     ),
     Action(
         "approve-straight", "approve straight", "Approve and skip the review.",
-        ("A",), why_not=reasons.cannot_approve_straight, shown=True, is_destructive=True,
+        ("A",), check=reasons.cannot_approve_straight, shown=True, is_destructive=True,
     ),
     Action(
         "refuse", "refuse", "Refuse; keep this session.",
-        ("r",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
+        ("r",), check=reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
         "snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
-        ("z",), why_not=reasons.cannot_answer, shown=True, is_destructive=True,
+        ("z",), check=reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
         "snooze-more", "snooze more", "Ask again when 10% more of the context is used.",
-        ("Z",), why_not=reasons.cannot_answer, is_destructive=True,
+        ("Z",), check=reasons.cannot_answer, is_destructive=True,
     ),
     Action(
         "let-compact", "let compact", "Refuse; ask again only after a compaction.",
-        ("c",), why_not=reasons.cannot_answer, is_destructive=True,
+        ("c",), check=reasons.cannot_answer, is_destructive=True,
     ),
     Action(
         "document", "document", "Read the handoff document, or its draft.",
-        ("d",), why_not=reasons.cannot_read, shown=True,
+        ("d",), check=reasons.cannot_read, shown=True,
     ),
     Action(
         "attach", "attach", "Go to the agent's pane.",
-        ("enter",), why_not=reasons.needs_running, shown=True, is_destructive=True,
+        ("enter",), check=reasons.needs_running, shown=True, is_destructive=True,
     ),
     Action(
         "handoff", "hand off", "Hand off to a new session. Asks to confirm.",
-        ("f",), why_not=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
+        ("f",), check=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
     ),
     Action(
         "handoff-to", "hand off to", "Hand off to another CLI.",
-        ("t",), why_not=reasons.cannot_choose_cli,
+        ("t",), check=reasons.cannot_choose_cli,
     ),
     Action(
         "send", "send", "Send a prompt to the agent.",
-        ("s",), why_not=reasons.cannot_talk, shown=True,
+        ("s",), check=reasons.cannot_talk, shown=True,
     ),
     Action(
         "start", "start", "Start a stopped agent, or a new one.",
-        ("n",), why_not=reasons.needs_any_supervisor, shown=True,
+        ("n",), check=reasons.needs_any_supervisor, shown=True,
     ),
     Action(
         "resume", "reopen all", "Reopen every agent that a reboot or a tmux exit interrupted.",
-        ("R",), why_not=reasons.cannot_resume, shown=True, is_destructive=True,
+        ("R",), check=reasons.cannot_resume, shown=True, is_destructive=True,
     ),
     Action(
         "stop", "stop", "Stop the agent; keep its worktree. Asks to confirm.",
-        ("x",), why_not=reasons.cannot_talk,
+        ("x",), check=reasons.cannot_talk,
     ),
     Action(
         "mark", "mark", "Mark agents; approve, send, stop and forget then act on all marked.",
-        ("space",), why_not=reasons.needs_agent, is_destructive=True,
+        ("space",), check=reasons.needs_agent, is_destructive=True,
     ),
     Action(
         "forget", "forget", "Remove an ended agent from the list; keep its history. Asks first.",
-        ("delete",), why_not=reasons.cannot_put_away, is_destructive=True,
+        ("delete",), check=reasons.cannot_put_away, is_destructive=True,
     ),
     Action(
         "rename", "rename", "Rename an ended agent; its history follows.",
-        ("f2",), why_not=reasons.cannot_put_away,
+        ("f2",), check=reasons.cannot_put_away,
     ),
     Action(
         "duplicate", "duplicate", "Start a new agent with this agent's settings.",
-        ("N",), why_not=reasons.cannot_duplicate,
+        ("N",), check=reasons.cannot_duplicate,
     ),
     Action(
         "done", "done", "Mark the agent's job as done. Asks to confirm.",
-        ("D",), why_not=reasons.cannot_be_done,
+        ("D",), check=reasons.cannot_be_done,
     ),
     Action(
         "undo", "undo", "Go back to the previous session. Asks to confirm.",
-        ("u",), why_not=reasons.cannot_undo,
+        ("u",), check=reasons.cannot_undo,
     ),
     Action(
         "open", "open", "Show one agent: pane, context over time, chain, facts, diff, events.",
-        ("o", "l", "right"), why_not=reasons.needs_agent, shown=True,
+        ("o", "l", "right"), check=reasons.needs_agent, shown=True,
     ),
     Action("copy-path", "copy path", "Copy the path of the agent's worktree.", ("P",)),
     Action("copy-branch", "copy branch", "Copy the agent's branch.", ("B",)),
@@ -99,7 +99,7 @@ FLEET: tuple[Action, ...] = (
     Action("last", "last", "Select the last agent.", ("G", "end")),
     Action(
         "next-needing", "next", "Select the next agent that needs you.",
-        ("tab",), why_not=reasons.no_agent_needs_you,
+        ("tab",), check=reasons.no_agent_needs_you,
     ),
     Action("pane-up", "pane up", "Scroll the pane up.", ("pageup", "ctrl+u")),
     Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
@@ -107,11 +107,11 @@ FLEET: tuple[Action, ...] = (
     Action("history", "history", "Show all handoffs and their documents.", ("H",)),
     Action(
         "worktrees", "worktrees", "Worktrees, and what blocks removing each.",
-        ("W",), why_not=reasons.needs_any_supervisor,
+        ("W",), check=reasons.needs_any_supervisor,
     ),
     Action(
         "elsewhere", "elsewhere", "Sessions that cockpit did not start; adopt one.",
-        ("E",), why_not=reasons.needs_any_supervisor,
+        ("E",), check=reasons.needs_any_supervisor,
     ),
     Action("filter", "filter", "Filter agents.", ("slash",)),
     Action("unfilter", "all", "Clear the marks, then the filter.", ("escape", "ctrl+g")),

@@ -12,7 +12,7 @@ QUESTIONS: tuple[Action, ...] = (
     ),
     Action(
         "review.approve-straight", "approve straight", "Approve and skip the review.",
-        ("A",), "review", reasons.cannot_skip_review, shown=True, is_destructive=True,
+        ("A",), "review", reasons.cannot_approve_straight, shown=True, is_destructive=True,
     ),
     Action(
         "review.edit", "edit", "Edit the document in $EDITOR.",

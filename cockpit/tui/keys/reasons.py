@@ -14,12 +14,24 @@ WhyNot = Callable[[Model], str | None]
 """Returns the reason as a sentence for the user; None if the action is available."""
 
 
+SAME_ON = {
+    "agent": {"attach": "agent.enter"},
+    "permission": {"attach": "permission.attach"},
+    "review": {"approve": "review.approve"},
+}
+"""The actions of other screens that do the same as one of the list of agents, by screen."""
+
+
 def press(model: Model, action: str) -> str:
     """Return how to run an action, as the beginning of a sentence: `Press n`.
 
-    Names the user's own key, or the command palette for an action without a key.
+    Names the user's own key, or the command palette for an action without a key. On a screen
+    without the action it names the screen that has it: `Press n in the list of agents`.
     """
-    return press_key(model.key_of, action)
+    action = SAME_ON.get(model.screen, {}).get(action, action)
+    way = press_key(model.key_of, action)
+    is_here = model.screen == (action.rpartition(".")[0] or "fleet")
+    return way if is_here else f"{way} in the list of agents"
 
 
 def press_key(key_of: Callable[[str], str], action: str) -> str:
@@ -151,20 +163,16 @@ def waiting_dialogs(model: Model) -> list[str]:
     ]
 
 
-def cannot_approve_straight(model: Model, approve: str = "approve") -> str | None:
-    """Return why the review cannot be skipped; `approve` is the screen's action that approves."""
+def cannot_approve_straight(model: Model) -> str | None:
+    """Return why the review cannot be skipped."""
     agent = model.agent
     if (reason := cannot_answer(model)) or agent is None:
         return reason
     is_asked = agent.handoff is not None and agent.handoff.phase == "asked"
     is_in_review = agent.is_snoozed or (agent.needs and agent.needs.kind != "handoff")
     if is_in_review and not is_asked:
-        return f"The review has already begun. {press(model, approve)} to approve the document."
+        return f"The review has already begun. {press(model, 'approve')} to approve the document."
     return None
-
-
-def cannot_skip_review(model: Model) -> str | None:
-    return cannot_approve_straight(model, "review.approve")
 
 
 def cannot_read(model: Model) -> str | None:

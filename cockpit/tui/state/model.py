@@ -181,6 +181,8 @@ class Model:
         self.key_of: Callable[[str], str] = default_key
         """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
         without a key."""
+        self.screen = "fleet"
+        """The context of the actions whose keys a sentence can name; see `on`."""
         self._listeners: list[Listener] = []
 
     @property
@@ -192,6 +194,14 @@ class Model:
         """Return a copy of this state with another agent selected; the copy has no listeners."""
         other = copy(self)
         other.selected, other._listeners = name, []
+        return other
+
+    def on(self, screen: str) -> Model:
+        """Return this state for sentences on a screen, named by the context of its actions."""
+        if screen == self.screen:
+            return self
+        other = copy(self)
+        other.screen, other._listeners = screen, []
         return other
 
     @property

@@ -391,7 +391,7 @@ class AgentScreen(BaseScreen):
         """Show the pane from a new stream; end the earlier stream."""
         self._pane_looked_at = self._pane_now()
         every, lines = self.ui.pace, self._history_lines
-        start = f"{press(self.model, 'start')} in the list of agents to start it."
+        start = f"{press(self.model.on('agent'), 'start')} to start it."
         task = partial(look, self.client, self.agent, self.pane, every, start=start, history=lines)
         in_background(self, task, group="pane", exclusive=True)
 

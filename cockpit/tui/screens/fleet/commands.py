@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.tui.keys import reasons
-from cockpit.tui.keys.action import Handlers
+from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
@@ -74,12 +74,12 @@ class Commands:
         self._do_one(action)
 
     def do_selected(self, action: str) -> None:
-        """Run an action on the selected agent, whatever is marked; see `do`."""
+        """Run an action on the selected agent for the agent's screen, whatever is marked."""
         if not is_refused_as_paste(self._screen, BY_ID[action]):
-            self._do_one(action)
+            self._do_one(action, "agent")
 
-    def _do_one(self, action: str) -> None:
-        reason = BY_ID[action].why_not(self._model)
+    def _do_one(self, action: str, screen: Context = "fleet") -> None:
+        reason = BY_ID[action].why_not(self._model, screen)
         if reason:
             show_reason(self._screen, reason)
         else:

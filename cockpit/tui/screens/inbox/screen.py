@@ -148,7 +148,7 @@ class InboxScreen(BaseScreen):
     def _answer(self) -> None:
         item = self.item
         if item is None or item.agent is None or item.kind not in DIALOGS:
-            way = press(self.model, "inbox.open")
+            way = press(self.model.on("inbox"), "inbox.open")
             show_reason(self, f"This is no permission dialog or question. {way} to go there.")
             return
         self.model.select(item.agent)
@@ -163,7 +163,7 @@ class InboxScreen(BaseScreen):
         if item.kind in {"review", "handoff", "breaker", "snoozed"}:
             self.app.push_screen(ReviewScreen(self.model, self.client, self.ui))
             return
-        reason = BY_ID["attach"].why_not(self.model)
+        reason = BY_ID["attach"].why_not(self.model, "inbox")
         if reason:
             show_reason(self, reason)
         else:
@@ -236,7 +236,7 @@ class InboxScreen(BaseScreen):
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:
             self._looking_at = seen
-            start = f"{press(self.model, 'start')} in the list of agents to start it."
+            start = f"{press(self.model.on('inbox'), 'start')} to start it."
             task = partial(look, self.client, agent, self.pane, self.ui.pace, start=start)
             in_background(self, task, group="pane", exclusive=True)
 

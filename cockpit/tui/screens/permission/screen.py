@@ -320,7 +320,7 @@ class PermissionScreen(TextScreen):
     def _check(self) -> None:
         chosen = self._chosen
         if chosen is None or chosen.checked is None:
-            way = press(self.model, "permission.answer")
+            way = press(self.model.on("permission"), "permission.answer")
             show_reason(self, f"This choice has no box. {way} to choose it.")
             return
         self.checked ^= {self.selected}
@@ -355,7 +355,7 @@ class PermissionScreen(TextScreen):
 
     def _go_to_pane(self) -> None:
         self.model.select(self.name_of_agent)
-        reason = BY_ID["attach"].why_not(self.model)
+        reason = BY_ID["attach"].why_not(self.model, "permission")
         if reason:
             show_reason(self, reason)
         else:
