@@ -54,6 +54,7 @@ ROOMS = {
 ONLY_IN = {
     "textual": ("tui/",),
     "rich": ("tui/",),
+    "pygments": ("tui/present/syntax.py",),
     "libtmux": ("adapters/tmux",),
     "claude_agent_sdk": ("adapters/",),
     "mcp": ("adapters/",),

@@ -1,4 +1,4 @@
-"""A worktree's diff as lines: counts per file, then the text with a heading per file.
+"""A worktree's diff as lines: a summary, then the text with a heading per file.
 
 The text is untrusted. It is split by the line counts in git's hunk headers, so that a content
 line that looks like a header is not mistaken for one.
@@ -7,38 +7,59 @@ line that looks like a header is not mistaken for one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present.fold import folded
 from cockpit.tui.present.span import Span, fit
-from cockpit.wire.diff import DiffFile, WorktreeDiff
+from cockpit.wire.diff import WorktreeDiff
 
 FILE_ROLE = "diff-file"
 """The role of the heading of a file's changes."""
-STAT_CELLS = 24
-"""Maximum cells of the bar of plus and minus signs."""
+GROUNDS = {"added": "diff-added", "removed": "diff-removed"}
+"""The theme's variable for the ground of a line, by the role of its sign."""
 _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
 
 
-def diff_lines(diff: WorktreeDiff, width: int) -> list[list[Span]]:
-    """Return the whole diff as lines of `width` cells."""
+class Hunk(NamedTuple):
+    path: str
+    """The file's name; the whole text of the heading for a renamed or quoted name."""
+    lines: list[tuple[int, str]]
+    """The lines with their signs, by their number in the text of the diff."""
+
+
+def hunks(text: str) -> Iterator[Hunk]:
+    """Yield the hunks of git's text, delimited by the line counts in their headers."""
+    path = ""
+    hunk: list[tuple[int, str]] = []
+    for number, line, is_content in _read(text):
+        if is_content:
+            hunk.append((number, line))
+            continue
+        if hunk:
+            yield Hunk(path, hunk)
+            hunk = []
+        if line.startswith("diff --git "):
+            path = _name(line)
+    if hunk:
+        yield Hunk(path, hunk)
+
+
+def diff_lines(
+    diff: WorktreeDiff, width: int, colours: Mapping[int, Sequence[Span]] | None = None
+) -> list[list[Span]]:
+    """Return the whole diff as lines of `width` cells; `colours` are those of `syntax`."""
     if diff.unknown:
         return [[Span(f"  {safe_line(diff.unknown, 300)}", "warning")]]
     lines = [_summary(diff)]
     if not diff.files and not diff.untracked:
         return lines
-    lines.append([])
-    lines += _stat(diff.files, width)
-    lines += [
-        [Span("  new  ", "added"), Span(fit(safe_line(path, 300), width - 8))]
-        for path in diff.untracked
-    ]
-    lines += _text(diff.text, width)
+    lines += _text(diff.text, width, colours)
     if diff.cut:
         lines += [
             [],
@@ -67,45 +88,32 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
     return [what, *counts, Span(f"  {since}", "muted")]
 
 
-def _stat(files: list[DiffFile], width: int) -> list[list[Span]]:
-    """Return one line per file, with a bar proportional to its changes."""
-    if not files:
-        return []
-    cells = min(STAT_CELLS, max(4, width // 4))
-    names = min(
-        max(cell_len(safe_line(each.path, 300)) for each in files), max(8, width - cells - 12)
-    )
-    most = max(((each.added or 0) + (each.removed or 0) for each in files), default=0)
-    return [_stat_line(each, names, cells, most) for each in files]
-
-
-def _stat_line(each: DiffFile, names: int, cells: int, most: int) -> list[Span]:
-    path = Span(f"  {fit(safe_line(each.path, 300), names)} ")
-    if each.added is None or each.removed is None:
-        return [path, Span("binary", "muted")]
-    step = max(1.0, most / cells)
-    plus = min(cells, -(-each.added // step)) if each.added else 0
-    minus = min(cells - plus, -(-each.removed // step)) if each.removed else 0
-    return [
-        path,
-        Span(f"{each.added + each.removed:>6} ", "muted"),
-        Span("+" * int(plus), "added"),
-        Span("-" * int(minus), "removed"),
-    ]
-
-
-def _text(text: str, width: int) -> Iterator[list[Span]]:
-    """Yield the hunks of git's text, delimited by the line counts in their headers."""
+def _read(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield each line with its number, and whether it is a line of a hunk."""
     before = after = 0
-    for line in text.split("\n"):
+    for number, line in enumerate(text.split("\n")):
         if before > 0 or after > 0:
             before -= not line.startswith(("+", "\\"))
             after -= not line.startswith(("-", "\\"))
-            yield from _folded(line, _role(line), width)
+            yield number, line, True
             continue
-        part = _PART.match(line)
-        if part is not None:
+        if (part := _PART.match(line)) is not None:
             before, after = (int(count) if count else 1 for count in part.groups())
+        yield number, line, False
+
+
+def _text(
+    text: str, width: int, colours: Mapping[int, Sequence[Span]] | None
+) -> Iterator[list[Span]]:
+    """Yield the lines of the text, each folded."""
+    for number, line, is_content in _read(text):
+        if is_content:
+            spans = colours.get(number) if colours else None
+            role = _role(line)
+            yield from (
+                _coloured(line[:1], spans, role, width) if spans else _folded(line, role, width)
+            )
+        elif _PART.match(line):
             yield from _folded(line, "hunk", width)
         elif line.startswith("diff --git "):
             yield []
@@ -113,6 +121,33 @@ def _text(text: str, width: int) -> Iterator[list[Span]]:
             yield [Span(heading, FILE_ROLE)]
         elif line and not line.startswith(_LEFT_OUT):
             yield from _folded(line, "muted", width)
+
+
+def _coloured(sign: str, spans: Sequence[Span], role: str, width: int) -> Iterator[list[Span]]:
+    """Fold coloured code after its sign; continuation lines begin below the code."""
+    room = max(1, width - 3)
+    line, left = [Span(f" {sign}", role)], room
+    for text, colour in spans:
+        rest = text
+        while rest:
+            part = rest[: _fitting(rest, left)] if cell_len(rest) > left else rest
+            if not part and left == room:
+                part = rest[:1]
+            if part:
+                line.append(Span(part, colour))
+                left -= cell_len(part)
+                rest = rest[len(part) :]
+            if rest:
+                yield line
+                line, left = [Span("  ", role)], room
+    yield line
+
+
+def _fitting(text: str, cells: int) -> int:
+    """Return how many characters of the text fit into this number of cells."""
+    if cells < 2:  # chop_cells needs room for a wide character
+        return int(cells > 0 and cell_len(text[0]) <= cells)
+    return len(chop_cells(text, cells)[0])
 
 
 def _name(line: str) -> str:

@@ -83,6 +83,8 @@ def defaults(colours: Mapping[str, str]) -> dict[str, str]:
         "frame-here": _mixed(colours, "background", "accent", 0.6),
         "row-selected": _mixed(colours, "background", "accent", 0.2),
         "row-needs": _tinted(colours, "warning", 0.06),
+        "diff-added": _tinted(colours, "success", 0.1),
+        "diff-removed": _tinted(colours, "error", 0.1),
         "pane-background": colours["background"],
     }
 

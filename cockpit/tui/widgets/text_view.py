@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from cockpit.tui.widgets.lines import Lines, Spans
+from rich.style import Style
+
+from cockpit.tui.widgets.lines import Lines, Spans, under
 
 
 class TextView(Lines):
     """Lines rendered by a function that fits them into a width and a height."""
 
-    def __init__(self, render: Callable[[int, int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
+    def __init__(
+        self,
+        render: Callable[[int, int], Sequence[Spans]],
+        *,
+        id: str,  # noqa: A002 (Textual's word)
+        grounds: Mapping[str, str] | None = None,
+    ) -> None:
+        """`grounds` names the theme's variable for the ground of lines that begin with a role."""
         super().__init__(id=id)
         self._lines_for = render
+        self._grounds = grounds or {}
 
     def show(self) -> None:
         """Render the lines again."""
@@ -23,6 +33,11 @@ class TextView(Lines):
     def lines_with(self, role: str) -> list[int]:
         """Return the numbers of the lines that begin with a span of this role."""
         return [y for y, line in enumerate(self._lines) if line and line[0].role == role]
+
+    def line_style(self, line: int) -> Style | None:
+        roles = (span.role for span in self._lines[line][:2])
+        ground = next((self._grounds[role] for role in roles if role in self._grounds), None)
+        return under(self.app, ground) if ground else None
 
     def resized(self) -> None:
         self.show()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.cells import cell_len
 
 from cockpit.tui.present.diff import diff_lines
+from cockpit.tui.present.diff_list import ListedFile, file_spans, listed
 from cockpit.tui.present.span import Span, plain
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from tests.tui.scene_sessions import DIFF
@@ -14,14 +16,30 @@ def roles(lines: list[list[Span]], text: str) -> set[str]:
     return {span.role for line in lines for span in line if text in span.text}
 
 
-def test_the_counts_stand_before_the_text() -> None:
+def test_the_summary_stands_before_the_text() -> None:
     lines = [plain(line).strip() for line in diff_lines(DIFF, 100)]
     assert lines[0] == "3 files changed, 1 new file  +8 -2  uncommitted, since 9f1c2d3e"
-    assert lines[2].split() == ["src/auth.py", "7", "+++++--"]
-    assert lines[4].split() == ["docs/flow.png", "binary"]
-    assert lines[5].split() == ["new", "notes/"]
     assert "── src/auth.py ──" in "\n".join(lines)
     assert not any(line.startswith(("index ", "--- a/", "+++ b/")) for line in lines)
+
+
+def test_the_list_has_every_file_with_its_counts() -> None:
+    lines = [plain(file_spans(file, 30)) for file in listed(DIFF)]
+    assert [line.split() for line in lines] == [
+        ["src/auth.py", "+5", "-2"],
+        ["…sts/auth/test_margin.py", "+3", "-0"],
+        ["docs/flow.png", "binary"],
+        ["notes/", "new"],
+    ]
+    assert {cell_len(line) for line in lines} == {30}
+
+
+@pytest.mark.parametrize("width", [4, 9, 14, 40])
+def test_a_line_of_the_list_fits_whatever_a_file_is_called(width: int) -> None:
+    name = "漢" * 90 + "\x1b[31m\u202e[red]x[/]\n"
+    line = plain(file_spans(ListedFile(name, 1, 2, False), width))
+    assert cell_len(line) <= max(width, len(" +1 -2"))
+    assert line.isprintable()
 
 
 def test_each_line_is_what_its_part_says_it_is() -> None:

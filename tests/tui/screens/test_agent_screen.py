@@ -58,12 +58,12 @@ async def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ..
 
 
 async def test_keys_that_need_a_running_agent_name_a_key_that_starts_it(fly: Fly) -> None:
+    said = "Press n in the list of agents to start it."
     async with fly(scene(), size=(100, 34), selected="cron") as flight:
         await opened(flight)
         for key in ("s", "f", "enter"):
             flight.app.clear_notifications()
             await flight.press(key)
-            said = "Press n in the list of agents to start it."
             await flight.until(lambda: said in str(flight.toasts()), key)
 
 

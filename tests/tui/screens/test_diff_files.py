@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import pytest
 
+from cockpit.tui.screens.agent import diff_files
+from cockpit.tui.screens.agent.diff_files import AT_ONCE
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from tests.tui.conftest import Fly
 from tests.tui.scene import scene
+from tests.tui.scene_sessions import DIFF
 
 
 def part(path: str, lines: int) -> str:
@@ -41,7 +45,6 @@ async def test_keys_go_from_file_to_file_and_back(fly: Fly, tmp_path: Path) -> N
         await flight.press("o", "4")
         await flight.reads("3 files changed", "n next file", "e edit")
         for key, name in (
-            ("n", "a.py"),
             ("n", "b.py"),
             ("n", "c.py"),
             ("p", "b.py"),
@@ -49,9 +52,94 @@ async def test_keys_go_from_file_to_file_and_back(fly: Fly, tmp_path: Path) -> N
         ):
             await flight.press(key)
             await flight.until(lambda name=name: flight.app.screen.files.current.endswith(name))  # type: ignore[misc]
-            assert name in top(flight) or name == "c.py"
+            assert name in top(flight) or name in ("a.py", "c.py")
+            assert flight.app.screen.files.list.selected == str("abc".index(name[0]))
         await flight.press("p", "n", "n", "n", "n")
         await flight.until(lambda: flight.app.screen.files.current.endswith("c.py"))
+
+
+@pytest.mark.parametrize(("size", "beside"), [((80, 24), False), ((120, 35), True)])
+async def test_the_list_is_beside_the_text_or_above_it(
+    fly: Fly, tmp_path: Path, size: tuple[int, int], beside: bool
+) -> None:
+    client = scene()
+    client.differ("api", changed(tmp_path))
+    async with fly(client, selected="api", size=size) as flight:
+        await flight.press("o", "4")
+        await flight.reads("3 files changed", "+40 -0")
+        files = flight.app.screen.files
+        await flight.until(lambda: (files.list.region.right <= files.text.region.x) is beside)
+        assert (files.list.region.bottom <= files.text.region.y) is not beside
+
+
+async def test_a_click_on_a_file_shows_it_and_scrolling_selects_it(
+    fly: Fly, tmp_path: Path
+) -> None:
+    client = scene()
+    client.differ("api", changed(tmp_path))
+    async with fly(client, selected="api", size=(120, 35)) as flight:
+        await flight.press("o", "4")
+        await flight.reads("3 files changed")
+        files = flight.app.screen.files
+        files.list.select("1")
+        await flight.until(lambda: "b.py" in top(flight), "the text of b.py")
+        await flight.press("g")
+        await flight.until(lambda: files.list.selected == "0", "a.py is selected again")
+
+
+async def test_new_files_are_in_the_list_and_can_be_edited(
+    fly: Fly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new.md").write_text("x")
+    client = scene()
+    client.differ("api", changed(tmp_path, ("a.py",)).model_copy(update={"untracked": ["new.md"]}))
+    async with fly(client, selected="api") as flight:
+        await flight.press("o", "4")
+        await flight.reads("1 file changed, 1 new file", "new.md")
+        await flight.press("n")
+        await flight.until(lambda: flight.app.screen.files.current.endswith("new.md"))
+        lends = property(lambda _: True)
+        monkeypatch.setattr(type(flight.app._driver), "can_suspend", lends)
+        await flight.press("e")
+        await flight.until(lambda: flight.edited == [tmp_path / "new.md"])
+
+
+async def test_code_gets_its_colours_after_the_text(fly: Fly, tmp_path: Path) -> None:
+    client = scene()
+    client.differ("api", DIFF)
+    async with fly(client, selected="api") as flight:
+        await flight.press("o", "4")
+        await flight.reads("return self._renew")
+        lines = flight.app.screen.diff
+
+        def seen() -> set[str]:
+            return {span.role for line in lines._lines for span in line}
+
+        await flight.until(lambda: {"syntax-keyword", "syntax-comment"} <= seen())
+
+
+async def test_a_long_diff_is_made_off_the_loop_and_shown_whole(fly: Fly, tmp_path: Path) -> None:
+    long = part("a.py", 2000) + part("b.py", 30)
+    assert len(long) > AT_ONCE
+    diff = changed(tmp_path, ("a.py", "b.py")).model_copy(update={"text": long})
+    client = scene()
+    client.differ("api", diff)
+    threads: set[int] = set()
+    async with fly(client, selected="api") as flight:
+        with pytest.MonkeyPatch.context() as patch:
+            made = diff_files.diff_lines
+
+            def watched(*given: Any) -> Any:
+                threads.add(get_ident())
+                return made(*given)
+
+            patch.setattr(diff_files, "diff_lines", watched)
+            await flight.press("o", "4")
+            await flight.reads("2 files changed")
+            await flight.press("n")
+            await flight.until(lambda: "+line 29 of b.py" in flight.text().replace("+ ", "+"))
+    assert threads
+    assert get_ident() not in threads
 
 
 async def test_the_editor_opens_the_file_that_is_looked_at(
@@ -63,7 +151,7 @@ async def test_the_editor_opens_the_file_that_is_looked_at(
     async with fly(client, selected="api") as flight:
         await flight.press("o", "4")
         await flight.reads("3 files changed")
-        await flight.press("n", "n")
+        await flight.press("n")
         await flight.until(lambda: flight.app.screen.files.current.endswith("b.py"))
         # Textual's driver for tests has no terminal to lend.
         lends = property(lambda _: True)
@@ -84,9 +172,9 @@ async def test_a_file_outside_the_worktree_is_never_opened(fly: Fly, tmp_path: P
     async with fly(client, selected="api") as flight:
         await flight.press("o", "4")
         await flight.reads("3 files changed")
-        for _ in range(3):
+        for keys in ("e", "ne", "ne"):
             flight.app.clear_notifications()
-            await flight.press("n", "e")
+            await flight.press(*keys)
             await flight.until(lambda: "cannot be edited" in str(flight.toasts()))
         assert flight.edited == []
 
@@ -102,7 +190,7 @@ async def test_path_branch_and_id_are_copied_on_their_keys_only(fly: Fly, tmp_pa
             await flight.until(lambda text=text: flight.app.clipboard == text, text)  # type: ignore[misc]
         await flight.press("o", "4")
         await flight.reads("3 files changed")
-        await flight.press("n", "P")
+        await flight.press("P")
         await flight.until(lambda: flight.app.clipboard == f"{tmp_path}/a.py")
 
 

@@ -1,76 +1,169 @@
-"""The files of the diff on the agent's screen: go from one to the next, and edit one."""
+"""The diff section of the agent's screen: the list of files beside or above the text.
+
+Goes from one file to the next, and opens one in the user's editor.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from textual.screen import Screen
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
 
 from cockpit.core.errors import NotNow
-from cockpit.tui.present.diff import FILE_ROLE
+from cockpit.tui.present import syntax
+from cockpit.tui.present.cached_lines import READING, CachedLines, RenderedLines
+from cockpit.tui.present.diff import FILE_ROLE, GROUNDS, diff_lines
+from cockpit.tui.present.diff_list import ListedFile, file_spans, listed
+from cockpit.tui.present.span import Span
 from cockpit.tui.screens.requests import show_error, show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.terminal.attach import suspend_while
+from cockpit.tui.widgets.picker import Picker
 from cockpit.tui.widgets.text_view import TextView
 from cockpit.wire.diff import WorktreeDiff
 
-NO_FILE = "The diff has no file with changed lines."
+NO_FILE = "The diff has no changed or new file."
+AT_ONCE = 20_000
+"""Characters of a diff above which its lines are made in another thread."""
+BESIDE = 96
+"""Columns of the section from which the list is beside the text."""
 
 
-class DiffFiles:
-    """Knows which file of a diff the user looks at."""
+class _Drawn(NamedTuple):
+    diff: WorktreeDiff
+    colours: syntax.Colours
+
+
+class DiffFiles(Container):
+    """Shows a diff, and knows which of its files the user looks at."""
 
     def __init__(
-        self,
-        screen: Screen[Any],
-        ui: UIContext,
-        view: TextView,
-        diff: Callable[[], WorktreeDiff | None],
+        self, ui: UIContext, diff: Callable[[], WorktreeDiff | None], why: Callable[[], str]
     ) -> None:
-        self._screen = screen
+        """`why` returns why the diff cannot be read; empty while it is loading."""
+        super().__init__(id="agent-diff")
         self._ui = ui
-        self._view = view
         self._diff = diff
+        self._short = CachedLines[_Drawn](
+            lambda drawn, width, _: diff_lines(drawn.diff, width, drawn.colours), why
+        )
+        self.list = Picker(self._say, empty="", id="agent-diff-files")
+        self.text = TextView(self._lines, id="agent-diff-text", grounds=GROUNDS)
+        self._drawn: _Drawn | None = None
+        self._long: tuple[_Drawn, int] | None = None
+        """The long diff and the width for which its lines were last asked."""
+        self._long_lines: RenderedLines = READING
+        self._files: list[ListedFile] = []
         self._went_to: tuple[int, int] | None = None
-        """The file that a key selected, and the scroll position then: near its end, a text cannot
+        """The file that was selected, and the scroll position then: near its end, a text cannot
         be scrolled until a file is at the top."""
 
+    def compose(self) -> ComposeResult:
+        yield self.list
+        yield self.text
+
+    def on_mount(self) -> None:
+        self.watch(self.text, "scroll_y", self._follow, init=False)
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.width >= BESIDE, "-beside")
+
+    def show(self) -> None:
+        """Draw the current diff; its colours follow."""
+        diff = self._diff()
+        if diff is None:
+            self._drawn = None
+        elif self._drawn is None or self._drawn.diff is not diff:
+            self._drawn, self._went_to, self._files = _Drawn(diff, {}), None, listed(diff)
+            self.set_class(bool(self._files), "-listed")
+            self.list.show([str(place) for place in range(len(self._files))])
+            in_background(self, partial(self._colour, diff), group="syntax", exclusive=True)
+        self.text.show()
+        self._follow()
+
+    def _lines(self, width: int, height: int) -> RenderedLines:
+        """Return the lines; those of a long diff follow, because they take long to make."""
+        drawn = self._drawn
+        if drawn is None or len(drawn.diff.text) <= AT_ONCE:
+            return self._short(drawn, width, height)
+        if self._long is None or self._long[0].diff is not drawn.diff:
+            self._long_lines = READING
+        if self._long is None or self._long[0] is not drawn or self._long[1] != width:
+            self._long = (drawn, width)
+            in_background(self, partial(self._fold, drawn, width), group="fold", exclusive=True)
+        return self._long_lines
+
+    async def _fold(self, drawn: _Drawn, width: int) -> None:
+        lines = await asyncio.to_thread(diff_lines, drawn.diff, width, drawn.colours)
+        if self._long is not None and self._long[0] is drawn and self._long[1] == width:
+            self._long_lines = lines
+            self.text.show()
+
+    async def _colour(self, diff: WorktreeDiff) -> None:
+        colours = await asyncio.to_thread(syntax.colours, diff.text)
+        if self._drawn is not None and self._drawn.diff is diff:
+            self._drawn = _Drawn(diff, colours)
+            self.text.show()
+
+    def _say(self, key: str, width: int) -> list[Span]:
+        return file_spans(self._files[int(key)], width)
+
     def move(self, step: int) -> None:
-        """Scroll to the next file, or with -1 to the previous one."""
-        starts = self._view.lines_with(FILE_ROLE)
-        if not starts:
-            show_reason(self._screen, NO_FILE)
+        """Go to the next file, or with -1 to the previous one."""
+        if not self._files:
+            show_reason(self.screen, NO_FILE)
             return
-        here = self._here(starts)
-        place = min(max(here + step, 0), len(starts) - 1)
-        self._view.scroll_to(y=starts[place], animate=False, force=True, immediate=True)
-        self._went_to = (place, self._view.scroll_offset.y)
+        self._go(min(max(self._here() + step, 0), len(self._files) - 1))
 
     @property
     def current(self) -> str | None:
-        """The path of the file that the user looks at; None above the first file."""
-        diff, starts = self._diff(), self._view.lines_with(FILE_ROLE)
-        here = self._here(starts)
-        if diff is None or here < 0 or here >= len(diff.files):
+        """The path of the file that the user looks at; None without files."""
+        diff = self._diff()
+        if diff is None or not self._files:
             return None
-        return f"{diff.directory.rstrip('/')}/{diff.files[here].path}"
+        return f"{diff.directory.rstrip('/')}/{self._files[self._here()].path}"
 
     def edit(self) -> None:
-        """Open the current file, above the first file the first one, in the user's editor."""
-        if self.current is None:
-            self.move(1)
-        if (path := self.current) is not None:
-            in_background(self._screen, partial(self._edit, Path(path)), group="edit")
+        """Open the current file in the user's editor."""
+        if (path := self.current) is None:
+            show_reason(self.screen, NO_FILE)
+        else:
+            in_background(self, partial(self._edit, Path(path)), group="edit")
 
-    def _here(self, starts: list[int]) -> int:
-        top = self._view.scroll_offset.y
-        if self._went_to is not None and self._went_to[1] == top and self._went_to[0] < len(starts):
-            return self._went_to[0]
-        return sum(start <= top for start in starts) - 1
+    def _go(self, place: int) -> None:
+        """Select a file and scroll to its text; a new file has none."""
+        starts = self.text.lines_with(FILE_ROLE)
+        if place < len(starts):
+            # The first one with the summary above it.
+            top = starts[place] if place else 0
+            self.text.scroll_to(y=top, animate=False, force=True, immediate=True)
+        self._went_to = (place, self.text.scroll_offset.y)
+        self.list.select(str(place))
+
+    def _here(self) -> int:
+        top = self.text.scroll_offset.y
+        if self._went_to is not None and self._went_to[1] == top:
+            return min(self._went_to[0], max(0, len(self._files) - 1))
+        starts = self.text.lines_with(FILE_ROLE)
+        return min(max(0, sum(start <= top for start in starts) - 1), max(0, len(self._files) - 1))
+
+    def _follow(self) -> None:
+        """Select the file to which the text was scrolled."""
+        self.list.select(str(self._here()))
+
+    @on(Picker.Moved)
+    @on(Picker.Picked)
+    def _selected(self, message: Picker.Moved | Picker.Picked) -> None:
+        message.stop()
+        if self.list.selected is not None and int(self.list.selected) != self._here():
+            self._go(int(self.list.selected))
 
     async def _edit(self, path: Path) -> None:
         diff = self._diff()
@@ -81,9 +174,9 @@ class DiffFiles:
                     "It was removed, is no regular file, or is outside the worktree.",
                     "Go to another file, or open this one in a terminal.",
                 )
-            await suspend_while(self._screen.app, lambda: self._ui.edit(path))
+            await suspend_while(self.app, lambda: self._ui.edit(path))
         except Exception as error:  # noqa: BLE001 (every error is shown here)
-            show_error(self._screen, error)
+            show_error(self.screen, error)
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

@@ -24,7 +24,6 @@ from cockpit.tui.keys.reasons import needs_supervisor, press
 from cockpit.tui.present import agent as head
 from cockpit.tui.present.cached_lines import CachedLines
 from cockpit.tui.present.detail import reason
-from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.hosts import lost_reason
@@ -49,7 +48,6 @@ from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.picker import Picker
 from cockpit.tui.widgets.text_view import TextView
-from cockpit.wire.diff import WorktreeDiff
 from cockpit.wire.status import AgentStatus
 
 if TYPE_CHECKING:
@@ -101,17 +99,14 @@ class AgentScreen(BaseScreen):
         facts = CachedLines[dict[str, Any]](
             lambda data, width, _: fact_lines(data, width), partial(why, "facts")
         )
-        diff = CachedLines[WorktreeDiff](
-            lambda data, width, _: diff_lines(data, width), partial(why, "diff")
-        )
         self.strip = TextView(lambda *room: strip(lookups.course, *room), id="agent-strip")
         self.plot = TextView(lambda *room: whole(lookups.course, *room), id="agent-plot")
         self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
         self.limits = Wrapped(most=MOST_LIMIT_LINES, id="agent-limits")
         self.facts = TextView(lambda *room: facts(lookups.facts, *room), id="agent-facts")
-        self.diff = TextView(lambda *room: diff(lookups.diff, *room), id="agent-diff")
         self.feed = Feed(of_one=True)
-        self.files = DiffFiles(self, self.ui, self.diff, lambda: lookups.diff)
+        self.files = DiffFiles(self.ui, lambda: lookups.diff, partial(why, "diff"))
+        self.diff = self.files.text
         self._copying = Copying(self, self.ui, lambda: self.agent, self._file)
 
     @property
@@ -141,7 +136,7 @@ class AgentScreen(BaseScreen):
                     yield self.chain
                     yield self.limits
                 yield self.facts
-                yield self.diff
+                yield self.files
                 yield self.feed
         yield self._keys
 
@@ -438,7 +433,7 @@ class AgentScreen(BaseScreen):
         if "facts" in shown:
             self.facts.show()
         if "diff" in shown:
-            self.diff.show()
+            self.files.show()
         if self.section == "events":
             ours = [each for each in self.model.events if each.agent == self.name_of_agent]
             self.feed.show(ours)
