@@ -119,7 +119,7 @@ CASES = (
     Case("agent-facts", lambda: flown(142_300), ("o", "3"),
          ("Renew access tokens before they expire", "✓ TokenMargin, with tests")),
     Case("agent-diff", lambda: flown(142_300), ("o", "4"),
-         ("3 files changed, 1 new file  +8 -2", "tests/auth/test_margin.py", "new  notes/")),
+         ("3 files changed, 1 new file  +8 -2", "tests/auth/test_margin.py", "+5 -2")),
     Case("agent-events", lambda: flown(142_300), ("o", "5"),
          ("20:15  was started", "20:17  crossed its act point")),
     Case("agent-lost", lambda: flown(142_300), CONTEXT,

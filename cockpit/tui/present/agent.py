@@ -47,10 +47,11 @@ def head(
     *,
     live: bool,
     lost: list[Span] | None = None,
+    per_hour: str | None = None,
 ) -> list[Span]:
     """Return the title in exactly `width` cells: always name and state, more if there is room.
 
-    `lost` describes the connection to the agent's host, if other hosts can be reached.
+    `per_hour` is what the session costs in an hour. `lost` describes the connection to the agent's host, if other hosts can be reached.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
@@ -61,7 +62,7 @@ def head(
         who += lost[:1]
     elif not live:
         who.append(Span(" supervisor unreachable ", "error"))
-    parts = [[Span(" "), *part] for part in _parts(agent) if part]
+    parts = [[Span(" "), *part] for part in _parts(agent, per_hour) if part]
     for part in parts:
         if _length(who) + _length(part) > width:
             break
@@ -69,7 +70,7 @@ def head(
     return _filled(who, width)
 
 
-def _parts(agent: AgentStatus) -> list[list[Span]]:
+def _parts(agent: AgentStatus, per_hour: str | None) -> list[list[Span]]:
     row = row_of(agent, heard_seconds=0.0, now=datetime.now(UTC))
     context = agent.context
     bar = context_bar(context, BAR) if not row.absent else []
@@ -81,6 +82,7 @@ def _parts(agent: AgentStatus) -> list[list[Span]]:
         [Span(f"{row.turns} ", "turns")] if row.turns else [],
         [Span(f"session {row.chain} ", "chain")] if row.chain else [],
         [Span(f"{row.cost} ", "warning" if row.over_budget else "cost")] if row.cost else [],
+        [Span(f"{per_hour} ", "cost")] if per_hour else [],
         [*rates, Span(" ")] if (rates := rate_spans(agent, datetime.now(UTC))) else [],
         [Span(f"{safe_line(agent.model or agent.runtime, 40)} ", "muted")],
         [Span(f"{agent.mode} ", "muted")],

@@ -7,10 +7,13 @@ from datetime import datetime
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span
+from cockpit.wire.course import Course
 from cockpit.wire.status import AgentStatus, RateLimitStatus
 
 NEAR = 0.9
 """The share of a usage limit from which it is shown as a warning."""
+LEAST_TIME = 600.0
+"""Seconds of a session from which its cost an hour is shown."""
 _LIMITS = {"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}
 
 
@@ -26,6 +29,25 @@ def over_budget(agent: AgentStatus) -> str | None:
     if not agent.over_budget or cost is None or agent.budget_usd is None:
         return None
     return f"cost {words.money(cost)} of a budget of {words.money(agent.budget_usd)}"
+
+
+def per_hour(agent: AgentStatus, course: Course | None, now: float) -> str | None:
+    """Return what the current session costs in an hour, such as `$0.62/h`; None if unknown.
+
+    From the session's known cost and its time from the first reply to now, or to its last reply
+    once its process has ended. `now` is in unix seconds. None before `LEAST_TIME`, because a
+    single reply would then decide.
+    """
+    stretch = course.stretches[-1] if course is not None and course.stretches else None
+    if stretch is None or stretch.session != agent.session_id or not agent.cost_usd:
+        return None
+    times = [point.at for point in stretch.points if point.at is not None]
+    if not times:
+        return None
+    seconds = (now if agent.pid is not None else max(times)) - min(times)
+    if seconds < LEAST_TIME:
+        return None
+    return f"{words.money(agent.cost_usd * 3600 / seconds)}/h"
 
 
 def rate_spans(agent: AgentStatus, now: datetime) -> list[Span]:

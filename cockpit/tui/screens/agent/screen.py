@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -23,6 +23,7 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import needs_supervisor, press
 from cockpit.tui.present import agent as head
 from cockpit.tui.present.cached_lines import CachedLines
+from cockpit.tui.present.cost import per_hour
 from cockpit.tui.present.detail import reason
 from cockpit.tui.present.facts import fact_lines
 from cockpit.tui.present.history import Entry
@@ -456,8 +457,9 @@ class AgentScreen(BaseScreen):
             self.limits.set_spans(head.limit_spans(course.limits, agent.runtime))
 
     def _say_head(self, width: int) -> list[Span]:
-        name, lost = self.name_of_agent, self._lost
-        return head.head(name, self.agent, width, live=self._live, lost=lost)
+        name, lost, agent = self.name_of_agent, self._lost, self.agent
+        rate = per_hour(agent, self.lookups.course, time()) if agent and self._live else None
+        return head.head(name, agent, width, live=self._live, lost=lost, per_hour=rate)
 
     def _say_link(self, session: str, width: int) -> list[Span]:
         links = self._shown_links
