@@ -51,7 +51,8 @@ def head(
 ) -> list[Span]:
     """Return the title in exactly `width` cells: always name and state, more if there is room.
 
-    `per_hour` is what the session costs in an hour. `lost` describes the connection to the agent's host, if other hosts can be reached.
+    `per_hour` is what the session costs in an hour. `lost` describes the connection to the
+    agent's host, if other hosts can be reached.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:

@@ -31,20 +31,17 @@ def over_budget(agent: AgentStatus) -> str | None:
     return f"cost {words.money(cost)} of a budget of {words.money(agent.budget_usd)}"
 
 
-def per_hour(agent: AgentStatus, course: Course | None, now: float) -> str | None:
+def per_hour(agent: AgentStatus, course: Course | None) -> str | None:
     """Return what the current session costs in an hour, such as `$0.62/h`; None if unknown.
 
-    From the session's known cost and its time from the first reply to now, or to its last reply
-    once its process has ended. `now` is in unix seconds. None before `LEAST_TIME`, because a
-    single reply would then decide.
+    From the session's known cost and the time between its first reply and its last, so that a
+    rest afterwards does not count. None before `LEAST_TIME`: a single reply would then decide.
     """
     stretch = course.stretches[-1] if course is not None and course.stretches else None
     if stretch is None or stretch.session != agent.session_id or not agent.cost_usd:
         return None
     times = [point.at for point in stretch.points if point.at is not None]
-    if not times:
-        return None
-    seconds = (now if agent.pid is not None else max(times)) - min(times)
+    seconds = max(times) - min(times) if times else 0.0
     if seconds < LEAST_TIME:
         return None
     return f"{words.money(agent.cost_usd * 3600 / seconds)}/h"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -458,7 +458,7 @@ class AgentScreen(BaseScreen):
 
     def _say_head(self, width: int) -> list[Span]:
         name, lost, agent = self.name_of_agent, self._lost, self.agent
-        rate = per_hour(agent, self.lookups.course, time()) if agent and self._live else None
+        rate = per_hour(agent, self.lookups.course) if agent and self._live else None
         return head.head(name, agent, width, live=self._live, lost=lost, per_hour=rate)
 
     def _say_link(self, session: str, width: int) -> list[Span]:
