@@ -52,11 +52,16 @@ def _is_out_of_reach(model: Model) -> bool:
     return model.part.is_remote and not model.part.connection.live
 
 
-def possible_with(model: Model, section: str) -> list[Action]:
-    """Return the actions for the agent screen's key line, where Enter depends on the section."""
+def possible_with(model: Model, section: str, *, has_files: bool = True) -> list[Action]:
+    """Return the actions for the agent screen's key line, where Enter depends on the section.
+
+    `has_files` is whether the shown diff has files to go to.
+    """
     actions = possible(model, "agent")
     if section == "diff":
-        of_files = [BY_ID["agent.next-file"], BY_ID["agent.edit"], BY_ID["agent.since"]]
+        of_files = [BY_ID["agent.since"]]
+        if has_files:
+            of_files = [BY_ID["agent.next-file"], BY_ID["agent.edit"], *of_files]
         actions = [*(each for each in of_files if each.why_not(model) is None), *actions]
     if section == "course":
         return [

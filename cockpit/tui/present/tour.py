@@ -10,7 +10,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.present import words
 from cockpit.tui.present.keys import shown_key
-from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.span import Span
 from cockpit.wire.status import AgentStatus
 
 
@@ -36,16 +36,11 @@ def step(
     return next((each for _, each in found if each.id not in dismissed), None)
 
 
-def step_spans(shown: Step | None, width: int, key: str) -> list[Span]:
-    """Return the line of a step in at most `width` cells; `key` dismisses it."""
-    if shown is None or width < 4:
+def step_spans(shown: Step | None, key: str) -> list[Span]:
+    """Return a step as spans to wrap; `key` dismisses it. Empty without a step."""
+    if shown is None:
         return []
-    after = f"  {key} hides this"
-    room = width - len(after) - 3
-    if room < len(shown.text):
-        after, room = "", width - 3
-    text = fit(shown.text, min(room, len(shown.text)))
-    return merged([Span(" ▸ ", "cursor"), Span(text), Span(after, "muted")])
+    return [Span(" ▸ ", "cursor"), Span(shown.text), Span(f"{key} hides this", "muted")]
 
 
 def _begin(keys: Mapping[str, str]) -> str:

@@ -6,7 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from cockpit.tui.present.span import plain
-from cockpit.tui.present.tour import Step, step, step_spans
+from cockpit.tui.present.tour import step, step_spans
+from cockpit.tui.widgets.line import wrapped
 from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
 from tests.tui.scene import agent
 
@@ -64,7 +65,11 @@ def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back(
     assert second.id == "writing durations"
 
 
-@pytest.mark.parametrize("width", [*range(0, 40), 80, 200])
-def test_the_line_fits(width: int) -> None:
-    shown = plain(step_spans(Step("x", "a text of some words"), width, "Esc"))
-    assert cell_len(shown) <= max(width, 0)
+@pytest.mark.parametrize("phase", ["asked", "review", "documenting", "starting"])
+def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
+    shown = step([handing(phase)], "durations", {})
+    assert shown is not None
+    lines = [plain(line).rstrip() for line in wrapped(step_spans(shown, "Esc"), 80, 3)]
+    assert max(map(cell_len, lines)) <= 80
+    assert " ".join(" ".join(lines).split()) == f"▸ {shown.text} Esc hides this"
+    assert step_spans(None, "Esc") == []

@@ -141,6 +141,17 @@ async def test_a_long_diff_is_made_off_the_loop_and_shown_whole(fly: Fly, tmp_pa
     assert get_ident() not in threads
 
 
+async def test_without_changes_no_key_for_files_is_offered(fly: Fly, tmp_path: Path) -> None:
+    client = scene()
+    client.differ("api", WorktreeDiff(directory=str(tmp_path), since="9f1c2d3e"))
+    async with fly(client, selected="api") as flight:
+        await flight.press("o", "4")
+        await flight.reads("No uncommitted changes", "b since")
+        assert "next file" not in flight.text()
+        await flight.press("n")
+        await flight.until(lambda: "no changed or new file" in str(flight.toasts()))
+
+
 async def test_the_editor_opens_the_file_that_is_looked_at(
     fly: Fly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,12 @@ class DiffFiles(Container):
         self._go(min(max(self._here() + step, 0), len(self._files) - 1))
 
     @property
+    def has_files(self) -> bool:
+        """Whether there is a file to go to."""
+        diff = self._diff()
+        return diff is not None and bool(diff.files or diff.untracked)
+
+    @property
     def current(self) -> str | None:
         """The path of the file that the user looks at; None without files."""
         diff = self._diff()

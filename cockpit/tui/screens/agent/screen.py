@@ -174,7 +174,7 @@ class AgentScreen(BaseScreen):
     # Keys
 
     def hints(self) -> list[Action]:
-        return possible_with(self.model, self.section)
+        return possible_with(self.model, self.section, has_files=self.files.has_files)
 
     @on(Picker.Picked)
     def _picked(self) -> None:

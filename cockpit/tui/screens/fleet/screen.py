@@ -84,8 +84,7 @@ class FleetScreen(Screen[None]):
         self._rule = Divider(self._say_rule, id="rule")
         self._reason = Wrapped(id="reason")
         self._keys = KeyLine(self._key_line)
-        self._tour = OneLine(self._say_step, id="tour")
-        self._tour.display = False
+        self._tour = Wrapped(id="tour")
         self._step: Step | None = None
         self._dismissed: set[str] = set()
         """The steps of the tour that the user hid."""
@@ -319,11 +318,7 @@ class FleetScreen(Screen[None]):
         model = self.model
         agents = model.agents.values()
         self._step = step(agents, model.selected, self.ui.keys, self._dismissed)
-        self._tour.display = self._step is not None
-        self._tour.show()
-
-    def _say_step(self, width: int) -> list[Any]:
-        return step_spans(self._step, width, self._key_of_all())
+        self._tour.set_spans(step_spans(self._step, self._key_of_all()))
 
     def _say_rule(self, width: int) -> list[Any]:
         return rule(self.model.agent, width, self.ui.home, framed=self.has_class("-framed"))
