@@ -118,7 +118,7 @@ def with_sessions(*sessions: ElsewhereSession) -> MemoryClient:
 def listed(shown: CockpitApp) -> str:
     fleet = shown.get_default_screen() if not shown.screen_stack else shown.screen_stack[0]
     assert isinstance(fleet, FleetScreen)
-    return "\n".join(plain(list(line)) for line in fleet.fleet._lines)
+    return "\n".join(plain(fleet.fleet.spans_at(line)) for line in range(fleet.fleet.height))
 
 
 async def test_the_group_is_selected_after_the_last_agent_and_enter_opens_it() -> None:

@@ -7,13 +7,12 @@ agent's activity takes all spare width.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
-
-from cockpit.tui.present.row import Row
 
 
 class Column(NamedTuple):
@@ -53,9 +52,59 @@ class Layout:
     columns: tuple[Column, ...]
 
 
-def layout(rows: Sequence[Row], width: int) -> Layout:
+class Extent:
+    """How wide the ages and costs of all rows are, kept while single rows change."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int]] = {}
+        self._ages: Counter[int] = Counter()
+        self._costs: Counter[int] = Counter()
+        self._remote = 0
+
+    def clear(self) -> None:
+        self._known.clear()
+        self._ages.clear()
+        self._costs.clear()
+        self._remote = 0
+
+    def put(self, name: str, age: str, cost: str) -> None:
+        """Add a row, or replace the texts of one."""
+        self.remove(name)
+        widths = self._known[name] = (cell_len(age), cell_len(cost))
+        self._ages[widths[0]] += 1
+        self._costs[widths[1]] += 1
+        self._remote += "/" in name
+
+    def remove(self, name: str) -> None:
+        """Remove a row. Idempotent."""
+        widths = self._known.pop(name, None)
+        if widths is None:
+            return
+        self._remote -= "/" in name
+        for widths_of_all, width in zip((self._ages, self._costs), widths, strict=True):
+            widths_of_all[width] -= 1
+            if not widths_of_all[width]:
+                del widths_of_all[width]
+
+    @property
+    def age(self) -> int:
+        """The widest age; 0 if no row has one."""
+        return max(self._ages, default=0)
+
+    @property
+    def cost(self) -> int:
+        """The widest cost; 0 if no row has one."""
+        return max(self._costs, default=0)
+
+    @property
+    def has_hosts(self) -> bool:
+        """Whether a name includes its host."""
+        return self._remote > 0
+
+
+def layout(extent: Extent, width: int) -> Layout:
     """Return the columns for these rows at a width. Deterministic."""
-    widths = _widths(rows, width)
+    widths = _widths(extent, width)
     shown = [key for key in _ORDER if widths[key]]
     for key in ("", *_DROP_ORDER):
         if key in shown:
@@ -75,10 +124,10 @@ def bar_width(width: int) -> int:
     return min(max(BAR_LEAST + (width - BAR_FROM) // 8, BAR_LEAST), BAR_MOST)
 
 
-def _widths(rows: Sequence[Row], width: int) -> dict[str, int]:
+def _widths(extent: Extent, width: int) -> dict[str, int]:
     """Return the minimum width of each column; 0 for one that no row has a value for."""
     name = min(max(NAME_LEAST + (width - 60) // 10, NAME_LEAST), NAME_MOST)
-    if any("/" in row.name for row in rows):
+    if extent.has_hosts:
         name = max(name, REMOTE_NAME_MIN)
     return {
         "state": 1,
@@ -86,13 +135,12 @@ def _widths(rows: Sequence[Row], width: int) -> dict[str, int]:
         "bar": bar_width(width),
         "percent": PERCENT,
         "activity": ACTIVITY_MIN,
-        "age": _widest(rows, "age", AGE),
-        "cost": _widest(rows, "cost", COST),
+        "age": _at_least(extent.age, AGE),
+        "cost": _at_least(extent.cost, COST),
     }
 
 
-def _widest(rows: Sequence[Row], key: str, least: int) -> int:
-    widest = max((cell_len(getattr(row, key)) for row in rows), default=0)
+def _at_least(widest: int, least: int) -> int:
     return max(widest, least) if widest else 0
 
 

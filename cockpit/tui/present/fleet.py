@@ -1,8 +1,8 @@
-"""The agents as lines, in groups; the most urgent group is first."""
+"""The lines of the list of agents, and each of them as spans."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -11,12 +11,9 @@ from cockpit.core.plurals import counted
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.columns import Column, Layout, gap
-from cockpit.tui.present.matching import match
 from cockpit.tui.present.row import Row
-from cockpit.tui.present.sorting import ordered
 from cockpit.tui.present.span import Span, fit, fit_words, merged, plain
-from cockpit.tui.present.states import GROUPS, Group, group_of
-from cockpit.wire.status import AgentStatus
+from cockpit.tui.present.states import Group
 
 QUIET = frozenset({"done", "stopped", "ended"})
 """States of agents that have ended; their rows are grey."""
@@ -66,39 +63,9 @@ class ElsewhereLine:
     count: int
 
 
-Line = Heading | AgentLine | Gap | Edge | Note | ElsewhereLine
-
-
-def lines_of(
-    agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need", *, airy: bool = False
-) -> list[Line]:
-    """Return one line per agent, in groups; with a filter, only agents that match all its words.
-
-    Inside a group, agents whose name matches come first.
-    The default order inside a group is the supervisor's, so that an agent's row moves only when the
-    agent's state changes. `airy` adds an empty line between groups.
-    """
-    wanted = words_wanted.lower().split()
-    everyone = list(agents)
-    matches = {agent.name: found for agent in everyone if (found := match(agent, wanted))}
-    shown = ordered((agent for agent in everyone if agent.name in matches), sort)
-    if wanted:
-        shown = sorted(shown, key=lambda agent: not matches[agent.name].by_name)
-    in_groups: dict[str, list[AgentStatus]] = {group.key: [] for group in GROUPS}
-    for agent in shown:
-        in_groups[group_of(agent).key].append(agent)
-    lines: list[Line] = []
-    number = 0
-    for group in GROUPS:
-        members = in_groups[group.key]
-        if members and lines and airy:
-            lines.append(Gap())
-        if members:
-            lines.append(Heading(group, len(members), first=not lines))
-        for agent in members:
-            number += 1
-            lines.append(AgentLine(agent.name, number, matches[agent.name].letters))
-    return lines
+ListedLine = Heading | AgentLine | Gap
+"""The lines of the agents."""
+Line = ListedLine | Edge | Note | ElsewhereLine
 
 
 def heading_spans(heading: Heading, width: int, order: str = "", frame: str = "") -> list[Span]:

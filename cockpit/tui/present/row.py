@@ -75,11 +75,23 @@ def row_of(agent: AgentStatus, *, heard_seconds: float, now: datetime, lost: boo
         chain=_chain(agent),
         state=_state(agent),
         activity=_doing(agent, now),
-        age=_age(agent, now),
-        cost=words.money(cost) if (cost := shown_cost(agent)) is not None else "",
+        age=age_of(agent, now),
+        cost=cost_of(agent),
         over_budget=agent.over_budget,
         lost=lost,
     )
+
+
+def age_of(agent: AgentStatus, now: datetime) -> str:
+    """Return the time since the agent's last activity; empty if unknown."""
+    seconds = words.seconds_since(agent.last_activity_at, now)
+    return "" if seconds is None else words.age(seconds)
+
+
+def cost_of(agent: AgentStatus) -> str:
+    """Return the cost that the row shows; empty if unknown."""
+    cost = shown_cost(agent)
+    return "" if cost is None else words.money(cost)
 
 
 def _state(agent: AgentStatus) -> str:
@@ -149,8 +161,3 @@ def _chain(agent: AgentStatus) -> str:
     most = agent.max_handoffs + 1
     limited = agent.max_handoffs and agent.session_number <= most
     return f"{agent.session_number}/{most if limited else '…'}"
-
-
-def _age(agent: AgentStatus, now: datetime) -> str:
-    seconds = words.seconds_since(agent.last_activity_at, now)
-    return "" if seconds is None else words.age(seconds)

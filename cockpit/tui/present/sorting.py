@@ -6,7 +6,7 @@ when a value in the row changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from cockpit.tui.present.cost import shown_cost
@@ -28,10 +28,10 @@ def next_order(order: str) -> str:
     return names[(names.index(order) + 1) % len(names)] if order in names else names[0]
 
 
-def ordered(agents: Iterable[AgentStatus], order: str) -> list[AgentStatus]:
-    """Sort the agents in this order; a stable sort."""
+def sort_key(agent: AgentStatus, order: str) -> Any:
+    """Return what agents are sorted by in this order; equal for all in the original one."""
     key = _KEYS.get(order)
-    return list(agents) if key is None else sorted(agents, key=key)
+    return None if key is None else key(agent)
 
 
 def _fullness(agent: AgentStatus) -> float:

@@ -253,7 +253,7 @@ class Model:
 
     def is_lost(self, name: str) -> bool:
         """Return whether the agent's host is lost."""
-        return self.part_of(name) in self.lost
+        return self.is_joined and self.part_of(name).connection.lost_at is not None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Add a listener; return an idempotent function that removes it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.message import Message
 
 from cockpit.tui.keys.reasons import press
-from cockpit.tui.present.columns import Layout, layout
+from cockpit.tui.present.columns import Extent, Layout, layout
 from cockpit.tui.present.fleet import (
     AgentLine,
     Edge,
@@ -24,14 +24,16 @@ from cockpit.tui.present.fleet import (
     elsewhere_spans,
     framed,
     heading_spans,
-    lines_of,
     row_spans,
 )
-from cockpit.tui.present.row import Row, row_of
+from cockpit.tui.present.listing import Listing
+from cockpit.tui.present.row import Row, age_of, cost_of, row_of
 from cockpit.tui.present.sorting import ORDERS
 from cockpit.tui.present.span import Span
 from cockpit.tui.state.model import Model
-from cockpit.tui.widgets.lines import Lines, under
+from cockpit.tui.widgets.lines import under
+from cockpit.tui.widgets.visible_lines import VisibleLines
+from cockpit.wire.status import AgentStatus
 
 ALARMING = frozenset({"needs", "failed"})
 """Looks of rows that have a background of their own."""
@@ -41,7 +43,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class FleetList(Lines, can_focus=True):
+class FleetList(VisibleLines, can_focus=True):
     """One row per agent, with its context bar."""
 
     DEFAULT_CSS = """
@@ -73,10 +75,18 @@ class FleetList(Lines, can_focus=True):
         self._model = model
         self._now = now
         self._open_key = open_key
+        self._agents: dict[str, AgentStatus] = {}
+        """The agents as they are listed; the model's can be newer."""
         self._rows: dict[str, Row] = {}
+        """The rows that were on the screen since their agents changed."""
         self._outdated: set[str] = set()
-        self._places: list[Line] = []
+        self._listing = Listing()
+        self._after: list[Line] = []
+        """The lines below those of the agents, or in their place."""
+        self._extent = Extent()
         self._layout = Layout(0, ())
+        self._frame = ""
+        """The role of the frame; empty without one."""
         self._spans_of: dict[str, tuple[tuple[object, ...], list[Span]]] = {}
         self.filter = ""
         """Only agents that match all of these words are shown; empty shows all."""
@@ -105,7 +115,7 @@ class FleetList(Lines, can_focus=True):
     @property
     def names(self) -> list[str]:
         """The names of the agents shown, from the top."""
-        return [line.name for line in self._places if isinstance(line, AgentLine)]
+        return self._listing.names
 
     @property
     def _order(self) -> str:
@@ -114,7 +124,7 @@ class FleetList(Lines, can_focus=True):
 
     @property
     def _has_frame(self) -> bool:
-        return self._framed and isinstance(self._places[0], Heading)
+        return self._framed and bool(self._listing.height)
 
     @property
     def _inside(self) -> int:
@@ -124,7 +134,7 @@ class FleetList(Lines, can_focus=True):
     @property
     def marked(self) -> list[str]:
         """The marked agents that are shown, from the top; the filter hides the others."""
-        return [name for name in self.names if name in self._marks]
+        return [name for name in self.names if name in self._marks] if self._marks else []
 
     def mark(self, name: str) -> None:
         """Mark an agent, or remove its mark."""
@@ -147,13 +157,14 @@ class FleetList(Lines, can_focus=True):
     @property
     def least(self) -> int:
         """Number of lines needed without empty lines between groups."""
-        return max(1, sum(not isinstance(line, Gap) for line in self._places))
+        after = sum(not isinstance(line, Gap) for line in self._after)
+        return max(1, self._listing.height - self._listing.gaps + after)
 
     def give(self, lines: int, *, framed: bool) -> None:
         """Add empty lines between groups if they fit into `lines`, and a frame. Idempotent."""
         was = (self._airy, self._framed)
-        groups = sum(isinstance(line, Heading) for line in self._places)
-        edges = sum(isinstance(line, Edge) for line in self._places)
+        groups = self._listing.headings
+        edges = sum(isinstance(line, Edge) for line in self._after)
         self._framed = framed
         self._airy = self.least - edges + framed + groups - 1 <= lines
         if was != (self._airy, self._framed):
@@ -164,38 +175,81 @@ class FleetList(Lines, can_focus=True):
         self._outdated.add(name)
 
     def show(self, *, afresh: bool = False) -> int:
-        """Redraw the lines that changed; return the number of these lines.
+        """Redraw the visible lines that changed; return the number of these lines.
 
         Rows are cached until their agent is `outdated`; `afresh` rebuilds all rows.
         """
-        agents = self._model.agents
-        now, heard = self._now(), monotonic()
-        kept = {} if afresh else self._rows
-        self._rows = {
-            name: kept[name]
-            if name in kept and name not in self._outdated
-            else row_of(
-                agent,
-                heard_seconds=heard - self._model.received_at[name],
-                now=now,
+        before = self.height
+        if afresh or not self._listing.holds(self._model.agents, self.filter, self.sort):
+            self._list_all(keep_rows=not afresh)
+        else:
+            self._list_outdated()
+        self._outdated.clear()
+        self._listing.airy = self._airy
+        self._after = list(self._lines_after())
+        if (height := self._listing.height + len(self._after)) != before:
+            self.post_message(self.Grew(max(1, height)))
+        return self._draw()
+
+    def _list_all(self, *, keep_rows: bool) -> None:
+        """List all agents anew."""
+        kept = self._rows if keep_rows else {}
+        self._agents = dict(self._model.agents)
+        self._marks &= self._agents.keys()
+        self._listing.fill(self._agents.values(), self.filter, self.sort)
+        current = self._agents.keys() - self._outdated
+        self._rows = {name: row for name, row in kept.items() if name in current}
+        self._spans_of = {
+            name: self._spans_of[name] for name in self._rows if name in self._spans_of
+        }
+        self._extent.clear()
+        now = self._now()
+        for name in self._listing.names:
+            self._measure(self._agents[name], now)
+
+    def _list_outdated(self) -> None:
+        """List the agents anew that changed."""
+        now = self._now()
+        for name in self._outdated & self._agents.keys():
+            agent = self._agents[name] = self._model.agents[name]
+            self._rows.pop(name, None)
+            self._listing.change(agent)
+            if name in self._listing:
+                self._measure(agent, now)
+            else:
+                self._extent.remove(name)
+
+    def _measure(self, agent: AgentStatus, now: datetime) -> None:
+        self._extent.put(agent.name, age_of(agent, now), cost_of(agent))
+
+    def _lines_after(self) -> Iterator[Line]:
+        if not self._listing.height:
+            yield Note("No agent matches the filter." if self.filter else self._empty)
+        if self._has_elsewhere:
+            if self._airy:
+                yield Gap()
+            yield ElsewhereLine(self._model.elsewhere)
+        if self._has_frame:
+            yield Edge()
+
+    def _line_at(self, line: int) -> Line | None:
+        """Return a line, from 0; None below the last one."""
+        if line < self._listing.height:
+            return self._listing.line(line)
+        below = line - self._listing.height
+        return self._after[below] if below < len(self._after) else None
+
+    def _row(self, name: str) -> Row:
+        row = self._rows.get(name)
+        if row is None:
+            heard = monotonic()
+            row = self._rows[name] = row_of(
+                self._agents[name],
+                heard_seconds=heard - self._model.received_at.get(name, heard),
+                now=self._now(),
                 lost=self._model.is_lost(name),
             )
-            for name, agent in agents.items()
-        }
-        self._outdated.clear()
-        self._marks &= agents.keys()
-        before = len(self._places)
-        self._places = lines_of(agents.values(), self.filter, self.sort, airy=self._airy)
-        if not self._places:
-            self._places = [Note("No agent matches the filter." if self.filter else self._empty)]
-        if self._has_elsewhere:
-            gap = [Gap()] if self._airy else []
-            self._places += [*gap, ElsewhereLine(self._model.elsewhere)]
-        if self._has_frame:
-            self._places.append(Edge())
-        if len(self._places) != before:
-            self.post_message(self.Grew(max(1, len(self._places))))
-        return self._draw()
+        return row
 
     def select(self, name: str | None) -> None:
         """Select a row and scroll it into view."""
@@ -232,12 +286,12 @@ class FleetList(Lines, can_focus=True):
         return names[number - 1] if 0 < number <= len(names) else None
 
     def line_style(self, line: int) -> Style | None:
-        place = self._places[line] if line < len(self._places) else None
+        place = self._line_at(line)
         if isinstance(place, AgentLine) and place.name == self._model.selected:
             return under(self.app, "row-selected")
         if isinstance(place, ElsewhereLine) and self.at_elsewhere:
             return under(self.app, "row-selected")
-        if isinstance(place, AgentLine) and self._rows[place.name].look.role in ALARMING:
+        if isinstance(place, AgentLine) and self._row(place.name).look.role in ALARMING:
             return under(self.app, "row-needs")
         return None
 
@@ -247,7 +301,7 @@ class FleetList(Lines, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         line = self.scroll_offset.y + event.y
-        place = self._places[line] if line < len(self._places) else None
+        place = self._line_at(line)
         if isinstance(place, Heading):
             self.post_message(self.Headed())
         if isinstance(place, ElsewhereLine):
@@ -263,13 +317,20 @@ class FleetList(Lines, can_focus=True):
             self.select(place.name)
 
     def _draw(self) -> int:
-        width = self.size.width
-        if not width:
+        if not self.size.width:
             return 0
-        self._layout = layout([self._rows[name] for name in self.names], self._inside)
+        self._layout = layout(self._extent, self._inside)
         # Once for all lines: Textual derives the size from all ancestors each time.
-        frame = ("frame-here" if self.has_focus else "frame") if self._has_frame else ""
-        return self.set_lines([self._spans(line, width, frame) for line in self._places])
+        self._frame = ("frame-here" if self.has_focus else "frame") if self._has_frame else ""
+        return self.redraw(self._listing.height + len(self._after))
+
+    def spans_at(self, line: int) -> list[Span]:
+        place = self._line_at(line)
+        return (
+            []
+            if place is None
+            else self._spans(place, self._layout.width + 2 * bool(self._frame), self._frame)
+        )
 
     def _spans(self, line: Line, width: int, frame: str) -> list[Span]:
         if isinstance(line, Heading):
@@ -289,7 +350,7 @@ class FleetList(Lines, can_focus=True):
         return [Span(" " * self._inside)]
 
     def _agent_spans(self, line: AgentLine, width: int, frame: str) -> list[Span]:
-        row, selected = self._rows[line.name], line.name == self._model.selected
+        row, selected = self._row(line.name), line.name == self._model.selected
         marked = line.name in self._marks
         made_of = (row, line, self._layout, selected, marked, frame)
         known = self._spans_of.get(line.name)
@@ -301,20 +362,19 @@ class FleetList(Lines, can_focus=True):
 
     def watch_has_focus(self, has_focus: bool) -> None:
         super().watch_has_focus(has_focus)
-        if self._places:
+        if self.height:
             self._draw()
 
     def _line_of(self, name: str | None) -> int | None:
-        for index, line in enumerate(self._places):
-            if isinstance(line, ElsewhereLine) and self.at_elsewhere:
-                return index
-            if isinstance(line, AgentLine) and line.name == name:
-                return index
-        return None
+        if not self.at_elsewhere:
+            return self._listing.line_of(name)
+        below = (i for i, line in enumerate(self._after) if isinstance(line, ElsewhereLine))
+        first = next(below, None)
+        return None if first is None else self._listing.height + first
 
     def _bring_into_view(self) -> None:
         """Scroll to the selected row; for a group's first row, show the group's heading too."""
         line = self._line_of(self._model.selected)
         if line is not None:
-            top = line - 1 if line and isinstance(self._places[line - 1], Heading) else line
+            top = line - 1 if line and isinstance(self._line_at(line - 1), Heading) else line
             self.scroll_to_region(Region(0, top, 1, line - top + 1), animate=False, force=True)

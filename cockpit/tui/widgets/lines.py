@@ -43,6 +43,11 @@ class Lines(ScrollView):
             self._palette = Palette(self.app.get_css_variables())
         return self._palette
 
+    @property
+    def height(self) -> int:
+        """The number of lines."""
+        return len(self._lines)
+
     def set_lines(self, lines: Sequence[Spans]) -> int:
         """Show these lines; return the number of redrawn lines."""
         old, self._lines = self._lines, list(lines)
@@ -75,8 +80,11 @@ class Lines(ScrollView):
         return None
 
     def _strip(self, line: int) -> Strip:
+        return self._strip_of(self._lines[line], line)
+
+    def _strip_of(self, spans: Spans, line: int) -> Strip:
         style = self.palette.style
-        strip = Strip([Segment(text, style(role)) for text, role in self._lines[line]])
+        strip = Strip([Segment(text, style(role)) for text, role in spans])
         strip = strip.adjust_cell_length(self.size.width)
         # A line-API widget must paint its own background.
         ground = self.line_style(line)
@@ -90,7 +98,7 @@ class Lines(ScrollView):
 
     def on_resize(self) -> None:
         self._strips.clear()
-        self.virtual_size = Size(self.size.width, len(self._lines))
+        self.virtual_size = Size(self.size.width, self.height)
         self.resized()
 
     def resized(self) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cockpit.tui.present.agent import head
-from cockpit.tui.present.columns import layout
 from cockpit.tui.present.cost import LEAST_TIME, over_budget, per_hour, rate_spans
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.fleet import AgentLine, row_spans
@@ -15,6 +14,7 @@ from cockpit.tui.present.row import row_of
 from cockpit.tui.present.span import plain
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import RateLimitStatus
+from tests.tui.present.listed import layout_of
 from tests.tui.scene import agent
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
@@ -29,7 +29,7 @@ LIMITS = [
 def test_a_job_over_its_budget_says_so_on_its_row() -> None:
     row = row_of(OVER, heard_seconds=0.0, now=NOW)
     assert row.activity == "cost $5.20 of a budget of $5.00; Edit a.py"
-    spans = row_spans(row, AgentLine("api", 1), layout([row], 120), selected=False)
+    spans = row_spans(row, AgentLine("api", 1), layout_of([row], 120), selected=False)
     assert [span.role for span in spans if "$5.20" in span.text and "budget" not in span.text] == [
         "warning"
     ]

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cockpit.tui.present.columns import layout
-from cockpit.tui.present.fleet import AgentLine, Gap, Heading, heading_spans, lines_of, row_spans
+from cockpit.tui.present.fleet import AgentLine, Gap, Heading, heading_spans, row_spans
 from cockpit.tui.present.row import Row, row_of
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import GROUPS, Look, look_of
 from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
+from tests.tui.present.listed import layout_of, lines_of
 from tests.tui.scene import agent, context
 from tests.tui.test_pictures import one_time_zone
 
@@ -178,7 +178,7 @@ def test_a_state_that_the_heading_says_is_not_said_again() -> None:
 def said(one: AgentStatus, heard: float = 0.0, width: int = 100) -> str:
     shown = row(one, heard)
     place = AgentLine(one.name, 1)
-    return plain(row_spans(shown, place, layout([shown], width), selected=False))
+    return plain(row_spans(shown, place, layout_of([shown], width), selected=False))
 
 
 def test_a_row_shows_state_name_bar_percentage_and_what_the_agent_does_in_this_order() -> None:
@@ -198,7 +198,7 @@ def test_an_old_reading_says_its_age_in_the_row() -> None:
 def roles(one: AgentStatus) -> set[str]:
     shown = row(one)
     place = AgentLine(one.name, 1)
-    return {span.role for span in row_spans(shown, place, layout([shown], 100), selected=False)}
+    return {span.role for span in row_spans(shown, place, layout_of([shown], 100), selected=False)}
 
 
 def test_the_row_of_an_agent_that_is_done_is_grey() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.tui.present.columns import layout
-from cockpit.tui.present.fleet import AgentLine, lines_of, row_spans
+from cockpit.tui.present.fleet import AgentLine, row_spans
 from cockpit.tui.present.matching import Match, match
 from cockpit.tui.present.row import row_of
+from tests.tui.present.listed import layout_of, lines_of
 from tests.tui.present.test_fleet import NOW
 from tests.tui.scene import agent
 
@@ -42,6 +42,6 @@ def test_names_that_match_come_first() -> None:
 
 def test_the_letters_that_match_are_marked() -> None:
     row = row_of(agent("checkout"), heard_seconds=0.0, now=NOW)
-    spans = row_spans(row, AgentLine("checkout", 1, (0, 5)), layout([row], 120), selected=False)
+    spans = row_spans(row, AgentLine("checkout", 1, (0, 5)), layout_of([row], 120), selected=False)
     assert [span.text for span in spans if span.role == "name-matched"] == ["c", "o"]
     assert "checkout" in "".join(span.text for span in spans)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from cockpit.tui.present.fleet import AgentLine, Heading, heading_spans, lines_of
-from cockpit.tui.present.sorting import ORDERS, next_order, ordered
+from cockpit.tui.present.fleet import AgentLine, Heading, heading_spans
+from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.present.span import plain
+from tests.tui.present.listed import lines_of
 from tests.tui.scene import agent
 
 AGENTS = [
@@ -30,7 +31,9 @@ AGENTS = [
     ],
 )
 def test_each_order(order: str, names: str) -> None:
-    assert [one.name for one in ordered(AGENTS, order)] == names.split()
+    assert [
+        one.name for one in lines_of(AGENTS, sort=order) if isinstance(one, AgentLine)
+    ] == names.split()
 
 
 def test_a_key_goes_through_all_of_them() -> None:
