@@ -189,18 +189,21 @@ def refused(host: str, why: str) -> CockpitError:
 
 def _size(value: object) -> int:
     """Return the approximate size. Raises `OverflowError` for a number that is too large."""
-    if isinstance(value, str):
-        return len(value)
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if kind is str:
+        return len(value)  # type: ignore[arg-type]
+    if value is None or kind is bool:
         return 1
-    if isinstance(value, int | float):
-        if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+    if kind is int or kind is float:
+        if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:  # type: ignore[operator]
             raise OverflowError("It sent a number that is too large.")
         return 8
-    if isinstance(value, BaseModel):
-        return sum(map(_size, vars(value).values()))
     if isinstance(value, dict):
         return sum(_size(key) + _size(item) for key, item in value.items())
     if isinstance(value, list | tuple):
         return len(value) + sum(map(_size, value))
+    if isinstance(value, BaseModel):
+        return sum(map(_size, vars(value).values()))
+    if isinstance(value, str):
+        return len(value)
     return 0

@@ -31,6 +31,7 @@ from cockpit.tui.screens.too_small import LEAST, TooSmall
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.messages import UNTIL_A_KEY, Messages
 from cockpit.tui.state.model import Change, Model
+from cockpit.tui.state.pace import Throttled
 from cockpit.tui.state.remembered import ViewMemory
 from cockpit.tui.state.settings_reload import SettingsRead
 from cockpit.tui.terminal import themes
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 RECENT = 5
 """Number of actions that the command palette lists first."""
 NOT_NOW = "Not now: "
+KEEP_SECONDS = 1.0
+"""Minimum seconds between two times that the selection is saved."""
 
 
 def _palette() -> type[Provider]:
@@ -105,6 +108,7 @@ class CockpitApp(App[bool]):
         self._themes = themes.load(theme_folders)
         self._theme_wanted = theme
         self._memory = ViewMemory(remember_in)
+        self._kept = Throttled(self, lambda: KEEP_SECONDS, self._memory.keep)
         here, *others = followed(client, ui.host)
         self.model = Model(self._memory.view.selected, here, others)
         self.model.key_of = lambda action: next(map(spoken, keys_of(BY_ID[action], ui.keys)), "")
@@ -241,6 +245,7 @@ class CockpitApp(App[bool]):
         self.call_after_refresh(self._check_size)
 
     def on_unmount(self) -> None:
+        self._memory.keep()
         self._settings_reloader.end()
 
     def on_settings_read(self, message: SettingsRead) -> None:
@@ -263,7 +268,8 @@ class CockpitApp(App[bool]):
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:
-            self._memory.keep(selected=name)
+            self._memory.change(selected=name)
+            self._kept.want()
         elif change is Change.HAPPENED and self._bell:
             self._bell.heard(self.model.events[-1], self, self._ring)
 

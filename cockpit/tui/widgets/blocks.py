@@ -10,7 +10,7 @@ from textual.geometry import Region
 from textual.message import Message
 
 from cockpit.tui.present.span import Span
-from cockpit.tui.widgets.lines import Lines, Spans, under
+from cockpit.tui.widgets.lines import Lines, Spans
 
 Say = Callable[[int, int], Sequence[Spans]]
 """Renders the item with this index in this width."""
@@ -57,7 +57,7 @@ class Blocks(Lines, can_focus=True, inherit_bindings=False):
         if not self._keys or self.selected >= len(self._starts):
             return None
         chosen = self._starts[self.selected] <= line < self._ends[self.selected]
-        return under(self.app, "row-selected") if chosen else None
+        return self.under("row-selected") if chosen else None
 
     def on_click(self, event: events.Click) -> None:
         line = self.scroll_offset.y + event.y

@@ -31,7 +31,6 @@ from cockpit.tui.present.row import Row, age_of, cost_of, row_of
 from cockpit.tui.present.sorting import ORDERS
 from cockpit.tui.present.span import Span
 from cockpit.tui.state.model import Model
-from cockpit.tui.widgets.lines import under
 from cockpit.tui.widgets.visible_lines import VisibleLines
 from cockpit.wire.status import AgentStatus
 
@@ -288,11 +287,11 @@ class FleetList(VisibleLines, can_focus=True):
     def line_style(self, line: int) -> Style | None:
         place = self._line_at(line)
         if isinstance(place, AgentLine) and place.name == self._model.selected:
-            return under(self.app, "row-selected")
+            return self.under("row-selected")
         if isinstance(place, ElsewhereLine) and self.at_elsewhere:
-            return under(self.app, "row-selected")
+            return self.under("row-selected")
         if isinstance(place, AgentLine) and self._row(place.name).look.role in ALARMING:
-            return under(self.app, "row-needs")
+            return self.under("row-needs")
         return None
 
     def resized(self) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.app import App
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -79,6 +78,10 @@ class Lines(ScrollView):
         """Return the background of a line; None for the widget's own."""
         return None
 
+    def under(self, variable: str) -> Style:
+        """Return a background style from a theme variable."""
+        return Style(bgcolor=self.palette.colour(variable))
+
     def _strip(self, line: int) -> Strip:
         return self._strip_of(self._lines[line], line)
 
@@ -108,8 +111,3 @@ class Lines(ScrollView):
         self._palette = None
         self._strips.clear()
         self.refresh()
-
-
-def under(app: App[object], variable: str) -> Style:
-    """Return a background style from a theme variable."""
-    return Style(bgcolor=Palette(app.get_css_variables()).colour(variable))

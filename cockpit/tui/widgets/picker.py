@@ -13,7 +13,7 @@ from textual.geometry import Region
 from textual.message import Message
 
 from cockpit.tui.present.span import Span
-from cockpit.tui.widgets.lines import Lines, Spans, under
+from cockpit.tui.widgets.lines import Lines, Spans
 
 Say = Callable[[str, int], Spans]
 """Renders the line with this key in this width."""
@@ -83,7 +83,7 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
 
     def line_style(self, line: int) -> Style | None:
         chosen = line < len(self.keys) and self.keys[line] == self.selected
-        return under(self.app, "row-selected") if chosen else None
+        return self.under("row-selected") if chosen else None
 
     def resized(self) -> None:
         self._known.clear()
