@@ -175,6 +175,7 @@ class Collector:
             compactions=self._compactions,
             away_summary=self._away_summary,
             prompts=self._prompts.prompts,
+            earlier_prompts=self._prompts.earlier,
             constraints=self._constraints.constraints,
             answers=self._questions.answers,
             refusals=self._questions.refusals,

@@ -184,6 +184,8 @@ class Facts:
     """The CLI's own summary of the session, written while the user was away."""
     prompts: tuple[Prompt, ...] = ()
     """The last prompts of the user, oldest first."""
+    earlier_prompts: tuple[Prompt, ...] = ()
+    """The beginnings of the prompts between the first and the last ones, oldest first."""
     constraints: tuple[Constraint, ...] = ()
     """Oldest first."""
     answers: tuple[Answer, ...] = ()

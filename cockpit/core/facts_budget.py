@@ -101,6 +101,9 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
         answers=budget.keep(
             "answers", "answer", facts.answers, lambda one: f"{one.question} {one.answer}", 0.4
         ),
+        earlier_prompts=budget.keep(
+            "earlier", "earlier prompt", facts.earlier_prompts, lambda one: one.text, 0.3
+        ),
     )
     made = budget.keep("commits", "commit", facts.commits, lambda one: one.subject + one.hash, 0.3)
     known = git.commits[::-1]

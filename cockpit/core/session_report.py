@@ -128,6 +128,7 @@ def _conversation(facts: Facts) -> dict[str, Any]:
     """Return the texts of the user and the agent, and the commands that the agent ran."""
     return {
         "prompts": [asdict(one) for one in facts.prompts],
+        "earlier_prompts": [asdict(one) for one in facts.earlier_prompts],
         "constraints": [asdict(one) for one in facts.constraints],
         "answers": [asdict(one) for one in facts.answers],
         "refusals": [asdict(one) for one in facts.refusals],

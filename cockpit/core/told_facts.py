@@ -47,6 +47,16 @@ def prompts(facts: Facts, goal: str | None) -> str:
     return "\n\n".join(parts)
 
 
+def earlier_prompts(facts: Facts) -> str:
+    """List the beginnings of the prompts before the last ones; empty without any."""
+    quoted = {one_line(one.text, LONGEST) for one in facts.constraints}
+    return listed(
+        f"turn {one.turn}: {_quoted(one.text)}"
+        for one in facts.earlier_prompts
+        if one_line(one.text, LONGEST) not in quoted
+    )
+
+
 def checks(found: Sequence[Check]) -> str:
     """List the last test, lint and build commands with their results; empty without any."""
     return listed(map(check_line, found))

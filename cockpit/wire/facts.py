@@ -208,6 +208,8 @@ class SessionFacts(Wire):
     recent_activity: list[str] = Field(default_factory=list)
     prompts: list[PromptFacts] = Field(default_factory=list)
     """The last prompts of the user, oldest first."""
+    earlier_prompts: list[PromptFacts] = Field(default_factory=list)
+    """The beginnings of the prompts between the first and the last ones, oldest first."""
     constraints: list[ConstraintFacts] = Field(default_factory=list)
     answers: list[AnswerFacts] = Field(default_factory=list)
     refusals: list[RefusalFacts] = Field(default_factory=list)

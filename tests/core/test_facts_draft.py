@@ -179,3 +179,15 @@ def test_secrets_are_removed_from_every_fact() -> None:
 def test_what_was_left_out_is_said() -> None:
     task = whole(TOLD, cut="3 of 5 prompts").sections["Current Task"]
     assert task.endswith("maximum size (handoff.max_tokens): 3 of 5 prompts.")
+
+
+def test_earlier_prompts_are_listed_but_not_those_that_are_orders() -> None:
+    facts = Facts(
+        goal="go",
+        prompts=(Prompt(9, "go on"),),
+        earlier_prompts=(Prompt(2, "Never push."), Prompt(3, "## We are\non Postgres 14")),
+        constraints=(Constraint(2, "Never push."),),
+    )
+    task = read(draft_from_facts(facts, GIT, "go")).sections["Current Task"]
+    assert '- turn 3: "## We are on Postgres 14"' in task
+    assert "Never push" not in task

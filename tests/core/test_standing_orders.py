@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.standing_orders import standing_orders
+from cockpit.core.standing_orders import is_correction, standing_orders
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,24 @@ from cockpit.core.standing_orders import standing_orders
         "Corrección: el puerto es 8080.",
         "Enséñame el plan antes de que cambies el esquema.",
         "Нет, поле называется иначе.",
+        "No more mocks in these tests.",
+        "I don't want to see print statements.",
+        "The public interface has to stay as it is.",
+        "Every flag needs a line in the docs.",
+        "Hold off on the rename until Priya is back.",
+        "You may edit the schema now.",
+        "It is port 8081, not 8080.",
+        "Scratch that, use the old endpoint.",
+        "Finger weg von den Produktivdaten.",
+        "Löschst du bitte nichts.",
+        "Gepusht wird nicht.",
+        "Du kannst das Schema jetzt doch ändern.",
+        "Das Limit bleibt bei 30 Sekunden.",
+        "No cambies la interfaz.",
+        "Hasta nuevo aviso no hay despliegues.",
+        "Ahora sí puedes cambiar el esquema.",
+        "On ne touche pas au moteur de rendu.",
+        "Finalement le cache est permis.",
     ],
 )
 def test_an_order_or_a_correction_is_found_word_for_word(sentence: str) -> None:
@@ -47,6 +65,16 @@ def test_an_order_or_a_correction_is_found_word_for_word(sentence: str) -> None:
         "Nicht schlecht, wir können weitermachen.",
         "La ventana está congelada.",
         "Can you check it before you go?",
+        "No idea why the cache is not hit.",
+        "The user can no longer log in since the deploy.",
+        "It only happens on the second click.",
+        "The counter stays at zero after a reset.",
+        "There's nothing in the log.",
+        "Der Zähler bleibt auf null.",
+        "Der Benutzer kann sich nicht mehr anmelden.",
+        "No funciona el botón de guardar.",
+        "El contador se queda en cero.",
+        "On ne voit rien dans le journal.",
     ],
 )
 def test_other_sentences_are_left_out(sentence: str) -> None:
@@ -56,3 +84,25 @@ def test_other_sentences_are_left_out(sentence: str) -> None:
 def test_a_number_at_the_end_of_a_sentence_is_no_bullet() -> None:
     assert standing_orders("Never use less than 80. It breaks.")[0] == "Never use less than 80."
     assert standing_orders("1. Never use less than 80. It breaks.")[0] == "Never use less than 80."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Forget the button.",
+        "I misspoke, it is 200 ms.",
+        "You can commit finding 4 yourself after all.",
+        "Die Frist ist 14 Tage, nicht 10.",
+        "Ich habe mich geirrt, es sind 30.",
+        "Ya puedes desplegar en staging.",
+        "Perdona, me he liado.",
+    ],
+)
+def test_a_correction_is_told_from_other_orders(sentence: str) -> None:
+    assert is_correction(sentence)
+    assert standing_orders(sentence) == [sentence]
+
+
+def test_an_order_corrects_nothing() -> None:
+    assert not is_correction("Never push to main.")
+    assert not is_correction("Bitte keine neuen Abhängigkeiten.")

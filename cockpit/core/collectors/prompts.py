@@ -15,18 +15,22 @@ from cockpit.core.session import DocumentShown, PromptFileTaken, PromptQueued, U
 PROMPTS_KEPT = 5
 PROMPT_KEPT = 20_000
 """Maximum characters of one of the last prompts."""
+EARLIER_KEPT = 60
+EARLIER_KEPT_OF_ONE = 300
+"""Maximum characters of an earlier prompt: what a pattern for orders misses is in its beginning."""
 
 
 class PromptCollector:
     """Counts the prompts, and keeps the goal and the last prompts."""
 
-    __slots__ = ("_goal", "_interrupted", "_pieces", "_prompts", "turn")
+    __slots__ = ("_earlier", "_goal", "_interrupted", "_pieces", "_prompts", "turn")
 
     def __init__(self) -> None:
         self._goal: str | None = None
         self._interrupted = False
         self._pieces: dict[str, str | None] = {}
         self._prompts: deque[Prompt] = deque(maxlen=PROMPTS_KEPT)
+        self._earlier: deque[Prompt] = deque(maxlen=EARLIER_KEPT)
         self.turn = 0
         """Number of the last prompt."""
 
@@ -38,6 +42,10 @@ class PromptCollector:
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         return tuple(self._prompts)
+
+    @property
+    def earlier(self) -> tuple[Prompt, ...]:
+        return tuple(self._earlier)
 
     def said(self, event: UserSaid) -> str:
         """Record a prompt, and return its text; empty if the prompt is not the user's."""
@@ -95,4 +103,7 @@ class PromptCollector:
 
     def _note(self, text: str, *, queued: bool) -> None:
         self.turn += 1
+        if len(self._prompts) == PROMPTS_KEPT and (oldest := self._prompts[0]).turn > 1:
+            beginning = cut_at_word(oldest.text, EARLIER_KEPT_OF_ONE)
+            self._earlier.append(Prompt(oldest.turn, beginning, oldest.queued))
         self._prompts.append(Prompt(self.turn, cut_at_word(text, PROMPT_KEPT), queued))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cockpit.core.collect import Collector
-from cockpit.core.collectors.prompts import PROMPTS_KEPT
+from cockpit.core.collectors.prompts import EARLIER_KEPT, EARLIER_KEPT_OF_ONE, PROMPTS_KEPT
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.facts import Constraint, Prompt, Summary
 from cockpit.core.request import request
@@ -169,3 +169,14 @@ def test_what_is_no_order_is_not_quoted(prompt: str) -> None:
 def test_an_order_said_again_is_kept_once_with_the_last_turn() -> None:
     facts = facts_of(UserSaid("Never push."), UserSaid("go"), UserSaid("never  push."))
     assert facts.constraints == (Constraint(3, "never  push."),)
+
+
+def test_the_beginnings_of_earlier_prompts_are_kept_without_the_goal() -> None:
+    facts = facts_of(*(UserSaid(f"prompt {turn} " + "x " * 400) for turn in range(1, 9)))
+    assert [prompt.turn for prompt in facts.prompts] == [4, 5, 6, 7, 8]
+    assert [prompt.turn for prompt in facts.earlier_prompts] == [2, 3]
+    assert facts.earlier_prompts[0].text.startswith("prompt 2 x")
+    assert len(facts.earlier_prompts[0].text) <= EARLIER_KEPT_OF_ONE
+    many = facts_of(*(UserSaid(f"prompt {turn}") for turn in range(200)))
+    assert len(many.earlier_prompts) == EARLIER_KEPT
+    assert many.earlier_prompts[-1].text == "prompt 194"
