@@ -144,6 +144,7 @@ class Link:
 
     kind: Literal["pull_request", "issue"]
     url: str
+    """Empty if the transcript only has its number."""
     number: int | None = None
     repository: str = ""
     """`owner/name`."""

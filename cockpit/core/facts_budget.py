@@ -97,7 +97,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
         constraints=budget.keep(
             "constraints", "constraint", facts.constraints, lambda one: one.text, 0.5
         ),
-        links=budget.keep("links", "link", facts.links, lambda one: one.url, 0.3),
+        links=budget.keep("links", "link", facts.links, lambda one: one.url + one.repository, 0.3),
         answers=budget.keep(
             "answers", "answer", facts.answers, lambda one: f"{one.question} {one.answer}", 0.4
         ),

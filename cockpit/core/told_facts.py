@@ -98,9 +98,11 @@ def links(found: Sequence[Link]) -> str:
 
 def link_line(link: Link) -> str:
     """Describe one pull request or issue."""
-    number = f" #{link.number}" if link.number is not None else ""
+    repository = link.repository if not link.url else ""
+    number = f" {one_line(repository, 200)}#{link.number}" if link.number is not None else ""
     state = f"{link.state} when last seen" if link.state else "state unknown"
-    return f"{_LINK_KINDS[link.kind]}{number} ({one_line(state, 60)}): {code(link.url, 500)}"
+    url = f": {code(link.url, 500)}" if link.url else ""
+    return f"{_LINK_KINDS[link.kind]}{number} ({one_line(state, 60)}){url}"
 
 
 def plan(found: Plan) -> str:

@@ -122,6 +122,7 @@ class LinkFacts(Wire):
 
     kind: Literal["pull_request", "issue"]
     url: str
+    """Empty if the transcript only has its number."""
     number: int | None = None
     repository: str | None = None
     state: str | None = None

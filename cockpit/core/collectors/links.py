@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Literal
 
 from cockpit.core.collectors.bounded import remember
+from cockpit.core.command_lines import parts
 from cockpit.core.facts import Link
 from cockpit.core.session import PullRequestLinked, ToolFinished, ToolUse
 
@@ -19,7 +21,17 @@ _COMMAND = re.compile(
     r"(create|new|merge|close|reopen|ready|view|status|edit|comment|checkout)\b"
 )
 _MADE_BY_TOOL = re.compile(r"create_(?:pull_request|merge_request|issue)$")
-_NUMBER = re.compile(r"\b(?:pr|mr|issue)s? +\w+ +(?:-\S+ +)*#?(\d{1,9})\b")
+_NUMBER = re.compile(r"(?<=\s)#?(\d{1,9})(?=\s|$)")
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_GIVEN = re.compile(r"\s(?:-R|--repo)[ =](?:[\w.-]+/)?([\w.-]+/[\w.-]+)")
+_TOLD = re.compile(
+    r"^[✓✔!] .{0,60}?\b(?:issue|pull request|merge request) (?:([\w.-]+/[\w.-]+))?[#!](\d{1,9})\b",
+    re.I | re.M,
+)
+"""What `gh` prints: `✓ Closed issue owner/name#7 (Title)`."""
+_DONE = re.compile(r"^[✓✔] |\balready (?:closed|merged|open)\b", re.M)
+_LATER = re.compile(r"\s--(?:auto|disable-auto|help|when-pipeline-succeeds)\b")
+"""Options with which `merge` does not merge now."""
 _STATE = re.compile(r"""(?:"state"\s*:\s*"|^state:\s*)(OPEN|MERGED|CLOSED|DRAFT)\b""", re.I | re.M)
 _AFTER = {"merge": "merged", "close": "closed", "reopen": "open", "ready": "open"}
 
@@ -54,17 +66,21 @@ class LinkCollector:
         command = self._asking.pop(event.tool_use_id, None)
         if command is None or event.failed:
             return
-        done = _COMMAND.search(command)
-        verb = done[2] if done is not None else "create"
-        urls = list(_URL.finditer(f"{event.text}\n{event.tail}"))
-        if verb in ("create", "new"):
-            state = "draft" if re.search(r"\s(?:--draft|-d)\b", command) else "open"
-            for found in urls[-1:]:
-                self._note(_link(found), state)
-        elif verb in _AFTER:
-            self._set_state(command, urls, _AFTER[verb])
-        elif verb == "view" and (told := _STATE.search(event.text)) is not None:
-            self._set_state(command, urls, told[1].lower())
+        output = f"{event.text}\n{event.tail}"
+        found = parts(command)
+        done = [(part, one) for part in found if (one := _COMMAND.search(part.text)) is not None]
+        if not done:  # a tool that makes one
+            self._made("", output)
+        for part, one in done:
+            after = found[found.index(part) :]
+            succeeded = all(each.joined in ("&&", "") for each in after) or _DONE.search(output)
+            if one[2] in ("create", "new"):
+                self._made(part.text, output)
+            elif one[2] in _AFTER and succeeded and not _LATER.search(part.text):
+                undone = one[2] == "ready" and "--undo" in part.text
+                self._set_state(part.text, output, "draft" if undone else _AFTER[one[2]])
+            elif one[2] == "view" and (told := _STATE.search(event.text)) is not None:
+                self._set_state(part.text, output, told[1].lower())
 
     def linked(self, event: PullRequestLinked) -> None:
         """Record the pull request that the CLI connected with the session."""
@@ -73,25 +89,62 @@ class LinkCollector:
         number, repository = event.number or link.number, event.repository or link.repository
         self._note(replace(link, number=number, repository=repository), "")
 
-    def _note(self, link: Link, state: str) -> None:
-        known = self._links.get(link.url)
-        state = state or (known.state if known is not None else "")
-        remember(self._links, link.url, replace(link, state=state), LINKS_KEPT)
+    def _made(self, command: str, output: str) -> None:
+        state = "draft" if re.search(r"\s(?:--draft|-d)\b", command) else "open"
+        for found in list(_URL.finditer(output))[-1:]:
+            self._note(_link(found), state)
 
-    def _set_state(self, command: str, urls: list[re.Match[str]], state: str) -> None:
-        named = next((found[0] for found in [*_URL.finditer(command), *urls]), None)
-        number = _NUMBER.search(command)
-        issue = re.search(r"\b(?:gh|glab|tea) +issue", command) is not None
-        kind = "issue" if issue else "pull_request"
-        known = [link for link in self._links.values() if link.kind == kind]
-        for link in known:
-            by_number = number is not None and link.number == int(number[1])
-            only_one = named is None and number is None and len(known) == 1
-            if link.url == named or by_number or only_one:
-                self._note(link, state)
-                return
-        if urls:
-            self._note(_link(urls[0]), state)
+    def _note(self, link: Link, state: str) -> None:
+        known = next((one for one in self._links.values() if _same(one, link)), None)
+        if known is not None:
+            state = state or known.state
+            link = (
+                link if link.url else replace(known, repository=known.repository or link.repository)
+            )
+            if not known.url and link.url:
+                del self._links[_key(known)]
+        remember(self._links, _key(link), replace(link, state=state), LINKS_KEPT)
+
+    def _set_state(self, command: str, output: str, state: str) -> None:
+        """Note the state of the link that a command names; of the only one if it names none."""
+        kind: Literal["issue", "pull_request"] = (
+            "issue" if re.search(r"\b(?:gh|glab|tea) +issue", command) else "pull_request"
+        )
+        urls = [_link(found) for found in _URL.finditer(f"{command}\n{output}")]
+        number, repository = _named(command, output)
+        if urls and (number is None or urls[0].number == number):
+            self._note(urls[0], state)
+        elif number is not None:
+            self._note(Link(kind, "", number, repository), state)
+        elif len(known := [link for link in self._links.values() if link.kind == kind]) == 1:
+            self._note(known[0], state)
+
+
+def _key(link: Link) -> str:
+    return link.url or f"{link.kind} {link.repository}#{link.number}"
+
+
+def _same(known: Link, link: Link) -> bool:
+    """Return whether both are the same one; a number without a repository is of any."""
+    if known.url and link.url:
+        return known.url == link.url
+    alike = not known.repository or not link.repository or known.repository == link.repository
+    return known.kind == link.kind and known.number == link.number and alike
+
+
+def _named(command: str, output: str) -> tuple[int | None, str]:
+    """Return the number and the repository that a command names, or its output.
+
+    The branch or address that a command can name instead is no number.
+    """
+    bare = _QUOTED.sub(" ", command)
+    number = next(iter(_NUMBER.findall(bare[_COMMAND.search(bare).end() :])), None)  # type: ignore[union-attr]
+    told = _TOLD.search(output)
+    given = _GIVEN.search(bare)
+    if number is None and told is not None:
+        number = told[2]
+    said = told[1] if told is not None and told[2] == number else ""
+    return int(number) if number else None, given[1] if given is not None else said or ""
 
 
 def _link(found: re.Match[str]) -> Link:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cockpit.core.facts import Answer, Link, Plan, ToolRefusal
 from cockpit.core.session import (
     InstructionsGiven,
@@ -59,7 +61,7 @@ def test_a_pull_request_has_the_state_that_was_seen_last() -> None:
     merged = ran("cd /w && gh pr merge 41 --squash", "Squashed and merged")
     assert facts_of(*made, *merged).links[0].state == "merged"
     closed = ran("gh pr close 7", "Closed")
-    assert facts_of(*made, *closed).links == (link,)
+    assert facts_of(*made, *closed).links[0] == link
     viewed = ran("gh pr view --json state", '{"state":"MERGED"}')
     assert facts_of(*made, *viewed).links[0].state == "merged"
     refused = ran("gh pr merge 41", "not mergeable", 1)
@@ -94,3 +96,56 @@ def test_the_most_read_files_and_the_instructions() -> None:
     )  # fmt: skip
     assert facts.most_read == (("/w/a", 4), ("/w/b", 2))
     assert facts.instructions == ("/w/CLAUDE.md",)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "expected"),
+    [
+        ("gh issue close 88 --comment done", "✓ Closed issue a/b#88 (Slow)", (88, "a/b", "closed")),
+        ("gh issue close 7", "✓ Closed issue #7 (Slow)", (7, "", "closed")),
+        ("gh issue close 7", "! Issue a/b#7 (Slow) is already closed", (7, "a/b", "closed")),
+        ("gh issue close --reason 'not planned' 7", "", (7, "", "closed")),
+        ("gh pr merge 51 --squash", "", (51, "", "merged")),
+        ("gh pr merge --squash 51 && git pull", "", (51, "", "merged")),
+        ("gh pr merge 51; git pull", "✓ Merged pull request a/b#51 (Slow)", (51, "a/b", "merged")),
+        ("gh pr close 19 -R a/b", "", (19, "a/b", "closed")),
+        ("cd /w && gh pr close 19", "✓ Closed pull request a/b#19 (Slow)", (19, "a/b", "closed")),
+        ("gh pr close", "✓ Closed pull request a/b#19 (Slow)", (19, "a/b", "closed")),
+        ("gh pr ready 51 --undo", "", (51, "", "draft")),
+    ],
+)
+def test_a_number_without_an_address_has_a_state(
+    command: str, output: str, expected: tuple[int, str, str]
+) -> None:
+    (link,) = facts_of(*ran(command, output)).links
+    assert (link.url, link.number, link.repository, link.state) == ("", *expected)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh pr merge 51 --auto --squash",
+        "gh pr merge 51; git pull",
+        "gh pr close 51 || true",
+        "gh pr close my-branch",
+        "gh pr comment 51 --body 'merge 52'",
+    ],
+)
+def test_what_may_not_have_happened_gives_no_state(command: str) -> None:
+    assert facts_of(*ran(command)).links == ()
+
+
+def test_a_number_and_its_address_are_one_link() -> None:
+    closed = ran("gh pr close 41", "")
+    viewed = ran("gh pr view 41 --json url,number", f'{{"url":"{URL}"}}\n{URL}')
+    linked = PullRequestLinked(URL, 41, "a/b")
+    (link,) = facts_of(*closed, *viewed, linked).links
+    assert (link.url, link.number, link.state) == (URL, 41, "closed")
+    (link,) = facts_of(linked, *closed).links
+    assert (link.url, link.state) == (URL, "closed")
+    elsewhere = ran("gh pr close 41 -R c/d", "")
+    assert [one.state for one in facts_of(linked, *elsewhere).links] == ["", "closed"]
+    both = ran("gh pr merge 41 --squash && gh issue close 9", "✓ Closed issue a/b#9 (Slow)")
+    assert [(one.number, one.state) for one in facts_of(linked, *both).links] == [
+        (41, "merged"), (9, "closed"),
+    ]  # fmt: skip
