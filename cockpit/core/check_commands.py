@@ -47,17 +47,28 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
             r"|webpack|rollup|next build|turbo build|docker (?:build|buildx build|compose build)"
             r"|(?:mvnw?|\./mvnw)\b.*\b(?:package|install|compile)|gradlew?\b.*\b(?:build|assemble)"
             r"|dotnet build|swift build|xcodebuild|bazel build|zig build|flutter build|hatch build"
-            r"|poetry build|uv build|nix build|build -[ws]|build$)\b"
+            r"|poetry build|uv build|nix build|build -[ws]|build --(?:wheel|sdist)|build$)\b"
             rf"|{_SCRIPT}build\b|{_TASK}(?:build|all|dist)\b|make(?: -j\s?\d*)?$"
         ),
     ),
 )
+_SUBCOMMAND = re.compile(r"([A-Za-z][\w.-]*) (?:--?[\w-]+(?:=\S*)? )*(test|lint|build)(?:[:\s]|$)")
+"""A program that is asked to test, lint or build, such as `goreleaser build`."""
+_NO_CHECKERS = (
+    "ls cat rm cp mv mkdir rmdir echo printf grep egrep rg ag fd find tree du df head tail "
+    "less more wc stat file touch chmod chown ln tar zip unzip git gh glab pip pip3 pipx brew "
+    "apt apt-get dnf apk which type man sed awk jq sort diff kill ssh scp rsync vi vim nano "
+    "code open python python3 node ruby perl sh bash zsh fish kubectl read basename dirname "
+    "realpath"
+)
+"""Programs for which such a word is a file or something else."""
 _MAY_BE = re.compile(
     r"test|lint|check|build|tox|nox|jest|mocha|ava|karma|cypress|spec|phpunit|bats|nextest|flake8"
     r"|mypy|pyright|biome|prettier|vet|clippy|fmt|rubocop|detekt|phpstan|psalm|black|isort"
     r"|pre-commit|tsc|credo|clang-tidy|bandit|analyze|make|ninja|meson|webpack|rollup|mvn|gradle"
     r"|package|ruff|e2e|busted|npm t"
 )
+_BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}
 _HELP = re.compile(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
 
 _COUNTED = (
@@ -147,6 +158,9 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
         if pattern.match(command):
             yield kind
             return
+    found = _SUBCOMMAND.match(command)
+    if found is not None and found[1] not in _NO_CHECKERS.split():
+        yield _BY_NAME[found[2]]
 
 
 def _exactness(found: list[Part], places: list[int]) -> tuple[bool, bool]:

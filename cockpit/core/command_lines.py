@@ -89,6 +89,8 @@ def program_of(command: str) -> str:
     """
     found = [part for part in parts(command) if not part.is_setup]
     words = bare_command(found[0].text).split() if found else []
+    while len(words) > 2 and words[0] == "git" and words[1][:1] == "-":
+        del words[1 : 3 if words[1] in ("-c", "-C") else 2]
     named = next((word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]{1,30}", word)), "")
     return f"{words[0]} {named}".strip() if words else ""
 

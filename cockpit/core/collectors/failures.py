@@ -119,6 +119,9 @@ class FailureCollector:
             if failed == key and not failure.worked:
                 again = before == argument and key.startswith("Bash ")
                 after = self._between if again else ""
+                if call == failure.call and not again and key.startswith("Bash "):
+                    # Only what is left out of the line is different: an `export` or a `cd`.
+                    call = f"Bash {safe_line(' '.join(argument.split()), ERROR_KEPT)}"
                 self._failures[at] = key, before, replace(failure, worked=call, after=after)
 
 

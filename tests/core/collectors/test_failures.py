@@ -48,6 +48,25 @@ def test_a_command_that_worked_again_is_told_with_what_was_done_between() -> Non
     )  # fmt: skip
 
 
+def test_a_command_that_worked_after_another_export_is_told_with_it() -> None:
+    facts = facts_of(
+        *ran("psql -c 'select 1'", "psql: error: connection refused", 2),
+        *ran("export PGPORT=6432; psql -c 'select 1'", "1"),
+        said("ok"),
+    )
+    assert facts.failures[0].worked == "Bash export PGPORT=6432; psql -c 'select 1'"
+    assert facts.failures[0].after == ""
+
+
+def test_gits_own_options_are_no_other_command() -> None:
+    facts = facts_of(
+        *ran("git tag -a v1 -m v1", "error: gpg failed to sign the data", 128),
+        *ran("git -C /w -c tag.gpgSign=false tag -a v1 -m v1"),
+        said("ok"),
+    )
+    assert facts.failures[0].worked == "Bash git -C /w -c tag.gpgSign=false tag -a v1 -m v1"
+
+
 def test_an_edit_that_failed_worked_later_on_the_same_file() -> None:
     facts = facts_of(
         call("1", "Edit", file_path="/w/a.py"),
