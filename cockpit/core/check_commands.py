@@ -61,6 +61,7 @@ _NO_CHECKERS = (
     "code open python python3 node ruby perl sh bash zsh fish kubectl read basename dirname "
     "realpath"
 )
+_WITHOUT_CHECKS = frozenset(_NO_CHECKERS.split())
 """Programs for which such a word is a file or something else."""
 _MAY_BE = re.compile(
     r"test|lint|check|build|tox|nox|jest|mocha|ava|karma|cypress|spec|phpunit|bats|nextest|flake8"
@@ -159,7 +160,7 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
             yield kind
             return
     found = _SUBCOMMAND.match(command)
-    if found is not None and found[1] not in _NO_CHECKERS.split():
+    if found is not None and found[1] not in _WITHOUT_CHECKS:
         yield _BY_NAME[found[2]]
 
 

@@ -15,7 +15,7 @@ from cockpit.core.collectors.checks import CheckCollector
 from cockpit.core.collectors.commits import CommitCollector
 from cockpit.core.collectors.constraints import ConstraintCollector
 from cockpit.core.collectors.failures import FailureCollector
-from cockpit.core.collectors.files import FILES_KEPT, FileCollector
+from cockpit.core.collectors.files import FILES_KEPT, FileCollector, changed_path, is_scratch
 from cockpit.core.collectors.links import LinkCollector
 from cockpit.core.collectors.plans import PlanCollector
 from cockpit.core.collectors.prompts import PromptCollector
@@ -220,7 +220,8 @@ class Collector:
         if not main:
             return
         line = CallLine(tool, self._cwd)
-        self._recent.append(line)
+        if not is_scratch(changed_path(tool), self._cwd):
+            self._recent.append(line)
         self._questions.called(tool, line)
         self._failures.called(tool, line)
         self._plans.called(tool, self._prompts.turn)

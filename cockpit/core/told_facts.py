@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cockpit.core.facts import Check, Facts, Failure, Link, Plan
+from cockpit.core.later_corrections import correction_of
 from cockpit.core.markdown import code, fenced, one_line, plain
 
 LONGEST = 400
@@ -19,7 +20,11 @@ _LINK_KINDS = {"pull_request": "pull request", "issue": "issue"}
 
 def constraints(facts: Facts) -> str:
     """List the user's standing orders and refusals, with the turn of each; empty without any."""
-    lines = [f"{_quoted(one.text)} (turn {one.turn})" for one in facts.constraints]
+    lines = []
+    for one in facts.constraints:
+        later = correction_of(one.text, one.turn, facts.constraints)
+        again = f"; the user came back to this in turn {later.turn}" if later else ""
+        lines.append(f"{_quoted(one.text)} (turn {one.turn}{again})")
     for refused in facts.refusals:
         reason = f": {_quoted(refused.reason)}" if refused.reason.strip() else " without a reason"
         call = code(refused.call) if refused.call else "a tool call"
@@ -29,10 +34,15 @@ def constraints(facts: Facts) -> str:
 
 def answers(facts: Facts) -> str:
     """List the user's answers to the agent's questions; empty without any."""
-    return listed(
-        f"asked {_quoted(one.question)}, the user answered {_quoted(one.answer)} (turn {one.turn})"
-        for one in facts.answers
-    )
+    lines = []
+    for one in facts.answers:
+        later = correction_of(f"{one.question} {one.answer}", one.turn, facts.constraints)
+        then = f"; later the user said {_quoted(later.text)} (turn {later.turn})" if later else ""
+        lines.append(
+            f"asked {_quoted(one.question)}, the user answered {_quoted(one.answer)} "
+            f"(turn {one.turn}){then}"
+        )
+    return listed(lines)
 
 
 def prompts(facts: Facts, goal: str | None) -> str:
@@ -127,6 +137,7 @@ def reminder(facts: Facts) -> list[str]:
     answered = [
         f"asked {_short(one.question)}, the user answered {_short(one.answer)} (turn {one.turn})"
         for one in facts.answers
+        if correction_of(f"{one.question} {one.answer}", one.turn, facts.constraints) is None
     ]
     ran = [check_line(one) for one in facts.checks]
     linked = [link_line(one) for one in facts.links if one.state not in ("merged", "closed")]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cockpit.core import told_facts
 from cockpit.core.claimed_files import Trace
+from cockpit.core.collectors.files import is_scratch
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
@@ -31,8 +32,6 @@ UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
 NOT_KNOWN = "Unknown."
 NO_TEXT = "(no text)"
-
-_SCRATCH = re.compile(r"/(?:private/)?(?:tmp|var/tmp|var/folders)/|.*/scratchpad/")
 
 _YES, _NO = "\0y", "\0n"
 
@@ -337,7 +336,7 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 def _files(facts: Facts, git: GitView) -> str:
     """List the files in the transcript, then those only in commits; each with its source."""
-    named = [path for path in dict.fromkeys(facts.files_modified) if not _is_scratch(path, git)]
+    named = [path for path in dict.fromkeys(facts.files_modified) if not is_scratch(path, git.root)]
     lines = [f"{code(git.place(path), 300)}{_sources(path, git)}" for path in named]
     places = {git.place(path) for path in named}
     lines += [f"{code(path, 300)} (git)" for path in git.committed if path not in places]
@@ -345,12 +344,6 @@ def _files(facts: Facts, git: GitView) -> str:
         by_git = "; see Uncommitted Changes for what git shows" if git.status else ""
         return f"The transcript names none{by_git}."
     return _listed(lines)
-
-
-def _is_scratch(path: str, git: GitView) -> bool:
-    """Return whether a file is temporary: outside the worktree, in a folder for such files."""
-    outside = git.root is not None and git.place(path) == path
-    return outside and _SCRATCH.match(path) is not None
 
 
 def _sources(path: str, git: GitView) -> str:

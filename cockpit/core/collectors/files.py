@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from cockpit.core.collectors.bounded import remember
@@ -10,6 +11,7 @@ from cockpit.core.session import ToolFinished, ToolUse
 FILES_KEPT = 2_000
 MOST_READ = 5
 INSTRUCTIONS_KEPT = 30
+_SCRATCH = re.compile(r"/(?:private/)?(?:tmp|var/tmp|var/folders)/|.*/scratchpad/")
 _PATH_OF = {
     "Edit": "file_path",
     "MultiEdit": "file_path",
@@ -23,6 +25,15 @@ def changed_path(tool: ToolUse) -> str:
     key = _PATH_OF.get(tool.name)
     path = tool.input.get(key) if key else None
     return path if isinstance(path, str) else ""
+
+
+def is_scratch(path: str, root: str | None) -> bool:
+    """Return whether a file is temporary: outside the worktree, in a folder for such files.
+
+    Without a known worktree, no file is.
+    """
+    outside = root is not None and not path.startswith(f"{root.rstrip('/')}/")
+    return outside and _SCRATCH.match(path) is not None
 
 
 class FileCollector:

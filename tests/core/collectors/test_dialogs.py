@@ -6,6 +6,7 @@ import pytest
 
 from cockpit.core.facts import Answer, Link, Plan, ToolRefusal
 from cockpit.core.session import (
+    Identified,
     InstructionsGiven,
     PlanRecorded,
     PullRequestLinked,
@@ -149,3 +150,13 @@ def test_a_number_and_its_address_are_one_link() -> None:
     assert [(one.number, one.state) for one in facts_of(linked, *both).links] == [
         (41, "merged"), (9, "closed"),
     ]  # fmt: skip
+
+
+def test_an_edit_of_a_scratch_file_is_none_of_the_last_calls() -> None:
+    edits = [
+        call(str(number), "Write", file_path=path)
+        for number, path in enumerate(("/w/a.py", "/tmp/try.py", "/tmp/w/b.py"))
+    ]
+    assert facts_of(Identified(cwd="/w"), *edits).recent_activity == ("Write a.py",)
+    assert len(facts_of(Identified(cwd="/tmp/w"), *edits).recent_activity) == 2
+    assert len(facts_of(*edits).recent_activity) == 3, "without a folder, none is outside of it"

@@ -1,0 +1,54 @@
+"""Find the correction of the user that is about an earlier order or answer.
+
+Compares words, so the result is "about the same", not "revoked".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cockpit.core.facts import Constraint
+from cockpit.core.standing_orders import is_correction
+
+SHARE = 1 / 3
+"""Share of the earlier statement's words that a correction must have; a name is enough."""
+STEM = 5
+"""Words are compared by their first letters, because languages inflect their ends."""
+_WORD = re.compile(r"\w+(?:[./:@_-]+\w+)*")
+_NAME = re.compile(r"\d|\w[./:@_-]\w")
+_COMMON = (
+    "after again anyth befor about chang corre could doing every forge going happe insta inste"
+    " longe mista never other pleas shoul sorry still their there these thing those until using"
+    " wante whate where which while would wrong yours"
+    " bitte diese doch einem einen einer falsc habe immer jetzt keine korre meine nicht sollt"
+    " überl verge werde wiede wurde"
+    " ahora antes cuand desde donde equiv error hasta mejor nunca olvid perdo porqu puede siemp"
+    " todas todos"
+    " après avant cette final jamai maint oubli quand toujo"
+)
+_SAYS_NOTHING = frozenset(_COMMON.split())
+"""Stems of small words and of words about orders: English, German, Spanish, French."""
+
+
+def correction_of(text: str, turn: int, said: Sequence[Constraint]) -> Constraint | None:
+    """Return the last correction after a turn that names what an earlier statement names."""
+    words = _words(text)
+    if not words:
+        return None
+    later = (one for one in reversed(said) if one.turn > turn and is_correction(one.text))
+    return next((one for one in later if _is_about(words, _words(one.text))), None)
+
+
+def _is_about(earlier: frozenset[str], later: frozenset[str]) -> bool:
+    shared = earlier & later
+    if any(_NAME.search(word) for word in shared):
+        return True
+    return bool(shared) and len(shared) >= SHARE * len(earlier)
+
+
+def _words(text: str) -> frozenset[str]:
+    found = _WORD.findall(text.casefold())
+    names = {word for word in found if _NAME.search(word)}
+    stems = {word[:STEM] for word in found if len(word) >= STEM} - _SAYS_NOTHING
+    return frozenset(names | stems)
