@@ -48,6 +48,11 @@ __all__ = ["FILES_KEPT", "Collector"]
 
 REPLY_KEPT = 20_000
 """Maximum characters of the session's last reply that are kept."""
+SHORT_REPLY = 160
+"""A last reply with fewer characters often only announces the next call: the last longer one of the
+replies before it is kept as well."""
+REPLIES_BEFORE = 6
+"""Maximum replies before the last one among which the longer one is looked for."""
 SUMMARY_KEPT = 100_000
 """Maximum characters of a compaction's summary."""
 
@@ -71,6 +76,7 @@ class Collector:
         "_prompts",
         "_questions",
         "_recent",
+        "_replies",
         "_reply",
         "_subagents",
         "_summary",
@@ -95,6 +101,8 @@ class Collector:
         self._recent: deque[CallLine] = deque(maxlen=5)
         self._title: str | None = None
         self._reply: str | None = None
+        self._replies: deque[str] = deque(maxlen=REPLIES_BEFORE)
+        """The replies before the last one."""
         self._away_summary: str | None = None
         self._summary: Summary | None = None
         self._cwd: str | None = None
@@ -172,6 +180,7 @@ class Collector:
             background=self._background.tasks,
             recent_activity=tuple(map(str, self._recent)),
             last_reply=self._reply,
+            longer_reply=self._longer_reply(),
             compactions=self._compactions,
             away_summary=self._away_summary,
             prompts=self._prompts.prompts,
@@ -210,7 +219,21 @@ class Collector:
             return
         self._worked = self._worked or bool(event.tools)
         if event.text.strip():
+            if self._reply is not None:
+                self._replies.append(self._reply)
             self._reply = cut_at_word(event.text, REPLY_KEPT)
+
+    def _longer_reply(self) -> str | None:
+        """Return the last longer reply before a last one that is short."""
+        last = len((self._reply or "").strip())
+        if not 0 < last < SHORT_REPLY:
+            return None
+        longer = (
+            one
+            for one in reversed(self._replies)
+            if len(one.strip()) > max(2 * last, SHORT_REPLY / 2)
+        )
+        return next(longer, None)
 
     def _called(self, tool: ToolUse, *, main: bool) -> None:
         self._files.called(tool)

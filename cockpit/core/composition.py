@@ -58,7 +58,18 @@ HOW_TO_REVOKE = (
 )
 _NOT_CLEANED = frozenset(
     {"hash", "id", "log", "status", "type"}
-    | {"answers", "away_summary", "failures", "goal", "last_reply", "plan", "prompts", "summary"}
+    | {
+        "answers",
+        "away_summary",
+        "earlier_prompts",
+        "failures",
+        "goal",
+        "last_reply",
+        "longer_reply",
+        "plan",
+        "prompts",
+        "summary",
+    }
 )
 """Fields without text of the user or a tool, and fields of the draft, which is cleaned as a whole.
 """

@@ -180,6 +180,8 @@ class Facts:
     """The last five tool calls, oldest first, one line each."""
     last_reply: str | None = None
     """The last text that the agent wrote."""
+    longer_reply: str | None = None
+    """If that is short: a longer text that the agent wrote shortly before."""
     compactions: int = 0
     away_summary: str | None = None
     """The CLI's own summary of the session, written while the user was away."""

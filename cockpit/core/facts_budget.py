@@ -85,6 +85,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     )  # fmt: skip
     todos = budget.keep("todos", "todo", facts.todos, lambda todo: todo.content, 0.2)
     reply = budget.keep_text("the last reply", facts.last_reply, 0.25)
+    longer = budget.keep_text("the longer reply before it", facts.longer_reply, 0.15)
     away = budget.keep_text("the away summary", facts.away_summary, 0.1)
     summary = budget.keep_text("the summary", facts.summary.text if facts.summary else None, 0.5)
     facts = replace(
@@ -142,7 +143,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
         committed=budget.keep("committed", "file in commits", git.committed, str, 0.4),
         status=budget.keep("status", "changed file in git", git.status, str, 0.6),
     )
-    facts = _with_texts(facts, reply, away, summary, plan)
+    facts = _with_texts(replace(facts, longer_reply=longer), reply, away, summary, plan)
     return _with_rest(facts, whole, budget), git, _told(budget.cut)
 
 

@@ -92,6 +92,9 @@ def _state(facts: Facts, git: GitView) -> str:
     if facts.last_reply:
         reply = fenced(shortened(plain(facts.last_reply), LONGEST_REPLY))
         lines.append(f"The last reply of the session:\n\n{reply}")
+    if facts.longer_reply:
+        before = fenced(shortened(plain(facts.longer_reply), LONGEST_REPLY))
+        lines.append(f"A longer reply shortly before it:\n\n{before}")
     if facts.away_summary:
         away = fenced(shortened(plain(facts.away_summary), LONGEST_REPLY))
         lines.append(f"The CLI's summary after that:\n\n{away}")

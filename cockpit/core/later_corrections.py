@@ -32,23 +32,26 @@ _SAYS_NOTHING = frozenset(_COMMON.split())
 
 
 def correction_of(text: str, turn: int, said: Sequence[Constraint]) -> Constraint | None:
-    """Return the last correction after a turn that names what an earlier statement names."""
+    """Return the correction after a turn that names what an earlier statement names.
+
+    Of several, the one that has most words of the statement; of equal ones, the last.
+    """
     words = _words(text)
-    if not words:
-        return None
-    later = (one for one in reversed(said) if one.turn > turn and is_correction(one.text))
-    return next((one for one in later if _is_about(words, _words(one.text))), None)
+    later = [one for one in said if one.turn > turn and is_correction(one.text)] if words else []
+    weighed = [(_in_common(words, _words(one.text)), at) for at, one in enumerate(later)]
+    best, at = max(weighed, default=(0, 0))
+    return later[at] if best else None
 
 
-def _is_about(earlier: frozenset[str], later: frozenset[str]) -> bool:
+def _in_common(earlier: frozenset[str], later: frozenset[str]) -> int:
+    """Return the number of shared words; 0 if they are too few to be about the same."""
     shared = earlier & later
-    if any(_NAME.search(word) for word in shared):
-        return True
-    return bool(shared) and len(shared) >= SHARE * len(earlier)
+    is_named = any(_NAME.search(word) for word in shared)
+    return len(shared) if is_named or len(shared) >= SHARE * len(earlier) else 0
 
 
 def _words(text: str) -> frozenset[str]:
     found = _WORD.findall(text.casefold())
     names = {word for word in found if _NAME.search(word)}
-    stems = {word[:STEM] for word in found if len(word) >= STEM} - _SAYS_NOTHING
-    return frozenset(names | stems)
+    stems = {word[:STEM] for word in found if len(word) >= STEM and word not in names}
+    return frozenset(names | stems - _SAYS_NOTHING)

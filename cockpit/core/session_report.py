@@ -143,7 +143,11 @@ def _conversation(facts: Facts) -> dict[str, Any]:
             for one in facts.links
         ],
         "summary": asdict(facts.summary) if facts.summary else None,
-        "last_reply": {"text": facts.last_reply, "away_summary": facts.away_summary}
+        "last_reply": {
+            "text": facts.last_reply,
+            "away_summary": facts.away_summary,
+            "longer": facts.longer_reply,
+        }
         if facts.last_reply or facts.away_summary
         else None,
     }

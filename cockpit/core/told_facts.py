@@ -36,8 +36,7 @@ def answers(facts: Facts) -> str:
     """List the user's answers to the agent's questions; empty without any."""
     lines = []
     for one in facts.answers:
-        later = correction_of(f"{one.question} {one.answer}", one.turn, facts.constraints)
-        then = f"; later the user said {_quoted(later.text)} (turn {later.turn})" if later else ""
+        then = _corrected(f"{one.question} {one.answer}", one.turn, facts)
         lines.append(
             f"asked {_quoted(one.question)}, the user answered {_quoted(one.answer)} "
             f"(turn {one.turn}){then}"
@@ -61,7 +60,7 @@ def earlier_prompts(facts: Facts) -> str:
     """List the beginnings of the prompts before the last ones; empty without any."""
     quoted = {one_line(one.text, LONGEST) for one in facts.constraints}
     return listed(
-        f"turn {one.turn}: {_quoted(one.text)}"
+        f"turn {one.turn}: {_quoted(one.text)}{_corrected(one.text, one.turn, facts)}"
         for one in facts.earlier_prompts
         if one_line(one.text, LONGEST) not in quoted
     )
@@ -153,6 +152,12 @@ def reminder(facts: Facts) -> list[str]:
 def listed(lines: Iterable[str]) -> str:
     """Return the lines as a Markdown list."""
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _corrected(text: str, turn: int, facts: Facts) -> str:
+    """Quote the user's later correction of a statement; empty if there is none."""
+    later = correction_of(text, turn, facts.constraints)
+    return f"; later the user said {_quoted(later.text)} (turn {later.turn})" if later else ""
 
 
 def _quoted(text: str) -> str:

@@ -142,6 +142,8 @@ class LastReply(Wire):
 
     text: str | None = None
     """The last text of the agent."""
+    longer: str | None = None
+    """If that is short: a longer text of the agent shortly before it."""
     away_summary: str | None = None
     """The CLI's own summary of the session, written while the user was away."""
 

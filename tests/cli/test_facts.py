@@ -55,6 +55,7 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
             "Agent look around",
             "TaskCreate write tests",
         ],
+        "earlier_prompts": [],
         "prompts": [{"turn": 1, "text": "MAIN please do the thing", "queued": False}],
         "constraints": [],
         "answers": [],
@@ -64,7 +65,7 @@ def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:
         "plan": None,
         "links": [],
         "summary": None,
-        "last_reply": {"text": "All done. HANDOFF: COMPLETE", "away_summary": None},
+        "last_reply": {"text": "All done. HANDOFF: COMPLETE", "away_summary": None, "longer": None},
     }
 
 

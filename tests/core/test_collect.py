@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.core.collect import FILES_KEPT, Collector
+from cockpit.core.collect import FILES_KEPT, REPLIES_BEFORE, Collector
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.prompt_files import mention
 from cockpit.core.session import (
@@ -217,6 +217,16 @@ def test_the_last_five_calls_and_the_last_reply() -> None:
     facts = told_by(*events, said("first"), said("last"), said(""), Compacted())
     assert facts.recent_activity == tuple(f"Read {n}.py" for n in range(2, 7))
     assert (facts.last_reply, facts.compactions) == ("last", 1)
+
+
+def test_a_short_last_reply_is_kept_with_a_longer_one_before_it() -> None:
+    report = "router.go sends the customs form twice; the second call is in Retry(). " * 3
+    facts = told_by(said(report), said("ok"), call("1", "Read", file_path="/p/a"), said("Next: b."))
+    assert (facts.last_reply, facts.longer_reply) == ("Next: b.", report)
+    assert told_by(said("Next: b."), said(report)).longer_reply is None
+    assert told_by(said("Next: b."), said("ok")).longer_reply is None
+    old = told_by(said(report), *(said("ok") for _ in range(REPLIES_BEFORE + 1)))
+    assert old.longer_reply is None
 
 
 def test_memory_is_bounded() -> None:

@@ -58,3 +58,15 @@ def test_the_document_tells_an_answer_with_what_the_user_said_later() -> None:
         facts
     )
     assert not any("With a button" in line for line in reminder(facts))
+
+
+def test_of_several_corrections_the_one_that_says_most_of_it_is_told() -> None:
+    said = [
+        Constraint(3, "I changed my mind about divided voices: pan them, not one track each."),
+        Constraint(5, "Forget the voices of the pedal."),
+        Constraint(7, "/tracks/render answers 410, not an empty list."),
+    ]
+    asked = "What should happen with divided voices? One track each"
+    assert correction_of(asked, 1, said) == said[0]
+    again = Constraint(9, said[0].text)
+    assert correction_of(asked, 1, [*said, again]) == again
