@@ -1,55 +1,141 @@
-"""Find statements of a document that the record's last check of the same kind contradicts.
+"""Find statements of a document that the transcript's last checks and failures contradict.
 
-Cautious: only a line that names tests, lint or build and says that they pass is compared, and only
-with a check that certainly failed. A line with a negation, a
-condition or a plan says nothing certain and is left out.
+Cautious: only a line that names tests, lint, build or a failed command, and says that it passes, is
+compared. A line with a negation, a condition, a plan or the past says nothing certain and is left
+out. Reads English, German, Spanish and French.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cockpit.core.document import Document
-from cockpit.core.facts import Check
-from cockpit.core.markdown import one_line
+from cockpit.core.facts import Check, Failure
+from cockpit.core.markdown import code, one_line
 
 _SUBJECT = {
-    "test": r"(?:tests?|test suite|pytest|suite)",
-    "lint": r"(?:lint(?:er|ing)?|type ?checks?|ruff|mypy|eslint)",
-    "build": r"build",
+    "test": r"(?:unit|integrations?)?[- ]?(?:tests?|test ?suite|testsuite|pytest|suite|pruebas?)",
+    "lint": r"(?:lint(?:er|ing)?|type ?checks?|typprüfung|ruff|mypy|eslint)",
+    "build": r"(?:build|kompilierung|compilación|compilation)",
 }
-_PASSES = r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|clean)"
+_PASSES = (
+    r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|clean"
+    r"|grün|durch|besteht|bestehen|bestanden|erfolgreich|sauber|fehlerfrei"
+    r"|pasan?|pasad[oa]s?|verdes?|limpi[oa]|exitos[oa]s?"
+    r"|passent|verte?s?|réussie?s?|propre)"
+)
+_FAILS = re.compile(
+    r"\b(?:fail\w*|red|broken|errors?|crash\w*|fehl\w*|schl(?:ägt|agen)|rot|kaputt|falla\w*|fallo|roj[oa]s?"
+    r"|rot[oa]s?|échou\w*|échec|rouges?|cassée?s?)\b",
+    re.IGNORECASE,
+)
+_WORKS = (
+    rf"(?:works?|{_PASSES}|fixed|läuft|funktioniert|klappt|behoben|funciona|arreglad[oa]|marche"
+    r"|fonctionne|corrigée?)"
+)
 _UNCERTAIN = re.compile(
-    r"\b(?:not|never|no|until|when|once|if|should|must|will|before|after|except|fail\w*|red|broken"
-    r"|make|ensure|verify|check that|todo|next|earlier|were|was|had|some|most|only)\b"
-    r"|n['’]t\b|\?|\[ \]",
+    r"\b(?:not|never|no|until|when|once|if|should|must|will|before|after|since|except|fail\w*|red"
+    r"|broken|make|ensure|verify|check that|todo|next|earlier|were|was|had|some|most|only|last time"
+    r"|nicht|nie|kein\w*|bis|wenn|falls|sobald|soll\w*|muss|müssen|wird|werden|vor|nach|seit|außer"
+    r"|fehl\w*|rot|zuvor|vorher|früher|zuletzt|war|waren|hatte\w*|einige|meisten|nur|damit|erst|noch"
+    r"|nunca|hasta|cuando|una vez|si|debe\w*|hay que|antes|después|desde|salvo|excepto|falla\w*"
+    r"|roj[oa]s?|era\w*|estab\w*|algun\w*|casi|s[oó]lo|asegur\w*|comprob\w*|para que|todavía|aún"
+    r"|ne|pas|jamais|quand|doi\w*|avant|après|depuis|sauf|échou\w*|rouges?|étai\w*|quelques"
+    r"|seulement|encore|pour que)\b|n['’]t\b|\bn['’]|\?|\[ \]",
     re.IGNORECASE,
 )
 _OWN = frozenset({"Goal", "Verified Facts", "Next Steps"})
 """Sections that the user or cockpit wrote, or that say what is to be done."""
+_CODE = re.compile(r"`[^`\n]+`")
 
 
-def contradictions(document: Document, checks: Sequence[Check]) -> tuple[str, ...]:
+def contradictions(
+    document: Document, checks: Sequence[Check], failures: Sequence[Failure] = ()
+) -> tuple[str, ...]:
     """Return each contradiction in one line, with both sides."""
-    lines = [
-        line.strip()
-        for title, body in document.sections.items()
-        if title not in _OWN
-        for line in body.split("\n")
-    ]
-    return tuple(found for check in checks for found in _against(check, lines))
+    lines = _lines(document, _OWN)
+    found = [told for check in checks for told in _against(check, lines)]
+    return (*found, *(told for failure in failures for told in _against_failure(failure, lines)))
+
+
+def silent_about(document: Document, checks: Sequence[Check]) -> tuple[str, ...]:
+    """Return each check that failed last and of which the document says nothing, one line each."""
+    lines = _lines(document, {"Goal", "Verified Facts"})
+    told = [check for check in checks if check.failed is True and not _mentions(check, lines)]
+    return tuple(f"{_ran(check)} failed{_result(check)} (turn {check.turn})" for check in told)
+
+
+def _lines(document: Document, but: Iterable[str]) -> list[str]:
+    bodies = [body for title, body in document.sections.items() if title not in but]
+    return [line.strip() for body in bodies for line in body.split("\n")]
 
 
 def _against(check: Check, lines: Sequence[str]) -> Iterator[str]:
-    if check.failed is not True:
+    if check.failed is None or (not check.failed and not check.edited_since):
         return
-    said = re.compile(rf"\b{_SUBJECT[check.kind]}\b[^,;:]{{0,30}}\b{_PASSES}\b", re.IGNORECASE)
+    subject = _SUBJECT[check.kind]
+    said = re.compile(
+        rf"\b{subject}\b[^,;:.]{{0,30}}\b{_PASSES}\b|\b(?:green|passing|clean|grüne[rsn]?|saubere[rsn]?)"
+        rf"\s+{subject}\b",
+        re.IGNORECASE,
+    )
     for line in lines:
         if said.search(line) and not _UNCERTAIN.search(line):
-            result = f', "{one_line(check.result, 100)}"' if check.result else ""
+            but = f"{_ran(check)} of the transcript failed{_result(check)}"
+            if not check.failed:
+                but = f"files were edited after {_ran(check)} of the transcript passed"
+            yield f'the document says "{one_line(line, 200)}", but {but} (turn {check.turn})'
+            return
+
+
+def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
+    """Compare a call that never worked with the lines that name its command as code."""
+    command = _command(failure)
+    if failure.worked or not command:
+        return
+    for line in lines:
+        named = any(found.strip("`").strip() == command for found in _CODE.findall(line))
+        rest = _CODE.sub(" ", line)
+        if (
+            named
+            and re.search(rf"\b{_WORKS}\b", rest, re.IGNORECASE)
+            and not _UNCERTAIN.search(rest)
+        ):
+            error = one_line(failure.error, 100)
             yield (
-                f'the document says "{one_line(line, 200)}", but the last {check.kind} command of '
-                f"the transcript failed{result} (turn {check.turn})"
+                f'the document says "{one_line(line, 200)}", but {code(command, 100)} failed, '
+                f'"{error}", and did not succeed later (turn {failure.turn})'
             )
             return
+
+
+def _command(failure: Failure) -> str:
+    """Return the command of a failed shell call, which can be told by its description."""
+    call = failure.call
+    if call.startswith("Bash "):
+        return call.removeprefix("Bash ")
+    return call.partition(": ")[2]
+
+
+def _mentions(check: Check, lines: Sequence[str]) -> bool:
+    """Return whether a line may be about the failed check: it names it and says that it failed."""
+    subject = re.compile(rf"\b{_SUBJECT[check.kind]}", re.IGNORECASE)
+    program = check.command.partition(" ")[0].casefold()
+    result = check.result.casefold()
+    for line in lines:
+        folded = line.casefold()
+        about = subject.search(line) is not None or (program and program in folded)
+        if (result and result in folded) or (about and _UNCERTAIN.search(line)):
+            return True
+        if about and _FAILS.search(line):
+            return True
+    return False
+
+
+def _ran(check: Check) -> str:
+    return f"the last {check.kind} command"
+
+
+def _result(check: Check) -> str:
+    return f', "{one_line(check.result, 100)}"' if check.result else ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cockpit.core.contradictions import contradictions
+from cockpit.core.contradictions import contradictions, silent_about
 from cockpit.core.document import read
-from cockpit.core.facts import Check
+from cockpit.core.facts import Check, Constraint, Failure
+from cockpit.core.later_corrections import correction_of
 from cockpit.core.left_out import Point, left_out
 from cockpit.core.markdown import one_line
 from cockpit.core.plurals import counted
@@ -14,6 +15,8 @@ from cockpit.wire.facts import SessionFacts
 
 PROMPTS = 3
 """Number of the user's last prompts that a document should mention."""
+FAILURES = 3
+"""Number of the last failures that a document should mention."""
 SHORT = 3
 """Maximum characters of an answer that is looked for together with its question."""
 TITLE = "## Not Found in This Document"
@@ -25,13 +28,22 @@ _EXPLAINED = (
 
 
 def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return what the user said that is not found in the document, one line each."""
-    return tuple(point.line for point in left_out(read(document), _points(facts)))
+    """Return what the user said, and what failed last, that is not found in the document.
+
+    One line each. What the user corrected later is not expected in the document.
+    """
+    parsed = read(document)
+    silent = [f"failed last: {line}" for line in silent_about(parsed, _checks(facts))]
+    return (*(point.line for point in left_out(parsed, _points(facts))), *silent)
 
 
 def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return what the document says against the last checks of the transcript, one line each."""
-    return contradictions(read(document), [Check(**one.model_dump()) for one in facts.checks])
+    """Return what the document says against the transcript's last checks and failures."""
+    failed = [
+        Failure(one.call, one.error, one.worked or "", one.turn, one.after or "")
+        for one in facts.failures
+    ]
+    return contradictions(read(document), _checks(facts), failed)
 
 
 def count_of(lines: Sequence[str], key: str, contradicted: Sequence[str] = ()) -> str:
@@ -56,18 +68,33 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def _points(facts: SessionFacts) -> Iterator[Point]:
+    said = [Constraint(one.turn, one.text) for one in facts.constraints]
     for order in facts.constraints:
+        if correction_of(order.text, order.turn, said) is not None:
+            continue
         yield Point(_told("order", order.turn, order.text), order.text)
     for refusal in facts.refusals:
         if refusal.reason.strip():
             yield Point(_told("refusal", refusal.turn, refusal.reason), refusal.reason)
     for answer in facts.answers:
         told = f"{answer.question} {answer.answer}"
+        if correction_of(told, answer.turn, said) is not None:
+            continue
         text = answer.answer if len(answer.answer) > SHORT else told
         yield Point(_told("answer", answer.turn, told), text)
     for prompt in facts.prompts[-PROMPTS:]:
         if prompt.turn > 1:
             yield Point(_told("prompt", prompt.turn, prompt.text), prompt.text)
+    for failure in facts.failures[-FAILURES:]:
+        is_told = any(one.failed and one.command in failure.call for one in facts.checks)
+        if failure.worked is None and not is_told:
+            line = f"failed, with no later success (turn {failure.turn}): {failure.call}"
+            text = f"{failure.call.removeprefix('Bash ')} {failure.error}"
+            yield Point(f'{one_line(line, 160)}: "{one_line(failure.error, 120)}"', text)
+
+
+def _checks(facts: SessionFacts) -> list[Check]:
+    return [Check(**one.model_dump()) for one in facts.checks]
 
 
 def _told(kind: str, turn: int, text: str) -> str:
