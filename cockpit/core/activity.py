@@ -87,10 +87,18 @@ def subject(tool: ToolUse, cwd: str | None = None) -> str:
         return f"{len(todos)} items" if isinstance(todos, list) else ""
     if tool.name == "TaskUpdate":
         return f"#{arguments.get('taskId', '?')} {arguments.get('status', '')}"
+    if tool.name == "AskUserQuestion":
+        return _first_question(arguments.get("questions"))
     text = _first_text(arguments, _MAIN_ARGUMENTS.get(tool.name, _COMMON_ARGUMENTS))
     if cwd and text.startswith(f"{cwd.rstrip('/')}/"):
         return text[len(cwd.rstrip("/")) + 1 :]
     return text
+
+
+def _first_question(asked: object) -> str:
+    first = asked[0] if isinstance(asked, list) and asked else None
+    question = first.get("question") if isinstance(first, dict) else None
+    return question.strip() if isinstance(question, str) else ""
 
 
 def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:

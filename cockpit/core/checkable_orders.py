@@ -3,10 +3,11 @@
 An order is checked only if its whole text has one of these forms; `PATH` and `COMMAND` can be in
 backticks:
 
-- never commit · do not commit
-- never push · do not push
+- never commit · do not commit · nicht committen · no hagas commit · ne fais pas de commit
+- never push · do not push · nicht pushen · no hagas push · ne fais pas de push
 - never force-push
-- do not touch PATH (also edit, change, modify, write to)
+- do not touch PATH (also edit, change, modify, write to) · hands off PATH · fass PATH nicht an ·
+  Finger weg von PATH · no toques PATH · ne touche pas à PATH
 - do not run `COMMAND`
 
 An order with a condition ("never commit without signing") has none of these forms.
@@ -24,16 +25,37 @@ from cockpit.core.steps_taken import Step
 Kind = Literal["commit", "push", "force-push", "touch", "run"]
 
 _NOT = r"(?:please )?(?:never(?: ever)?|do not(?: ever)?|don'?t(?: ever)?)"
+_PATH = r"(?P<ticks>`?)(?P<about>[\w@+./-]*[./][\w@+./-]*)(?P=ticks)"
+
+
+def _git(name: str, noun: str, german: str) -> re.Pattern[str]:
+    never = r"(?:nichts?|nie|niemals)"
+    return re.compile(
+        rf"{_NOT} (?:git )?{name}(?: anything)?|no {noun}"
+        rf"|(?:bitte )?(?:{never} (?:{german})|(?:{german})(?: bitte)? {never})"
+        rf"|(?:por favor,? )?(?:no hagas (?:ningún )?|nunca hagas ){name}"
+        rf"|ne fai(?:s|tes) (?:pas|jamais) de {name}",
+        re.I,
+    )
+
+
 _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("commit", re.compile(rf"{_NOT} (?:git )?commit(?: anything)?|no commits", re.I)),
-    ("push", re.compile(rf"{_NOT} (?:git )?push(?: anything)?|no pushes", re.I)),
+    ("commit", _git("commit", "commits", "committen|committe|commite")),
+    ("push", _git("push", "pushes", "pushen|pushe|push")),
     ("force-push", re.compile(rf"{_NOT} force[- ]push", re.I)),
     (
         "touch",
         re.compile(
-            rf"{_NOT} (?:touch|edit|change|modify|write to) (?:the file |the folder )?"
-            r"(?P<ticks>`?)(?P<about>[\w@+./-]*[./][\w@+./-]*)(?P=ticks)",
+            rf"(?:{_NOT} (?:touch|edit|change|modify|write to)(?: the file| the folder)?"
+            r"|hands off|finger weg von|no toques(?: nunca)?|nunca toques"
+            rf"|ne touche[zr]? (?:pas|jamais)(?: à)?) {_PATH}",
             re.I,
+        ),
+    ),
+    (
+        "touch",
+        re.compile(
+            rf"(?:bitte )?fass(?: bitte)? {_PATH} (?:bitte )?(?:nicht|nie|niemals) an", re.I
         ),
     ),
     ("run", re.compile(rf"{_NOT} run `(?P<about>[^`\n]{{1,200}})`", re.I)),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from cockpit.core.chain_memory import Place, fold
 from cockpit.core.checkable_orders import order
 from cockpit.core.document import CONSTRAINTS, Document, read
+from cockpit.core.later_corrections import CAME_BACK
 from cockpit.core.markdown import code, one_line
 from cockpit.core.steps_taken import Step, StepsTaken
 from cockpit.core.verified_facts import UNVERIFIED
@@ -75,9 +76,13 @@ def commits_listed(document: Document) -> list[str]:
 
 
 def orders_in(document: Document) -> tuple[str, ...]:
-    """Return the constraints of a document that can be checked, its earlier sessions' as well."""
+    """Return the constraints of a document that can be checked, its earlier sessions' as well.
+
+    Leaves out those that the user came back to: a later sentence may allow what they forbid.
+    """
     held = fold([(Place(), document)]).of(CONSTRAINTS)
-    return tuple(each.text for each in held if order(each.text) is not None)[:MOST_ORDERS]
+    known = (each.text for each in held if CAME_BACK not in each.text)
+    return tuple(text for text in known if order(text) is not None)[:MOST_ORDERS]
 
 
 def first_turns(left: Before, steps: StepsTaken, *, read: bool, began: float) -> FirstTurns:

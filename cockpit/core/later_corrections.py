@@ -11,8 +11,12 @@ from collections.abc import Sequence
 from cockpit.core.facts import Constraint
 from cockpit.core.standing_orders import is_correction
 
+CAME_BACK = "the user came back to this in turn"
+"""The words beside an order in a document of which the user said something else later."""
 SHARE = 1 / 3
 """Share of the earlier statement's words that a correction must have; a name is enough."""
+SHORTEST = 4
+"""Letters of the shortest word that is compared; a shorter one is compared only if it is a name."""
 STEM = 5
 """Words are compared by their first letters, because languages inflect their ends."""
 _WORD = re.compile(r"\w+(?:[./:@_-]+\w+)*")
@@ -21,10 +25,17 @@ _COMMON = (
     "after again anyth befor about chang corre could doing every forge going happe insta inste"
     " longe mista never other pleas shoul sorry still their there these thing those until using"
     " wante whate where which while would wrong yours"
-    " bitte diese doch einem einen einer falsc habe immer jetzt keine korre meine nicht sollt"
+    " also been does done dont find from have here into just keep like look made make mind"
+    " more most must need only open over said some take that them then they this want were what when will"
+    " with work yeah your"
+    " aber alle auch beim dann dass dein denn dies doch eine habe hast hier mehr muss nach noch nur"
+    " oder sein sich sind soll tust vom wenn werd wird"
+    " bitte diese einem einen einer falsc habe immer jetzt keine korre meine nicht sollt"
     " überl verge werde wiede wurde"
+    " como cosa esta este esto para pero pues sobre solo sólo tiene todo usar vamo"
     " ahora antes cuand desde donde equiv error hasta mejor nunca olvid perdo porqu puede siemp"
     " todas todos"
+    " avec dans donc elle fait mais nous peux plus pour sans tout vous"
     " après avant cette final jamai maint oubli quand toujo"
 )
 _SAYS_NOTHING = frozenset(_COMMON.split())
@@ -53,5 +64,5 @@ def _in_common(earlier: frozenset[str], later: frozenset[str]) -> int:
 def _words(text: str) -> frozenset[str]:
     found = _WORD.findall(text.casefold())
     names = {word for word in found if _NAME.search(word)}
-    stems = {word[:STEM] for word in found if len(word) >= STEM and word not in names}
+    stems = {word[:STEM] for word in found if len(word) >= SHORTEST and word not in names}
     return frozenset(names | stems - _SAYS_NOTHING)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cockpit.core.facts import Check, Facts, Failure, Link, Plan
-from cockpit.core.later_corrections import correction_of
+from cockpit.core.later_corrections import CAME_BACK, correction_of
 from cockpit.core.markdown import code, fenced, one_line, plain
 
 LONGEST = 400
@@ -23,7 +23,7 @@ def constraints(facts: Facts) -> str:
     lines = []
     for one in facts.constraints:
         later = correction_of(one.text, one.turn, facts.constraints)
-        again = f"; the user came back to this in turn {later.turn}" if later else ""
+        again = f"; {CAME_BACK} {later.turn}" if later else ""
         lines.append(f"{_quoted(one.text)} (turn {one.turn}{again})")
     for refused in facts.refusals:
         reason = f": {_quoted(refused.reason)}" if refused.reason.strip() else " without a reason"

@@ -26,6 +26,12 @@ from cockpit.core.session import ToolUse
         ("Nothing", {}, "Nothing"),
         ("Bash", {"command": 5}, "Bash"),
         ("TodoWrite", {"todos": "no"}, "TodoWrite"),
+        (
+            "AskUserQuestion",
+            {"questions": [{"question": "Which port?"}, {}]},
+            "AskUserQuestion Which port?",
+        ),
+        ("AskUserQuestion", {"questions": ["no"]}, "AskUserQuestion"),
     ],
 )
 def test_a_call_is_told_in_one_line(name: str, told: dict[str, object], expected: str) -> None:

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from cockpit.core.checkable_orders import order
 from cockpit.core.document import read
+from cockpit.core.facts import Constraint, Facts
 from cockpit.core.first_turns import Before, before, commits_listed, first_turns, orders_in
 from cockpit.core.session import AssistantReplied, ToolFinished, ToolUse, Usage
 from cockpit.core.shell_words import git_command, simple_commands
 from cockpit.core.steps_taken import FIRST_CALLS, Step, StepsTaken
+from cockpit.core.told_facts import constraints
 
 LEFT = """\
 ## Constraints from the user
@@ -115,6 +117,15 @@ def test_what_the_document_lists_is_what_counts() -> None:
         ("Don't edit config/", "Write", "/w/config/a.toml"),
         ("Do not change /etc/hosts", "Edit", "/etc/hosts"),
         ("Never run `npm publish`", "Bash", "npm publish --tag next"),
+        ("Bitte nicht committen.", "Bash", "git commit -m x"),
+        ("Push bitte nichts", "Bash", "git push"),
+        ("No hagas push", "Bash", "git push"),
+        ("Ne fais jamais de commit", "Bash", "git commit -m x"),
+        ("Hands off vendor/", "Edit", "/w/vendor/a.go"),
+        ("Fass src/config.py bitte nicht an!", "Edit", "/w/src/config.py"),
+        ("Finger weg von `src/config.py`.", "Edit", "/w/src/config.py"),
+        ("No toques src/config.py", "Edit", "/w/src/config.py"),
+        ("Ne touche pas à src/config.py", "Edit", "/w/src/config.py"),
     ],
 )
 def test_a_standing_order_that_is_broken(text: str, tool: str, argument: str) -> None:
@@ -157,11 +168,26 @@ def test_a_standing_order_that_is_kept(text: str, tool: str, argument: str) -> N
         "Do not edit anything",
         "Never run the tests",
         "Use tabs",
+        "Nicht committen, bevor Petra zustimmt",
+        "No hagas push a main",
+        "Fass src/config.py an",
         "",
     ],
 )
 def test_an_order_with_a_condition_is_not_checked(text: str) -> None:
     assert order(text) is None
+
+
+def test_an_order_that_the_user_came_back_to_is_not_checked() -> None:
+    said = (
+        Constraint(1, "Never push."),
+        Constraint(1, "Never commit."),
+        Constraint(4, "You may push the branch now."),
+    )
+    listed = (
+        f"# Handoff\n\n## Constraints from the user\n\n{constraints(Facts(constraints=said))}\n"
+    )
+    assert orders_in(read(listed)) == ('"Never commit." (turn 1)',)
 
 
 def test_a_question_that_was_answered_before_is_told() -> None:
