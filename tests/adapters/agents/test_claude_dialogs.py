@@ -123,6 +123,16 @@ def test_a_plan() -> None:
     assert read("plan-typing-100").typing
 
 
+def test_the_path_of_a_plan_may_need_a_line_of_its_own() -> None:
+    shown = lines("plan-100")
+    footer = next(at for at, line in enumerate(shown) if "ctrl+g to edit" in line)
+    path = "   /tmp/a-long-folder/claude/plans/do-what-the-file-in-the-state-folder-says-clover.md"
+    wrapped = [*shown[:footer], "   ctrl+g to edit in Vim ·", path]
+    assert open_dialog(Screen(tuple(wrapped))) == read("plan-100")
+    below = [*wrapped, "   and another line of text"]
+    assert open_dialog(Screen(tuple(below))) is None
+
+
 @pytest.mark.parametrize(
     "name",
     ["command-no-text-line-100", "command-yes-text-line-100", "command-typed-80", "own-answer-80"],

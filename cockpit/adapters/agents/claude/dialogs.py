@@ -58,8 +58,8 @@ def open_dialog(screen: Screen) -> Dialog | None:
         return _permission(lines[:-1], cut=cut, amends=TO_AMEND in last)
     if last.endswith("2. Cancel"):
         return _review(lines)
-    if last.startswith("ctrl+g to edit"):
-        return _plan(lines[:-1], cut=cut)
+    if (footer := _plan_footer(lines)) is not None:
+        return _plan(lines[:footer], cut=cut)
     return _permission(lines, cut=cut, amends=False)
 
 
@@ -241,6 +241,20 @@ def _review(lines: list[str]) -> Dialog | None:
         choices=tuple(Choice(item.label) for item in items),
         highlighted=_highlighted(items),
     )
+
+
+def _plan_footer(lines: Sequence[str]) -> int | None:
+    """Return the index of the line with the key that edits the plan.
+
+    The path of the plan's file is in the same line, or in the next ones if it does not fit.
+    """
+    for at in range(len(lines) - 1, max(len(lines) - 4, -1), -1):
+        line = lines[at].strip()
+        if line.startswith("ctrl+g to edit"):
+            return at
+        if not line or " " in line:
+            return None
+    return None
 
 
 def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
