@@ -54,6 +54,13 @@ def correction_of(text: str, turn: int, said: Sequence[Constraint]) -> Constrain
     return later[at] if best else None
 
 
+def answer_correction(
+    question: str, answer: str, turn: int, said: Sequence[Constraint]
+) -> Constraint | None:
+    """Return the correction of an answer: it can name the question or only the answer."""
+    return correction_of(f"{question} {answer}", turn, said) or correction_of(answer, turn, said)
+
+
 def _in_common(earlier: frozenset[str], later: frozenset[str]) -> int:
     """Return the number of shared words; 0 if they are too few to be about the same."""
     shared = earlier & later

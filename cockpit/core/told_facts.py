@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cockpit.core.facts import Check, Facts, Failure, Link, Plan
-from cockpit.core.later_corrections import CAME_BACK, correction_of
+from cockpit.core.facts import Check, Constraint, Facts, Failure, Link, Plan
+from cockpit.core.later_corrections import CAME_BACK, answer_correction, correction_of
 from cockpit.core.markdown import code, fenced, one_line, plain
 
 LONGEST = 400
@@ -36,7 +36,7 @@ def answers(facts: Facts) -> str:
     """List the user's answers to the agent's questions; empty without any."""
     lines = []
     for one in facts.answers:
-        then = _corrected(f"{one.question} {one.answer}", one.turn, facts)
+        then = _later(answer_correction(one.question, one.answer, one.turn, facts.constraints))
         lines.append(
             f"asked {_quoted(one.question)}, the user answered {_quoted(one.answer)} "
             f"(turn {one.turn}){then}"
@@ -60,7 +60,8 @@ def earlier_prompts(facts: Facts) -> str:
     """List the beginnings of the prompts before the last ones; empty without any."""
     quoted = {one_line(one.text, LONGEST) for one in facts.constraints}
     return listed(
-        f"turn {one.turn}: {_quoted(one.text)}{_corrected(one.text, one.turn, facts)}"
+        f"turn {one.turn}: {_quoted(one.text)}"
+        + _later(correction_of(one.text, one.turn, facts.constraints))
         for one in facts.earlier_prompts
         if one_line(one.text, LONGEST) not in quoted
     )
@@ -136,7 +137,7 @@ def reminder(facts: Facts) -> list[str]:
     answered = [
         f"asked {_short(one.question)}, the user answered {_short(one.answer)} (turn {one.turn})"
         for one in facts.answers
-        if correction_of(f"{one.question} {one.answer}", one.turn, facts.constraints) is None
+        if answer_correction(one.question, one.answer, one.turn, facts.constraints) is None
     ]
     ran = [check_line(one) for one in facts.checks]
     linked = [link_line(one) for one in facts.links if one.state not in ("merged", "closed")]
@@ -154,9 +155,8 @@ def listed(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _corrected(text: str, turn: int, facts: Facts) -> str:
+def _later(later: Constraint | None) -> str:
     """Quote the user's later correction of a statement; empty if there is none."""
-    later = correction_of(text, turn, facts.constraints)
     return f"; later the user said {_quoted(later.text)} (turn {later.turn})" if later else ""
 
 

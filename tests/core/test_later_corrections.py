@@ -47,7 +47,7 @@ def test_the_document_tells_an_answer_with_what_the_user_said_later() -> None:
             Constraint(6, "You may use unsafe code in src/simd.rs."),
         ),
         answers=(
-            Answer(2, "How should it save?", "With a button"),
+            Answer(2, "Should the settings page save on blur or later?", "With a button"),
             Answer(3, "Which port?", "8080"),
         ),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from cockpit.core.contradictions import contradictions, silent_about
 from cockpit.core.document import read
 from cockpit.core.facts import Check, Constraint, Failure
-from cockpit.core.later_corrections import correction_of
+from cockpit.core.later_corrections import answer_correction, correction_of
 from cockpit.core.left_out import Point, left_out
 from cockpit.core.markdown import one_line
 from cockpit.core.plurals import counted
@@ -78,7 +78,7 @@ def _points(facts: SessionFacts) -> Iterator[Point]:
             yield Point(_told("refusal", refusal.turn, refusal.reason), refusal.reason)
     for answer in facts.answers:
         told = f"{answer.question} {answer.answer}"
-        if correction_of(told, answer.turn, said) is not None:
+        if answer_correction(answer.question, answer.answer, answer.turn, said) is not None:
             continue
         text = answer.answer if len(answer.answer) > SHORT else told
         yield Point(_told("answer", answer.turn, told), text)
