@@ -131,7 +131,51 @@ def _text_lines(report: dict[str, Any]) -> Iterator[str]:
             ],
         ),
         ("Last", report["recent_activity"]),
+        *_conversation_lines(report),
     )
     for title, lines in sections:
         for number, line in enumerate(lines):
             yield f"{title if number == 0 else '':<10}{safe_line(line, 300)}"
+
+
+def _conversation_lines(report: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what the user said and what the agent ran, by title."""
+    yield "Prompts", [f"{one['turn']}: {one['text']}" for one in report["prompts"]]
+    yield "Orders", [f"{one['turn']}: {one['text']}" for one in report["constraints"]]
+    yield (
+        "Answers",
+        [f"{one['turn']}: {one['question']} {one['answer']}" for one in report["answers"]],
+    )
+    yield (
+        "Refused",
+        [
+            f"{one['turn']}: {one['call']}" + (f": {one['reason']}" if one["reason"] else "")
+            for one in report["refusals"]
+        ],
+    )
+    yield "Checks", [_check(one) for one in report["checks"]]
+    yield (
+        "Failed",
+        [
+            f"{one['turn']}: {one['call']}: {one['error']}"
+            + (f"; worked later: {one['worked']}" if one["worked"] else "")
+            for one in report["failures"]
+        ],
+    )
+    yield (
+        "Links",
+        [
+            f"{one['url'] or '#' + str(one['number'])} {one['state'] or 'state unknown'}"
+            for one in report["links"]
+        ],
+    )
+    if (plan := report["plan"]) is not None:
+        decided = {True: "approved", False: "refused", None: "not answered"}[plan["approved"]]
+        yield "Plan", [f"{plan['turn']}: {decided}: {plan['text']}"]
+
+
+def _check(check: dict[str, Any]) -> str:
+    how = {True: "failed", False: "passed", None: "result unknown"}[check["failed"]]
+    result = f", {check['result']}" if check["result"] else ""
+    since = ", before the last edit" if check["edited_since"] else ""
+    return f"{check['turn']}: {check['kind']} {check['command']}: {how}{result}{since}"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from cockpit.cli.facts_document import print_document
 from cockpit.core.document import validate
 from cockpit.core.errors import Failed
 from cockpit.ports.panes import Launch
+from tests.worth.records import Records
 
 RECORDED = Path(__file__).parents[1] / "data" / "transcripts"
 PRINTED = RECORDED / "print_hooks_commit_subagent.jsonl"
@@ -104,6 +106,27 @@ def test_for_people(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = capsys.readouterr().out
     assert "Commits   d0da3da Add a" in said
     assert "\x1b" not in said
+
+
+def test_people_see_what_was_said_and_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    records = Records(random.Random(1), tmp_path, "main")
+    records.prompt("Never push\x1b[31m to main.")
+    records.refused("Bash", {"command": "git push"}, "I said no")
+    records.call("Bash", {"command": "pytest -q"}, "9 passed in 1s")
+    records.call("Edit", {"file_path": str(tmp_path / "a.py")}, "done")
+    records.failed("Bash", {"command": "npm run x"}, "Exit code 1\nnpm ERR! Missing script")
+    records.call("Bash", {"command": "gh issue close 7"}, "")
+    records.write(tmp_path / "s.jsonl")
+    assert facts(tmp_path / "s.jsonl", False) == 0
+    shown = capsys.readouterr().out
+    assert "Orders    1: Never push to main.\n" in shown
+    assert "Refused   1: Bash git push: I said no\n" in shown
+    assert "Checks    1: test pytest -q: passed, 9 passed in 1s, before the last edit\n" in shown
+    assert "Failed    1: Bash npm run x: npm ERR! Missing script\n" in shown
+    assert "Links     #7 closed\n" in shown
+    assert "\x1b" not in shown
 
 
 def test_a_prompt_that_went_into_a_file_is_said_to_be_there(
