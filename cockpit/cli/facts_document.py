@@ -11,10 +11,12 @@ import os
 from pathlib import Path
 
 from cockpit.cli.usage import Reader, read_into
+from cockpit.config.schema import HandoffSettings
 from cockpit.core import composition
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.facts import Facts
+from cockpit.core.facts_budget import within
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.core.safetext import safe_line
@@ -45,8 +47,9 @@ def document_of(path: Path) -> str:
         )
     facts = collector.facts()
     git = _view_of_git(reader.cwd, facts)
+    facts, git, cut = within(facts, git, None, HandoffSettings().max_tokens)
     return composition.compose(
-        composition.draft_from_facts(facts, git),
+        composition.draft_from_facts(facts, git, cut=cut),
         _front(reader, path, git),
         facts,
         git,

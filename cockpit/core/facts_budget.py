@@ -20,6 +20,8 @@ ITEM = 12
 """Tokens of a list item without its text: the mark, the turn, quotes."""
 SMALLEST_TEXT = 40
 """A text that would be cut to fewer tokens is left out."""
+QUOTED = 400
+"""Characters of one text that a list of the document quotes."""
 FIRST_LINES = 20
 """Maximum files and changed lines that are kept before texts may use the rest."""
 
@@ -93,14 +95,18 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
         prompts=prompts,
         todos=todos,
         refusals=budget.keep(
-            "refusals", "refusal", facts.refusals, lambda one: f"{one.call} {one.reason}", 0.3
+            "refusals", "refusal", facts.refusals, lambda one: one.call + one.reason[:QUOTED], 0.3
         ),
         constraints=budget.keep(
-            "constraints", "constraint", facts.constraints, lambda one: one.text, 0.5
+            "constraints", "constraint", facts.constraints, lambda one: one.text[:QUOTED], 0.5
         ),
         links=budget.keep("links", "link", facts.links, lambda one: one.url + one.repository, 0.3),
         answers=budget.keep(
-            "answers", "answer", facts.answers, lambda one: f"{one.question} {one.answer}", 0.4
+            "answers",
+            "answer",
+            facts.answers,
+            lambda one: one.question[:QUOTED] + one.answer[:QUOTED],
+            0.4,
         ),
         earlier_prompts=budget.keep(
             "earlier", "earlier prompt", facts.earlier_prompts, lambda one: one.text, 0.3

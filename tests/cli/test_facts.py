@@ -10,7 +10,7 @@ import pytest
 
 from cockpit.adapters.process.launch_order import LaunchOrders
 from cockpit.cli.facts import facts, read_facts
-from cockpit.cli.facts_document import print_document
+from cockpit.cli.facts_document import document_of, print_document
 from cockpit.core.document import validate
 from cockpit.core.errors import Failed
 from cockpit.ports.panes import Launch
@@ -208,6 +208,18 @@ def test_the_document_that_hands_over_a_session(
     assert "MAIN please do the thing" in text
     assert 'branch: "work"' in text
     assert "d0da3da" in text
+
+
+def test_the_document_is_no_larger_than_one_of_the_supervisor(tmp_path: Path) -> None:
+    records = Records(random.Random(1), tmp_path, "main")
+    records.prompt("Go on. " * 200)
+    records.compacted("Then the parser was changed. " * 3_000)
+    records.prompt("And now the next one.")
+    records.write(tmp_path / "s.jsonl")
+    text = document_of(tmp_path / "s.jsonl")
+    assert validate(text, complete=True) == []
+    assert len(text) < 6_000 * 5
+    assert "(handoff.max_tokens): the end of the summary" in text
 
 
 def test_the_document_of_a_directory_that_no_longer_exists(

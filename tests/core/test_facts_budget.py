@@ -65,6 +65,12 @@ def test_the_document_is_not_much_larger_than_allowed(tokens: int) -> None:
     assert cut in text
 
 
+def test_a_text_counts_only_as_far_as_it_is_quoted() -> None:
+    long = Facts(refusals=tuple(ToolRefusal(turn, "Bash x", "no " * 600) for turn in range(8)))
+    kept, _, cut = within(long, GIT, None, 6_000)
+    assert (len(kept.refusals), cut) == (8, "")
+
+
 def test_the_newest_prompts_and_orders_are_kept_and_the_least_is_cut_first() -> None:
     kept, _, cut = within(LARGE, GIT, None, 6_000)
     assert kept.prompts[-1].turn == 6
