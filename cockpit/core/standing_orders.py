@@ -69,7 +69,7 @@ _ORDERS = (
     # Forms of any verb or noun, by language: what is forbidden, what stays, whose task it is
     r"(?:^|[,;:–—-]\s*|\b(?:and|but|so|please|kindly)\s+)no\s+(?:(?:more|new)\s+)?(?!idea\b|clue\b|problem"
     r"|worr|rush\b|hurry\b|thanks\b|matter\b|wonder\b|luck\b|doubt\b|response|output|errors?\b|results?\b"
-    r"|one\b|need\b|way\b|longer\b|funciona|hay\b|entiendo|aparece|encuentr|carga\b|sale\b|puedo|veo\b)[a-z]{3}",
+    r"|one\b|need\b|way\b|longer\b|funciona|queda|tengo\b|hay\b|entiendo|aparece|encuentr|carga\b|sale\b|puedo|veo\b)[a-z]{3}",
     r"(?:^|[,;:–—-]\s*|\bso\s+)nothing\s+(?!happen|chang|work|show|c[oa]me|is\s+(?:shown|logged|written))\w"
     r"|^only\s(?!.*\b(?:fail|crash|work|happen|broke|break|pass)\w*\b)",
     r"\bhands\s+off\b|\btaboo\b|\bno\s+exceptions?\b|\bwithout\s+exception\b|\bunder\s+no\s+circumstances\b"

@@ -73,6 +73,7 @@ def test_an_order_or_a_correction_is_found_word_for_word(sentence: str) -> None:
         "Der Zähler bleibt auf null.",
         "Der Benutzer kann sich nicht mehr anmelden.",
         "No funciona el botón de guardar.",
+        "No queda espacio en el disco.",
         "El contador se queda en cero.",
         "On ne voit rien dans le journal.",
     ],
