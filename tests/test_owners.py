@@ -39,6 +39,7 @@ OWNERS = {
     "agent.record": ("agents/agent.py", "sessions/lifecycle.py"),
     "agent.session": ("agents/", "sessions/", "handoff/"),
     "agent.process": ("sessions/",),
+    "agent.last_request": ("api/last_requests.py",),
     "agent.lost_pane": ("process_ends.py",),
 }
 """The state, or one field of it, and which files of `supervisor/` assign it."""

@@ -220,6 +220,7 @@ def _format_document(session: HistorySession) -> str:
     """Format the session's newest document, and how its handoff ended unless it succeeded."""
     outcome = (session.outcome or "open").replace("_", " ")
     ended = "" if outcome == "done" else f", {outcome}"
+    ended += _answered(session.outcome, session.answered_by)
     text = f"{(session.handoff or '')[:8]}  {session.document}"
     return safe_line(f"{text} ({session.writer or 'unknown writer'}{ended})", 400)
 
@@ -227,8 +228,16 @@ def _format_document(session: HistorySession) -> str:
 def _format_earlier(document: HistoryDocument) -> str:
     """Format an earlier document of the session, and how its handoff ended."""
     ended = (document.outcome or "open").replace("_", " ")
+    ended += _answered(document.outcome, document.answered_by)
     text = f"earlier: {document.id[:8]}  {document.path}"
     return safe_line(f"{text} ({document.writer or 'unknown writer'}, {ended})", 400)
+
+
+def _answered(outcome: str | None, by: str | None) -> str:
+    """Format who answered the question of a handoff; empty if nobody did."""
+    if by is None:
+        return ""
+    return f"{' ' if outcome == 'refused' else ', approved '}by {by}"
 
 
 def _format_context(session: HistorySession, after: HistorySession | None) -> str:

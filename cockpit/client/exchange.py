@@ -18,6 +18,8 @@ import h11
 from cockpit.client.connection import Address, Connection, SocketConnection
 from cockpit.client.refusals import refusal, silent
 from cockpit.client.supervisor_lock import no_listener
+from cockpit.config.this_user import this_user
+from cockpit.core.actors import HEADER
 from cockpit.core.errors import BadUsage, CockpitError
 
 _BLOCK = 65536
@@ -105,6 +107,7 @@ class Exchange:
         sent = [
             ("Host", "cockpit"),
             ("Connection", "close"),
+            (HEADER, this_user()),
             ("Content-Length", str(len(body))),
             *({"Content-Type": "application/json"} if headers is None else headers).items(),
         ]

@@ -132,6 +132,9 @@ class ForeignAnswers:
         self.name(agent.name)
         if agent.handoff and not SESSION_PATTERN.fullmatch(agent.handoff.id):
             raise self._refused(f"{quoted(agent.handoff.id, 80)} is not the id of a handoff.")
+        last = agent.last_request
+        if last and last.handoff and not SESSION_PATTERN.fullmatch(last.handoff):
+            raise self._refused(f"{quoted(last.handoff, 80)} is not the id of a handoff.")
         self._check_size(agent, MESSAGE_SIZE)
 
     def event(self, event: Event) -> Event:

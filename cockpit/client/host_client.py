@@ -206,8 +206,11 @@ class HostClient:
         handoff = agent.handoff and agent.handoff.model_copy(
             update={"id": far_name(self.host, agent.handoff.id)}
         )
+        last = agent.last_request
+        if last is not None and last.handoff is not None:
+            last = last.model_copy(update={"handoff": far_name(self.host, last.handoff)})
         name = self._full_name(agent.name)
-        return agent.model_copy(update={"name": name, "handoff": handoff})
+        return agent.model_copy(update={"name": name, "handoff": handoff, "last_request": last})
 
     def _event(self, event: Event) -> Event:
         """Add the host's name to the agent and to the text, which may be shown alone."""

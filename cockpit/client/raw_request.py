@@ -16,6 +16,8 @@ from typing import Any
 
 from cockpit.client.connection import Address, Connection, connect_to
 from cockpit.client.refusals import refusal
+from cockpit.config.this_user import this_user
+from cockpit.core.actors import HEADER
 from cockpit.core.errors import Failed
 
 _BLOCK = 65536
@@ -109,7 +111,7 @@ def _request(target: str, body: dict[str, Any] | None) -> bytes:
     method = "GET" if body is None else "POST"
     content = b"" if body is None else json.dumps(body).encode()
     head = (
-        f"{method} {target} HTTP/1.0\r\nHost: cockpit\r\n"
+        f"{method} {target} HTTP/1.0\r\nHost: cockpit\r\n{HEADER}: {this_user()}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     )
     return head.encode("ascii") + content

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from cockpit.core.actors import actor_of
 from cockpit.core.errors import NotAllowed
 
 LOOK = "look"
@@ -52,6 +53,9 @@ class Caller:
     """The request comes from cockpit's screen."""
     web: str = ""
     """The IP address of the client that sent the request through `cockpit serve`."""
+    actor: str = ""
+    """The user as the client names them, such as `ana@laptop`; empty for the supervisor's own user
+    on this machine, and if unknown. Only shown."""
 
     @property
     def description(self) -> str:
@@ -64,7 +68,7 @@ class Caller:
             return "a process that has ended"
         where = " on the screen" if self.screen else f" on {self.terminal}" if self.terminal else ""
         web = f" through cockpit serve from {self.web}" if self.web else ""
-        return f"you{where}" + (f" from {self.far}" if self.far else "") + web
+        return f"{self.actor or 'you'}{where}" + (f" from {self.far}" if self.far else "") + web
 
     def event_data(self) -> dict[str, str | int]:
         """Return the caller as data of an event; unknown values are left out."""
@@ -76,6 +80,7 @@ class Caller:
             "terminal": self.terminal,
             "far": self.far,
             "web": self.web,
+            "actor": self.actor,
         }
         return {key: value for key, value in values.items() if value}
 
@@ -89,6 +94,17 @@ def forwarded(caller: Caller, header: str) -> Caller:
     if caller.kind is not CallerKind.USER or not _ADDRESS.fullmatch(first):
         return caller
     return replace(caller, web=first)
+
+
+def named(caller: Caller, header: str, own: str) -> Caller:
+    """Return the caller with the user that the client names. `own` is the supervisor's own user.
+
+    The name is only shown, because any program of the user can send this header.
+    """
+    actor = actor_of(header)
+    if caller.kind is not CallerKind.USER or actor in ("", own):
+        return caller
+    return replace(caller, actor=actor)
 
 
 def ssh_address(connection: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cockpit.supervisor.api.last_requests import LastRequests
 from cockpit.supervisor.api.server import Served
 from cockpit.supervisor.api.verbs.adopt import AdoptHandler
 from cockpit.supervisor.api.verbs.agent_lock import Perform, UnderAgentLock
@@ -143,6 +144,7 @@ def served(of: Supervisor) -> Served:
         dialog=answer.show,
         dependencies=of.dependencies,
         callers=of.callers,
+        last_requests=LastRequests(of.fleet, of.dependencies.clock, of.publisher.changed),
         fleet=of.fleet,
         rows=of.publisher,
         elsewhere=of.elsewhere,

@@ -21,6 +21,8 @@ class HistoryDocument(Wire):
     path: str | None = None
     outcome: str | None = None
     writer: str | None = None
+    answered_by: str | None = None
+    """Who approved or refused it last, such as `ana@laptop`; null if nobody was asked."""
 
 
 class HistoryHandoff(Wire):
@@ -34,6 +36,8 @@ class HistoryHandoff(Wire):
     ended: str | None = None
     outcome: str | None = None
     """Null while the handoff is in progress."""
+    answered_by: str | None = None
+    """Who approved or refused it last, such as `ana@laptop`; null if nobody was asked."""
     undone: bool = False
     """True if the user went back to the previous session after the handoff."""
     why: str | None = None
@@ -74,6 +78,7 @@ class HistorySession(Wire):
     handoff: str | None = None
     writer: str | None = None
     outcome: str | None = None
+    answered_by: str | None = None
     cost_usd: float | None = None
     tokens: int | None = None
     compactions: int = 0

@@ -141,6 +141,17 @@ class RateLimitStatus(Wire):
     resets_at: str | None = None
 
 
+class LastRequest(Wire):
+    """The last request with which somebody changed what the agent asks or does."""
+
+    verb: str
+    by: str
+    """Who sent it: a user such as `ana@laptop`, as their client names them, or an agent or hook."""
+    at: str
+    handoff: str | None = None
+    """The id of the handoff that was in progress; null without one."""
+
+
 class AgentStatus(Wire):
     name: str
     runtime: str
@@ -199,6 +210,8 @@ class AgentStatus(Wire):
     the code is unknown."""
     note: str | None = None
     """Why the agent is in its state, if the state alone is not clear; else null."""
+    last_request: LastRequest | None = None
+    """Null if none was received since the supervisor started."""
     warning: str | None = None
     """Which hook failed and has not succeeded since; null if none."""
 

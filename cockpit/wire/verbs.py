@@ -145,6 +145,8 @@ class Approve(Verb):
     """Only approve the handoff with this id: the handoff that the user saw."""
     sha256: str | None = None
     """Only approve a document with this SHA-256, in hexadecimal."""
+    by: str = ""
+    """Set by the supervisor: the user who approves, such as `ana@laptop`."""
 
 
 class Refuse(Verb):
@@ -155,6 +157,8 @@ class Refuse(Verb):
     handoff: str | None = None
     compact: bool = False
     """Let the CLI compact, and do not ask again before the compaction."""
+    by: str = ""
+    """Set by the supervisor: the user who refuses, such as `ana@laptop`."""
 
 
 class Snooze(Verb):

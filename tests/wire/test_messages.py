@@ -65,6 +65,7 @@ from cockpit.wire.status import (
     ElsewhereSession,
     HandoffStatus,
     HeldSetting,
+    LastRequest,
     MarksStatus,
     Needs,
     RateLimitStatus,
@@ -96,6 +97,7 @@ ROW = AgentStatus(
     context=ContextStatus(tokens=1, used=0.5, marks=MarksStatus(act=7), trend=[1, 2]),
     handoff=HandoffStatus(id="h", reason="manual", phase="review", since=AT),
     background=[BackgroundStatus(id="b", type="shell")],
+    last_request=LastRequest(verb="approve", by="ana@laptop", at=AT, handoff="h"),
 )  # fmt: skip
 EVENT = Event(id=7, at=AT, kind="agent.started", text="api began", data={"deep": {"er": [1]}})
 OTHER = ElsewhereSession(

@@ -79,6 +79,8 @@ class HandoffDetails:
     left: Leaving | None = None
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
+    answered_by: str = ""
+    """Who approved or refused the handoff last, such as `ana@laptop`; empty if nobody was asked."""
     closed: float | None = None
     """When the handoff ended, in seconds of `Clock.steady`."""
     rebuilt: bool = False

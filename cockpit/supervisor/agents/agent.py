@@ -96,6 +96,20 @@ class Exit:
         return f"ended with exit code {self.status}"
 
 
+@dataclass(frozen=True, slots=True)
+class LastRequest:
+    """The last request with which somebody changed what an agent asks or does."""
+
+    verb: str
+    by: str
+    """Who sent it: a user such as `ana@laptop`, an agent or a hook."""
+    at: float
+    """When it was done, in seconds of `Clock.steady`."""
+    question: str | None = None
+    """The id of the handoff, or the identity of the dialog, to which the request belonged."""
+    handoff: str | None = None
+
+
 @dataclass(slots=True)
 class Agent:
     """The current state of one agent."""
@@ -125,6 +139,8 @@ class Agent:
     """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
     marked_done_at: float | None = None
     """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
+    last_request: LastRequest | None = None
+    """Kept in memory only."""
     notified: tuple[str, ...] = ()
     """Notification URLs, current and earlier. They may contain secrets."""
 

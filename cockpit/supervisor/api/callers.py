@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cockpit.adapters.process.ancestry import started_by_tmux
 from cockpit.config.schema import MaySettings
+from cockpit.config.this_user import this_user
 from cockpit.core.callers import (
     LOOK,
     Caller,
@@ -32,12 +33,14 @@ from cockpit.supervisor.sessions.location import same_place
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import (
     Adopt,
+    Approve,
     Attach,
     Continue,
     DocumentSession,
     Handoff,
     Load,
     Plan,
+    Refuse,
     RemoveWorktree,
     Start,
     Verb,
@@ -154,6 +157,8 @@ class Callers:
         refuse_unless_allowed(caller, name, target, may.itself, may.others)
         if isinstance(asked, Adopt | WatchSession | DocumentSession):
             return asked.model_copy(update={"asker": caller.pid or None})
+        if isinstance(asked, Approve | Refuse):
+            return asked.model_copy(update={"by": self.actor(caller)})
         if caller.kind is not CallerKind.AGENT:
             return asked
         if isinstance(asked, Start) and asked.command is not None:
@@ -190,6 +195,17 @@ class Callers:
             [one for one in loaded.settings.agents if one.name == agent.name] if loaded else []
         )
         return configured[0].may if configured else agent.settings.may
+
+    @property
+    def own_user(self) -> str:
+        """The user of this supervisor, such as `ana@gpu1`."""
+        return this_user()
+
+    def actor(self, caller: Caller) -> str:
+        """Return who sent a request, for other users."""
+        if caller.kind is CallerKind.USER:
+            return caller.actor or self.own_user
+        return caller.description
 
     # Visibility
 

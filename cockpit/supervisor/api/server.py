@@ -27,7 +27,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cockpit.core.callers import Caller, CallerKind, forwarded
+from cockpit.core.actors import HEADER
+from cockpit.core.callers import Caller, CallerKind, forwarded, named
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotAllowed, NotNow
 from cockpit.core.handoff.events import Turn
 from cockpit.core.search import words
@@ -35,6 +36,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.callers import Callers, names_only
 from cockpit.supervisor.api.connections import ANCESTRY, PEER, Connections, UserOnly
+from cockpit.supervisor.api.last_requests import LastRequests
 from cockpit.supervisor.api.listener import Listener
 from cockpit.supervisor.api.refusals import Bug, client_gone, refusal, refused, unknown_request
 from cockpit.supervisor.api.request_checks import (
@@ -113,6 +115,7 @@ class Served:
     dialog: Callable[[Agent], Awaitable[DialogStatus]]
     dependencies: Dependencies
     callers: Callers
+    last_requests: LastRequests
     fleet: Fleet
     rows: RowPublisher
     elsewhere: ElsewhereRows
@@ -225,7 +228,13 @@ class Views:
                 callers.note(caller, asked, refused)
                 raise
             callers.note(caller, asked)
-            done = await self._served.perform[kind](asked)
+            last_requests = self._served.last_requests
+            question = last_requests.question(asked)
+            try:
+                done = await self._served.perform[kind](asked)
+            except NotNow as refused:
+                raise last_requests.explained(refused, asked) from refused
+            last_requests.note(asked, done, callers.actor(caller), question)
             return JSONResponse(done.model_dump())
 
         return handle
@@ -233,7 +242,9 @@ class Views:
     async def _caller(self, request: Request) -> Caller:
         peer = request.client
         pid = peer.port if peer is not None and peer.host == PEER else None
-        caller = await self._served.callers.of(pid, getattr(request.state, ANCESTRY, []))
+        callers = self._served.callers
+        caller = await callers.of(pid, getattr(request.state, ANCESTRY, []))
+        caller = named(caller, request.headers.get(HEADER, ""), callers.own_user)
         return forwarded(caller, request.headers.get("forwarded", ""))
 
     async def _agent(self, request: Request) -> Agent:

@@ -215,6 +215,7 @@ class History:
             handoff=last.id if last else None,
             writer=last.writer if last else None,
             outcome=last.outcome if last else None,
+            answered_by=(last.details.answered_by or None) if last else None,
             cost_usd=agent.cost_usd if agent and now else _session_cost(session, own),
             tokens=agent.session_state.gauge.tokens if agent and now else session.tokens,
             compactions=session.compactions,
@@ -450,7 +451,11 @@ def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | N
 
 def _document_entry(handoff: HandoffRecord) -> HistoryDocument:
     return HistoryDocument(
-        id=handoff.id, path=handoff.document, outcome=handoff.outcome, writer=handoff.writer
+        id=handoff.id,
+        path=handoff.document,
+        outcome=handoff.outcome,
+        writer=handoff.writer,
+        answered_by=handoff.details.answered_by or None,
     )
 
 
@@ -461,6 +466,7 @@ def _handoff(record: HandoffRecord, *, undone: bool) -> HistoryHandoff:
         created=rfc3339(record.created),
         ended=rfc3339(record.ended) if record.ended else None,
         outcome=record.outcome,
+        answered_by=record.details.answered_by or None,
         undone=undone,
         why=record.why,
         document=record.document,

@@ -42,6 +42,7 @@ from cockpit.wire.status import (
     BackgroundStatus,
     ContextStatus,
     HandoffStatus,
+    LastRequest,
     MarksStatus,
     Needs,
     RateLimitStatus,
@@ -103,8 +104,17 @@ def row(
         last_activity_at=heard_at(agent, session_state.last_activity),
         exit_code=exit_code(agent),
         note=note(agent),
+        last_request=last_request(agent),
         warning=warning(agent),
     )
+
+
+def last_request(agent: Agent) -> LastRequest | None:
+    last = agent.last_request
+    if last is None:
+        return None
+    at = rfc3339(last.at - agent.clock_offset)
+    return LastRequest(verb=last.verb, by=safe_line(last.by, 120), at=at, handoff=last.handoff)
 
 
 def rate_limits(agent: Agent, now: float) -> list[RateLimitStatus]:

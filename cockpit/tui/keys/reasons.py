@@ -6,7 +6,9 @@ Based on the screen's model. The supervisor checks again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
+from cockpit.tui.state.last_request import answered_by
 from cockpit.tui.state.model import Model
 from cockpit.wire.status import AgentStatus
 
@@ -120,7 +122,8 @@ def cannot_answer(model: Model) -> str | None:
     if agent.is_snoozed:
         return None
     if agent.needs is None:
-        return f"{agent.name} isn't waiting for you."
+        said = f"{agent.name} isn't waiting for you."
+        return f"{said} {answered_by(agent, datetime.now(UTC))}".rstrip()
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
         if agent.needs.kind == "resume":
             how = press(model, "resume")

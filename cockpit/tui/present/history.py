@@ -60,6 +60,8 @@ class Entry:
     """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
     quality: str = ""
     """How well the handoff went, in a few words; empty if unknown."""
+    answered_by: str = ""
+    """Who approved or refused the handoff last; empty if nobody was asked."""
     since: str = ""
     """When the first of the combined handoffs began; empty for a single handoff."""
 
@@ -123,6 +125,7 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
         found=handoff.found or "",
         undone=handoff.undone,
         quality=_quality(handoff),
+        answered_by=handoff.answered_by or "",
     )
 
 
@@ -243,6 +246,9 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
     if entry.times > 1:
         begun = f"{words.stamp(entry.since)} to {begun}"
     how = [_many(entry)] if entry.times > 1 else [word, _writer(entry)]
+    if entry.answered_by:
+        answer = "refused" if entry.outcome == "refused" else "approved"
+        how.append(safe_line(f"{answer} by {entry.answered_by}", 120))
     ended = [*how, _fill(entry).strip(), cost, begun]
     lines = [
         [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
@@ -48,6 +49,7 @@ class Answers:
         first = isinstance(agent.handoff.state, Asked)
         if asked.sha256 is not None and not first:
             await self._same_document(agent, asked.sha256)
+        self._note_answer(agent, asked.by)
         await self._engine.approve(agent, asked.sha256, straight=asked.straight)
         moves = agent.handoff.plan.move_to if agent.handoff else ""
         step = "moving the job to " + moves if moves else "starting a new session"
@@ -64,6 +66,7 @@ class Answers:
         same_handoff(agent, asked.handoff)
         if asked.compact:
             self._triggers.let_compact(agent)
+        self._note_answer(agent, asked.by)
         moving = isinstance(agent.handoff.state, Moving)
         host = agent.handoff.plan.move_to
         await self._engine.apply(agent, Declined())
@@ -79,6 +82,11 @@ class Answers:
             return Done(message=message, name=agent.name)
         then = "; cockpit asks again after a compaction" if asked.compact else ""
         return Done(message=f"Refused: {agent.name} keeps its session{then}", name=agent.name)
+
+    def _note_answer(self, agent: Agent, by: str) -> None:
+        """Set who answered, for the history. Saved with the handoff's next state."""
+        if by and agent.handoff_record is not None:
+            agent.progress.note(replace(agent.progress.details, answered_by=by))
 
     async def give_up(self, agent: Agent) -> Done:
         """End a new session that has not replied yet, and reopen the old one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from textual.widgets import Input
 
 from cockpit import __version__
 from cockpit.client.client import Client
+from cockpit.config.this_user import this_user
 from cockpit.tui.keys.action import Context
 from cockpit.tui.keys.actions import BY_ID, keys_of, spoken
 from cockpit.tui.keys.bindings import bindings
@@ -25,6 +27,7 @@ from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.elsewhere import about_elsewhere
 from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import key_line, marked_line, possible, shown_key
+from cockpit.tui.present.span import Span
 from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.tour import Step, step, step_spans
 from cockpit.tui.present.welcome import welcome
@@ -35,6 +38,7 @@ from cockpit.tui.screens.pane_follow import look
 from cockpit.tui.screens.requests import show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.last_request import done_by_other
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.pace import Throttled
 from cockpit.tui.state.remembered import ViewMemory
@@ -259,7 +263,12 @@ class FleetScreen(Screen[None]):
         """Return why the selected agent waits, or why the agent's host does not answer."""
         agent = self.model.agent
         lost = lost_reason(self.model, agent.name, monotonic()) if agent else []
-        return lost or reason(agent)
+        return lost or [*reason(agent), *self._done_by_other()]
+
+    def _done_by_other(self) -> list[Span]:
+        agent = self.model.agent
+        said = done_by_other(agent, this_user(), datetime.now(UTC)) if agent else ""
+        return [Span(f" {said}", "muted")] if said else []
 
     def _welcome_if_empty(self) -> None:
         """Show a text in place of the pane, if there is no pane to show.

@@ -7,6 +7,7 @@ shown for a moment, once. The supervisor checks again that the dialog is still o
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual._time import get_time
@@ -14,6 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from cockpit.client.client import Client
+from cockpit.config.this_user import this_user
 from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Context, Handlers
@@ -29,9 +31,10 @@ from cockpit.tui.present.permission import (
 )
 from cockpit.tui.screens.base_screen import TextScreen
 from cockpit.tui.screens.permission.text_form import TextForm
-from cockpit.tui.screens.requests import Requests, show_error, show_reason
+from cockpit.tui.screens.requests import Requests, show_error, show_message, show_reason
 from cockpit.tui.state.arming import READ, Arming
 from cockpit.tui.state.background import in_background
+from cockpit.tui.state.last_request import done_by_other
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.text_view import TextView
@@ -155,6 +158,9 @@ class PermissionScreen(TextScreen):
         if others:
             self._show(others[0])
         elif self.is_attached and self.app.screen is self:
+            agent = self.model.agents.get(self.name_of_agent)
+            if agent is not None and (said := done_by_other(agent, this_user(), datetime.now(UTC))):
+                show_message(self, f"{agent.name}: {said}")
             self.dismiss()
 
     def _show(self, name: str) -> None:

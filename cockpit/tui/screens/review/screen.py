@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -47,6 +48,7 @@ from cockpit.tui.screens.requests import (
 )
 from cockpit.tui.screens.successor import SuccessorScreen
 from cockpit.tui.state.background import in_background
+from cockpit.tui.state.last_request import answered_by
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.terminal.attach import suspend_while
 from cockpit.tui.widgets.line import OneLine, Wrapped
@@ -316,7 +318,9 @@ class ReviewScreen(TextScreen):
         agent = self.agent
         if self.model.part_of(self.name_of_agent).connection.live and not self._is_current(agent):
             if self.is_active:  # otherwise this would close the screen above it
-                show_message(self, f"{self.name_of_agent}: this question is no longer open.")
+                said = f"{self.name_of_agent}: this question is no longer open."
+                by = answered_by(agent, datetime.now(UTC), self.handoff_id)
+                show_message(self, f"{said} {by}".rstrip())
                 self.dismiss()
             return
         self._title.show()

@@ -1,0 +1,67 @@
+"""Remember who last changed what an agent asks or does, for other users who look at the agent.
+
+If the question of a request was answered meanwhile, the refusal then says by whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cockpit.core.actors import ANSWERS, REMEMBERED, ago, what_was_done
+from cockpit.core.errors import NotNow
+from cockpit.ports.clock import Clock
+from cockpit.supervisor.agents.agent import Agent, LastRequest
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.wire.verbs import Done, Handoff, Verb
+
+RECENT_SECONDS = 600.0
+"""How long a request may explain the refusal of one that names no question."""
+
+
+class LastRequests:
+    """Records the last request of each agent (`Agent.last_request`)."""
+
+    def __init__(self, fleet: Fleet, clock: Clock, changed: Callable[[Agent], None]) -> None:
+        self._fleet = fleet
+        self._clock = clock
+        self._changed = changed
+
+    def question(self, asked: Verb) -> str | None:
+        """Return the question that a request is about, before it is done.
+
+        A request without a question is about the handoff in progress.
+        """
+        named = getattr(asked, "handoff", None) or getattr(asked, "dialog", None)
+        if named is not None or asked.verb not in REMEMBERED:
+            return named
+        agent = self._fleet.find(getattr(asked, "name", "") or "")
+        return agent.handoff_record.id if agent is not None and agent.handoff_record else None
+
+    def note(self, asked: Verb, done: Done, by: str, question: str | None) -> None:
+        """Record a request that was done. `question`: see the method."""
+        if asked.verb not in REMEMBERED or (isinstance(asked, Handoff) and asked.dry_run):
+            return
+        agent = self._fleet.find(done.name or getattr(asked, "name", "") or "")
+        if agent is None:
+            return
+        handoff: str | None = agent.handoff_record.id if agent.handoff_record else None
+        if asked.verb in ANSWERS and asked.verb != "answer":
+            handoff = question
+        agent.last_request = LastRequest(
+            asked.verb, by, self._clock.steady(), question or handoff, handoff
+        )
+        self._changed(agent)
+
+    def explained(self, refused: NotNow, asked: Verb) -> NotNow:
+        """Add to a refusal who answered the question of the request meanwhile."""
+        agent = self._fleet.find(getattr(asked, "name", "") or "")
+        last = agent.last_request if agent is not None else None
+        if asked.verb not in ANSWERS or last is None or last.verb not in ANSWERS:
+            return refused
+        named = getattr(asked, "handoff", None) or getattr(asked, "dialog", None)
+        seconds = max(0.0, self._clock.steady() - last.at)
+        if named != last.question if named is not None else seconds > RECENT_SECONDS:
+            return refused
+        told = what_was_done(last.verb, last.by, ago(seconds))
+        refused.detail = f"{told[0].upper()}{told[1:]}. {refused.detail}".strip()
+        return refused

@@ -1,0 +1,44 @@
+"""Who last changed what an agent asks or does, if it was another user."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from cockpit.core.actors import ANSWERS, ago, what_was_done
+from cockpit.core.safetext import safe_line
+from cockpit.core.timestamps import moment
+from cockpit.wire.status import AgentStatus
+
+SHOWN_SECONDS = 600.0
+
+
+def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
+    """Return what another user did in the last minutes, as a sentence; else empty."""
+    last = agent.last_request
+    if last is None or last.by == this_user:
+        return ""
+    return _sentence(agent, now)
+
+
+def answered_by(agent: AgentStatus | None, now: datetime, handoff: str = "") -> str:
+    """Return who answered the agent's last question in the last minutes, as a sentence; else empty.
+
+    With `handoff`, only an answer to the question of this handoff.
+    """
+    last = agent.last_request if agent is not None else None
+    if agent is None or last is None or last.verb not in ANSWERS:
+        return ""
+    return _sentence(agent, now) if handoff in ("", last.handoff) else ""
+
+
+def _sentence(agent: AgentStatus, now: datetime) -> str:
+    last = agent.last_request
+    at = moment(last.at) if last is not None else None
+    if last is None or at is None:
+        return ""
+    seconds = max(0.0, (now - at).total_seconds())
+    if seconds > SHOWN_SECONDS:
+        return ""
+    # In minutes, so that an idle screen is not redrawn.
+    told = safe_line(what_was_done(last.verb, last.by, ago(seconds if seconds >= 60 else 0)), 200)
+    return f"{told[:1].upper()}{told[1:]}."
