@@ -22,6 +22,10 @@ from cockpit.supervisor.history.chains import History
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 
 
+JUST_NOW = 10.0
+"""Seconds after an approval in which another user may not have seen it yet."""
+
+
 class Answers:
     """Gives the user's answer to a handoff (`Approve`, `Refuse`, `Snooze`)."""
 
@@ -59,6 +63,7 @@ class Answers:
     async def refuse(self, asked: Refuse) -> Done:
         """Refuse the open question, or a handoff while the old session still exists."""
         agent = self._fleet.agent(asked.name)
+        self._refuse_if_just_approved(agent, asked)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self.give_up(agent)
         if agent.handoff is None or not is_revocable(agent.handoff):
@@ -82,6 +87,23 @@ class Answers:
             return Done(message=message, name=agent.name)
         then = "; cockpit asks again after a compaction" if asked.compact else ""
         return Done(message=f"Refused: {agent.name} keeps its session{then}", name=agent.name)
+
+    def _refuse_if_just_approved(self, agent: Agent, asked: Refuse) -> None:
+        """Raise `NotNow` if another user has just approved the question that this user saw.
+
+        A refusal also cancels an approved handoff, which this user may not want.
+        """
+        last = agent.last_request
+        if asked.handoff is None or last is None or last.verb != "approve":
+            return
+        seconds = self._dependencies.clock.steady() - last.at
+        if last.by in ("", asked.by) or last.question != asked.handoff or seconds > JUST_NOW:
+            return
+        raise NotNow(
+            f"The handoff of {agent.name} was approved before your answer arrived",
+            "Nothing was cancelled.",
+            f"To cancel it all the same: cockpit refuse {agent.name}",
+        )
 
     def _note_answer(self, agent: Agent, by: str) -> None:
         """Set who answered, for the history. Saved with the handoff's next state."""
