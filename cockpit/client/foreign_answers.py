@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.ids import NAME_PATTERN, SESSION_PATTERN
 from cockpit.core.safetext import quoted, safe_line
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import (
     AgentChanged,
@@ -25,6 +26,7 @@ from cockpit.wire.stream import (
     Snapshot,
     WatchLine,
 )
+from cockpit.wire.worktrees import WorktreeStatus
 
 BODY_BYTES = 16 * 1024 * 1024
 """Maximum bytes of a whole response."""
@@ -148,6 +150,25 @@ class ForeignAnswers:
         if not NAME_PATTERN.fullmatch(name):
             raise self._refused(f"{quoted(name, 80)} is not a valid agent name.")
         return name
+
+    def chains(self, chains: list[HistoryChain]) -> list[HistoryChain]:
+        """Check the names of agents and the ids of handoffs in the history."""
+        for chain in chains:
+            self.name(chain.agent)
+            for session in chain.sessions:
+                idents = [handoff.id for handoff in session.handoffs]
+                idents += [document.id for document in session.documents]
+                for ident in (*idents, *filter(None, [session.handoff])):
+                    if not SESSION_PATTERN.fullmatch(ident):
+                        raise self._refused(f"{quoted(ident, 80)} is not the id of a handoff.")
+        return chains
+
+    def worktrees(self, trees: list[WorktreeStatus]) -> list[WorktreeStatus]:
+        """Check the names of agents in the list of worktrees."""
+        for tree in trees:
+            if tree.agent is not None:
+                self.name(tree.agent)
+        return trees
 
     def count(self, what: str, count: int, most: int) -> None:
         """Raise `Failed` if a host sent more than `most` objects of this kind."""

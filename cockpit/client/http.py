@@ -217,7 +217,7 @@ class HttpClient:
         """
         if search is not None:
             found = await self._history(name=name, search=search)
-            return [parsed(HistoryChain.model_validate, chain) for chain in found]
+            return self._named_chains([parsed(HistoryChain.model_validate, each) for each in found])
         chains: list[HistoryChain] = []
         before: str | None = None
         pages = 0
@@ -227,7 +227,7 @@ class HttpClient:
                 self._foreign.count("pages of history", pages, MOST_PAGES)
             answer = await self._history(name=name, limit=PAGE_JOBS, before=before)
             page = parsed(_page, answer)
-            chains = [*page.chains, *chains]
+            chains = [*self._named_chains(page.chains), *chains]
             if page.next is None:
                 return chains
             before = page.next
@@ -237,7 +237,9 @@ class HttpClient:
     ) -> HistoryPage:
         """Return the newest `limit` handoffs, or those older than `before`."""
         answer = await self._history(name=name, handoffs=limit, before=before)
-        return parsed(_page, answer)
+        page = parsed(_page, answer)
+        self._named_chains(page.chains)
+        return page
 
     async def _history(self, **options: str | int | None) -> Any:
         parameters = {key: value for key, value in options.items() if value is not None}
@@ -267,7 +269,8 @@ class HttpClient:
         """
         query = "" if directory is None else "?" + urlencode({"directory": directory})
         found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
-        return [parsed(WorktreeStatus.model_validate, tree) for tree in self._checked(found)]
+        trees = [parsed(WorktreeStatus.model_validate, tree) for tree in self._checked(found)]
+        return trees if self._foreign is None else self._foreign.worktrees(trees)
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         """Return the sessions that no cockpit started; None if `[elsewhere] show` is off."""
@@ -277,6 +280,10 @@ class HttpClient:
     def _event(self, line: bytes) -> Event:
         event = parsed(Event.model_validate_json, line)
         return event if self._foreign is None else self._foreign.event(event)
+
+    def _named_chains(self, chains: list[HistoryChain]) -> list[HistoryChain]:
+        """Return the chains. Raises `Failed` for invalid names from another machine."""
+        return chains if self._foreign is None else self._foreign.chains(chains)
 
     def _checked(self, answer: Parsed) -> Parsed:
         """Return the answer. Raises `Failed` if another machine sent more than it may."""

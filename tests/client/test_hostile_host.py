@@ -287,6 +287,24 @@ QUESTIONS: dict[str, tuple[Any, str]] = {
         lambda c: c.history(),
         '{"chains": [], "next": "again", "total": 1}',
     ),
+    "history of an agent of another host": (
+        lambda c: c.history(),
+        json.dumps({"chains": [{"agent": "other/api"}], "total": 1}),
+    ),
+    "a search that finds an agent of another host": (
+        lambda c: c.history(search="token"),
+        json.dumps([{"agent": "../api"}]),
+    ),
+    "a page with a handoff that is a path": (
+        lambda c: c.history_page(5),
+        json.dumps({
+            "chains": [{"agent": "api", "sessions": [{"id": "s", "handoffs": [{"id": "/etc"}]}]}],
+        }),
+    ),
+    "a worktree of an agent of another host": (
+        lambda c: c.worktrees(),
+        json.dumps([{"directory": "/w", "repository": "/r", "made": True, "agent": "a/b"}]),
+    ),
     "worktrees of other types": (lambda c: c.worktrees(), '{"a": 1}'),
     "a course beyond all numbers": (
         lambda c: c.course("api"),

@@ -1,4 +1,4 @@
-"""Two users at one agent: each is told by name what the other one did, and nothing is done twice."""
+"""Two users at one agent: each is told by name what the other did; nothing is done twice."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from cockpit.supervisor.handoff.triggers import Triggers
 from cockpit.supervisor.history.chains import History
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 
-
 JUST_NOW = 10.0
 """Seconds after an approval in which another user may not have seen it yet."""
 
