@@ -212,6 +212,7 @@ def _format_session(session: HistorySession, after: HistorySession | None, now: 
         f"{_format_context(session, after):<12}",
         f"{'' if cost is None else f'${cost:.2f}':>7}",
         f"{_duration(session.started_at, session.ended_at, now):>8}",
+        f"on {session.machine}" if session.machine else "",
     ]
     return safe_line(" ".join(cells), 400).rstrip()
 

@@ -19,8 +19,9 @@ from cockpit.cli.places import our_places
 from cockpit.core import document
 from cockpit.core.errors import CockpitError, Failed, NotNow
 from cockpit.core.safetext import safe_line
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.moves import Arrival, Arrived, CurrentState, Packed, SentParcel
-from cockpit.wire.verbs import Approve, Continue, Handoff
+from cockpit.wire.verbs import Approve, Continue, Handoff, Moved
 
 MOST_DOCUMENTS = 50
 
@@ -115,7 +116,7 @@ class Job:
                 checked = await self._checks.again(checked)
             arrived, parcel = await self._arrive(checked, handoff)
             say(f"The worktree is at {safe_line(arrived.folder)} on {self.target.shown}")
-            await self._start(checked, arrived)
+            await self._start(checked, arrived, handoff)
             await self._confirmed(arrived.folder)
             await self._unchanged(checked, parcel)
             await self._end.end_old(handoff)
@@ -172,7 +173,7 @@ class Job:
                     "size": packed.size,
                     "sha256": packed.sha256,
                     "document": text,
-                    "documents": await self._chain(handoff, text),
+                    "documents": await self._documents(handoff, text),
                 },
                 Arrived,
                 send=bundle,
@@ -183,20 +184,27 @@ class Job:
     def _origin(self) -> str:
         return self.source.name if self.source.host is not None else platform.node()
 
-    async def _chain(self, handoff: str, text: str) -> list[tuple[str, str]]:
+    async def _chain(self, handoff: str) -> HistoryChain | None:
+        """Return the history of the job; None if it does not have the handoff."""
+        for chain in await self.source.client.history(self.wanted.name):
+            if any(one.id == handoff for session in chain.sessions for one in session.handoffs):
+                return chain
+        return None
+
+    async def _documents(self, handoff: str, text: str) -> list[tuple[str, str]]:
         """Return the documents of the job with their ids, the newest first."""
         found = [(handoff, text)]
-        for chain in await self.source.client.history(self.wanted.name):
-            for session in chain.sessions:
-                for one in session.handoffs:
-                    if one.document and one.id != handoff and len(found) < MOST_DOCUMENTS:
-                        try:
-                            found.append((one.id, await self.source.client.document(one.id)))
-                        except CockpitError:
-                            say(f"An earlier document cannot be read and stays: {one.id[:8]}")
+        chain = await self._chain(handoff)
+        earlier = [one for session in chain.sessions for one in session.handoffs] if chain else []
+        for one in reversed(earlier):
+            if one.document and one.id != handoff and len(found) < MOST_DOCUMENTS:
+                try:
+                    found.append((one.id, await self.source.client.document(one.id)))
+                except CockpitError:
+                    say(f"An earlier document cannot be read and stays: {one.id[:8]}")
         return found
 
-    async def _start(self, checked: Checked, arrived: Arrived) -> None:
+    async def _start(self, checked: Checked, arrived: Arrived, handoff: str) -> None:
         folder = Path(arrived.folder) / checked.here.inside
         done = await self.target.client.ask(
             Continue(
@@ -205,6 +213,8 @@ class Job:
                 directory=str(folder),
                 runtime=self.wanted.runtime or checked.row.runtime,
                 moved_from=safe_line(self._origin, 80),
+                handoff=handoff,
+                chain=await self._chain(handoff),
             )
         )
         say(done.message)
@@ -252,6 +262,10 @@ class Job:
         """Report a completed move, and clean up."""
         name = self.wanted.new_name
         say(f"{self.wanted.name} was moved to {self.target.shown}")
+        try:
+            await self.target.client.ask(Moved(name=name, handoff=handoff, arrived=True))
+        except CockpitError as error:
+            say(f"The history on {self.target.shown} has a gap: {error.title}")
         try:
             request = {"step": "finish", "handoff": handoff}
             await asyncio.to_thread(self.target.step, request)

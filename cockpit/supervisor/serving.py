@@ -120,7 +120,7 @@ def performers(of: Supervisor, answer: AnswerHandler | None = None) -> Mapping[t
         Snooze: locked("being answered", answers.snooze),
         Finish: locked("being marked as done", finish.finish),
         Undo: locked("being undone", undo, same_session=True),
-        Continue: ContinueHandler(of.continuation, parts.event_log, changed),
+        Continue: ContinueHandler(parts, of.continuation, changed),
         Adopt: AdoptHandler(of.adoption, of.life, changed),
         WatchSession: of.elsewhere_watch.watch_session,
         DocumentSession: of.elsewhere_documents.write,

@@ -91,6 +91,8 @@ class HistorySession(Wire):
     """Tokens in the session's context at its first reply. Left out if only some handoffs of the job
     are listed."""
     rebuilt: bool = False
+    machine: str | None = None
+    """The machine on which the session ran, if its job was moved from there; null for this one."""
 
 
 class HistoryStatement(Wire):

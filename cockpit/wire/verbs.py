@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import Wire
 
 
@@ -125,13 +126,17 @@ class Handoff(Verb):
 class Moved(Verb):
     """End the session of a job that now continues on another machine.
 
-    The client has seen the first reply of the new session there. Only in phase `moving`.
+    The client has seen the first reply of the new session there. Only in phase `moving`. With
+    `arrived`, the request is to the other machine: the old session has ended, so the handoff is
+    done. This ends nothing.
     """
 
     verb: ClassVar[str] = "moved"
     name: str
     handoff: str
     """The id of the handoff with which the job was moved."""
+    arrived: bool = False
+    """Whether the agent continues the moved job; false for the agent whose job was moved away."""
 
 
 class Approve(Verb):
@@ -220,6 +225,10 @@ class Continue(Verb):
     moved_from: str | None = None
     """The machine from which the job was moved, by the user's name for it; null for a document of
     this machine."""
+    handoff: str | None = None
+    """The id of the handoff with which the job was moved."""
+    chain: HistoryChain | None = None
+    """The history of the moved job on that machine. The new session continues this chain."""
     config: str | None = None
     """Absolute path of the project's configuration file or the `--config` file, which is read
     first."""

@@ -85,6 +85,8 @@ class HandoffDetails:
     """When the handoff ended, in seconds of `Clock.steady`."""
     rebuilt: bool = False
     """The handoff was restored from its document after the database was lost."""
+    moved_from: str = ""
+    """The machine of the old session, if the job was moved from there; empty for this machine."""
 
 
 _STORED: dict[str, str] = {"before": "left_to_successor"}

@@ -32,6 +32,7 @@ from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 from cockpit.ports.runtimes import Runtime
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.session_machine import machine_of
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.memories import ChainMemories
@@ -223,6 +224,7 @@ class History:
             started_at=rfc3339(session.created),
             ended_at=rfc3339(session.ended) if session.ended else None,
             transcript=session.transcript,
+            machine=machine_of(own),
         )
 
     def _is_undone(self, handoff: HandoffRecord) -> bool:

@@ -9,6 +9,7 @@ directory. Secrets are removed from the copy and from the first prompt.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path, PurePath
 from uuid import uuid4
@@ -30,8 +31,10 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.refusals import refuse_if_alive, refuse_if_handing_off
-from cockpit.supervisor.sessions.start import Inheritance, Starter
+from cockpit.supervisor.sessions.start import Inheritance, Predecessor, Starter
 from cockpit.wire.verbs import Continue, Start
+
+Join = Callable[[AgentName], Awaitable[Predecessor]]
 
 
 class Continuation:
@@ -49,8 +52,11 @@ class Continuation:
         self._locks = locks
         self._starter = starter
 
-    async def continue_from(self, asked: Continue) -> Agent:
+    async def continue_from(self, asked: Continue, join: Join | None = None) -> Agent:
         """Start an agent that continues from the document.
+
+        `join` stores the chain of a moved job before the agent starts, and returns what its session
+        follows; without it, the agent begins a new job.
 
         Raises `BadUsage` for a file that is not a handoff document or has no usable directory, and
         `NotNow` if an agent works in the directory. After an error, nothing is changed.
@@ -69,7 +75,7 @@ class Continuation:
             await self._fleet.reload(Path(asked.config), named=asked.named)
         name = self._name(asked.name, left)
         async with self._locks.hold(name, "being started", patience=PATIENCE):
-            return await self._continue(asked, name, path, text, left)
+            return await self._continue(asked, name, path, text, left, join)
 
     async def _continue(
         self,
@@ -78,6 +84,7 @@ class Continuation:
         path: Path,
         text: str,
         left: Document,
+        join: Join | None,
     ) -> Agent:
         """Start the agent with that name. The caller holds the agent's lock."""
         known = self._fleet.find(name)
@@ -104,6 +111,7 @@ class Continuation:
                 str(place),
                 left.first_step,
                 tuple(redactor.redact(each).text for each in standing),
+                await join(name) if join is not None else None,
             )
             await self._starter.start(agent, left.goal or "", inheritance=inheritance)
             await self._withdraw_notice(path, agent)

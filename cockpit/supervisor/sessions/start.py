@@ -18,7 +18,7 @@ from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
 from cockpit.core.events import AgentStarted
 from cockpit.core.exclusion import exclusion
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.ports.records import SessionRecord
+from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.ports.worktrees import GitFacts, Worktree
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -40,6 +40,14 @@ DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
 
 
 @dataclass(frozen=True, slots=True)
+class Predecessor:
+    """The session that the first session of a new agent follows, in the same job."""
+
+    job: JobRecord
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
 class Inheritance:
     """The handoff document from which a new agent continues."""
 
@@ -48,6 +56,8 @@ class Inheritance:
     first_step: str | None
     standing: tuple[str, ...] = ()
     """Decisions and constraints that hold and are not in the document; see `Succession`."""
+    predecessor: Predecessor | None = None
+    """None for a new job."""
 
 
 class Starter:
@@ -202,6 +212,9 @@ class Starter:
         # Find the program before a worktree is created.
         await self._sessions.probe(agent.runtime, agent.environment)
         job = self._dependencies.store.job(own.job) if own else None
+        before = inheritance.predecessor if inheritance is not None else None
+        if before is not None:
+            job = before.job
         if job is None:
             clean = await self._sessions.without_secrets(agent, text) if text else None
             own, job = None, self._sessions.new_job(agent, clean, None)
@@ -213,7 +226,7 @@ class Starter:
         self._neighbours.check(agent)
         await self._sessions.leases.ensure_free(agent)
         found = await self._dependencies.worktrees.facts(agent.directory)
-        if own is None:
+        if own is None and job.base_commit is None:
             job = replace(job, base_commit=found.head)
             self._dependencies.store.add_job(job)
         if agent.record.job != job.id:
@@ -293,14 +306,15 @@ class Starter:
         assert agent.job is not None
         minted, run = self._sessions.mint(agent)
         ident, cli_id = self._sessions.ids_of(agent, resume) if resume else (minted, None)
+        before = inheritance.predecessor if inheritance is not None else None
         session = SessionRecord(
             id=ident,
             cli_id=cli_id,
             runtime=agent.settings.runtime,
             agent=agent.name,
             job=agent.job.id,
-            number=1,
-            previous=None,
+            number=self._sessions.next_number(agent.job.id),
+            previous=before.session if before is not None else None,
             run=run,
             created=self._dependencies.clock.now().timestamp(),
             document=inheritance.document if inheritance else None,

@@ -17,6 +17,7 @@ from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.latches import UNDONE
+from cockpit.supervisor.agents.session_machine import machine_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.refusals import refuse_if_moved
@@ -99,7 +100,14 @@ class Undo:
                 "Only a session that follows another one can be undone.",
                 hint=f"To see its sessions: cockpit history {agent.name}",
             )
-        before = self._dependencies.store.session(session.previous)
+        store = self._dependencies.store
+        before = store.session(session.previous)
+        if machine := machine_of(store.handoffs_of(session.job, session.previous)):
+            raise NotNow(
+                f"The previous session of {agent.name} is on {machine}",
+                "The job was moved from there; only that machine can reopen it.",
+                f"Move the job back: cockpit move {agent.name} --to {machine}",
+            )
         if before is None or not before.transcript or not is_file(before.transcript):
             raise NotNow(
                 f"Cannot reopen the previous session of {agent.name}",

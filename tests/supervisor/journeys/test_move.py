@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.client.http import HttpClient
-from cockpit.core.errors import NoSupervisor
+from cockpit.core.errors import NoSupervisor, NotNow
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Start, Stop
+from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Start, Stop, Undo
 from tests.journeys.sshd import Sshd, sshd
 from tests.supervisor.conftest import DEFAULTS, LOOK, PATIENCE
 
@@ -198,10 +199,19 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     assert chain.sessions[0].outcome == "moved"
     assert chain.sessions[0].state == "handed_off"
     (arrived,) = await far.client.history("api")
-    assert arrived.sessions[0].began_with
+    assert (arrived.job, arrived.goal) == (chain.job, chain.goal)
+    assert [one.number for one in arrived.sessions] == [1, 2]
+    here, followed = arrived.sessions
+    assert (here.id, here.state, here.outcome) == (row.session_id, "handed_off", "done")
+    assert here.machine == platform.node()
+    assert here.tokens == chain.sessions[0].tokens
+    assert here.transcript is None
+    assert followed.machine is None
+    assert (there.chain.session, there.chain.handoffs) == (2, 1)
+    assert followed.began_with
     kinds = [event.kind for event in await far.client.events()]
     assert "agent.arrived" in kinds
-    assert "Count the steps." in Path(arrived.sessions[0].began_with).read_text()
+    assert "Count the steps." in Path(followed.began_with).read_text()
     git(far.repository, "fsck", "--strict")
     git(cockpit.repository, "fsck", "--strict")
 
@@ -225,6 +235,14 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     assert back == tree_of(landed)
     assert back == {**before, "there": back["there"]}
     assert (await far.rows())[0].state == "stopped"
+    (whole,) = await cockpit.client.history("api")
+    assert [one.id for one in whole.sessions[:2]] == [row.session_id, there.session_id]
+    assert [one.machine for one in whole.sessions] == [None, "gpu1", None]
+    assert [one.number for one in whole.sessions] == [1, 2, 3]
+    assert [one.outcome for one in whole.sessions] == ["moved", "done", None]
+    assert home.session_id == whole.sessions[2].id
+    with pytest.raises(NotNow, match="is on gpu1"):
+        await cockpit.client.ask(Undo(name="api"))
     git(cockpit.repository, "fsck", "--strict")
     git(far.repository, "fsck", "--strict")
 

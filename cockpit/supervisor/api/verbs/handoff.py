@@ -22,6 +22,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.target import SAME, Target
 from cockpit.supervisor.handoff.triggers import Triggers
+from cockpit.supervisor.history.arrived_chain import confirm_arrival
 from cockpit.wire.verbs import (
     Done,
     Handoff,
@@ -129,6 +130,9 @@ class HandoffHandler:
     async def moved(self, asked: Moved) -> Done:
         """End the session of a job that continues on another machine."""
         agent = self._fleet.agent(asked.name)
+        if asked.arrived:
+            confirm_arrival(self._dependencies, agent, asked.handoff)
+            return Done(message=f"{agent.name} continues the moved job", name=agent.name)
         same_handoff(agent, asked.handoff)
         await self._engine.look(agent)  # the agent may have worked since the last observation
         if agent.handoff is None or not isinstance(agent.handoff.state, Moving):

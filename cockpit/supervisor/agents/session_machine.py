@@ -1,0 +1,12 @@
+"""Which machine a session ran on: its job may have been moved here since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cockpit.ports.records import HandoffRecord
+
+
+def machine_of(handoffs: Iterable[HandoffRecord]) -> str | None:
+    """Return the machine of the session that these handoffs ended; None for this machine."""
+    return next((one.details.moved_from for one in handoffs if one.details.moved_from), None)

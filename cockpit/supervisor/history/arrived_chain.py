@@ -1,0 +1,222 @@
+"""Store the history of a job that was moved here from another machine.
+
+The other machine describes the chain; nothing in it is trusted. No path of it is used: the
+documents are cockpit's own copies, which arrived before. Records that are here already stay as they
+are, so a job that comes back finds its own sessions, and a repeated request changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cockpit.adapters.documents.files import Documents
+from cockpit.adapters.files.foreign_files import is_file, read_file
+from cockpit.core.document import LARGEST
+from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.handoff.details import HandoffDetails
+from cockpit.core.handoff.states import Outcome
+from cockpit.core.ids import SESSION_PATTERN, AgentName, HandoffId, JobId, SessionId
+from cockpit.core.safetext import safe_line
+from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.history.document_chains import UNKNOWN, seconds
+from cockpit.supervisor.history.memories import LED_NOWHERE
+from cockpit.supervisor.sessions.start import Predecessor
+from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
+
+MOST_SESSIONS = 500
+"""Maximum number of sessions of a chain that are stored."""
+STATES = frozenset({"handed_off", "ended", "undone", "failed"})
+"""States that a session of another machine can have here; others become `ended`."""
+
+_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
+
+
+async def store_chain(
+    dependencies: Dependencies, agent: AgentName, chain: HistoryChain, handoff: str, origin: str
+) -> Predecessor:
+    """Store the chain as the agent's own; return what the new session follows.
+
+    `handoff` is the handoff with which the job was moved, `origin` the machine from which. Raises
+    `BadUsage` for a chain that is not valid, and for one that would change another agent's history.
+    """
+    found = _Arrived(dependencies, agent, chain, origin)
+    old = found.check(handoff)
+    copies = await asyncio.to_thread(found.read_copies)
+    return found.store(copies, old)
+
+
+def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> None:
+    """Record that the agent's session followed the handoff. Idempotent.
+
+    Raises `NotNow` if the agent does not continue that handoff's job.
+    """
+    store = dependencies.store
+    record = store.handoff(HandoffId(handoff))
+    session = agent.session
+    if record is None or session is None or session.previous != record.old_session:
+        raise NotNow(
+            f"{agent.name} does not continue this handoff",
+            "Its job did not arrive with the history of the other machine.",
+            f"See: cockpit history {agent.name}",
+        )
+    if record.outcome != Outcome.DONE.value:
+        done = replace(record, outcome=Outcome.DONE.value, why=None, new_session=session.id)
+        store.save_handoff(done)
+
+
+class _Arrived:
+    """One chain of another machine, and what is known of it here."""
+
+    def __init__(
+        self, dependencies: Dependencies, agent: AgentName, chain: HistoryChain, origin: str
+    ) -> None:
+        self._store = dependencies.store
+        self._documents = dependencies.documents
+        self._now = dependencies.clock.now().timestamp()
+        self._agent = agent
+        self._chain = chain
+        self._origin = safe_line(origin, 80)
+        self._sessions = chain.sessions[-MOST_SESSIONS:]
+
+    def check(self, handoff: str) -> HistorySession:
+        """Return the session that the handoff ends. Raises `BadUsage`; see `store_chain`."""
+        idents = [one.id for session in self._sessions for one in session.handoffs]
+        if not all(_ID.fullmatch(one) for one in (self._chain.job, *idents)):
+            raise _refused("An id has another form.")
+        if not all(SESSION_PATTERN.fullmatch(one.id) for one in self._sessions):
+            raise _refused("The id of a session has another form.")
+        held = self._store.job(JobId(self._chain.job))
+        owners = {held.agent} if held is not None else set()
+        for session in self._sessions:
+            known = self._store.session(session.id)
+            owners |= {known.agent} if known is not None else set()
+            for one in session.handoffs:
+                stored = self._store.handoff(one.id)
+                if stored is not None and stored.old_session != session.id:
+                    raise _refused(f"The handoff {one.id} ended another session.")
+        if others := owners - {self._agent}:
+            raise _refused(f"Sessions of it are in the history of {', '.join(sorted(others))}.")
+        for session in self._sessions:
+            if any(one.id == handoff for one in session.handoffs):
+                return session
+        raise _refused("It does not have the handoff with which the job was moved.")
+
+    def read_copies(self) -> dict[str, tuple[Path, str]]:
+        """Return the copies of the chain's documents, with their SHA-256. Blocks."""
+        found = {}
+        for session in self._sessions:
+            for one in session.handoffs:
+                if (copy := _copy(self._documents, one.id)) is not None:
+                    found[one.id] = copy
+        return found
+
+    def store(self, copies: dict[str, tuple[Path, str]], old: HistorySession) -> Predecessor:
+        store, job = self._store, JobId(self._chain.job)
+        with store.transaction():
+            held = store.job(job)
+            if held is None:
+                goal, began = self._chain.goal, seconds(self._chain.started_at or "")
+                held = JobRecord(job, self._agent, goal, began or self._now)
+                store.add_job(held)
+            previous: SessionRecord | None = None
+            document: str | None = None
+            for place, session in enumerate(self._sessions):
+                record = store.session(session.id) or self._session(session, previous, document)
+                store.save_session(record)
+                later = self._sessions[place + 1 :]
+                for one in session.handoffs:
+                    if store.handoff(one.id) is None:
+                        store.save_handoff(self._handoff(session, one, copies.get(one.id), later))
+                if session.state not in LED_NOWHERE:
+                    previous = record
+                    last = next((one.id for one in reversed(session.handoffs)), "")
+                    document = str(copies[last][0]) if last in copies else None
+        return Predecessor(held, SessionId(old.id))
+
+    def _session(
+        self, session: HistorySession, previous: SessionRecord | None, document: str | None
+    ) -> SessionRecord:
+        began = seconds(session.started_at or "") or self._now
+        return SessionRecord(
+            id=SessionId(session.id),
+            agent=self._agent,
+            job=JobId(self._chain.job),
+            number=session.number,
+            previous=previous.id if previous is not None else None,
+            run="",
+            created=began,
+            document=document,
+            state=session.state if session.state in STATES else "ended",
+            cost_usd=session.cost_usd,
+            tokens=session.tokens,
+            compactions=session.compactions,
+            ended=seconds(session.ended_at or "") or self._now,
+            runtime=session.runtime,
+        )
+
+    def _handoff(
+        self,
+        session: HistorySession,
+        told: HistoryHandoff,
+        copy: tuple[Path, str] | None,
+        later: Sequence[HistorySession],
+    ) -> HandoffRecord:
+        created = seconds(told.created) or self._now
+        done = told.outcome == Outcome.DONE.value
+        return HandoffRecord(
+            id=HandoffId(told.id),
+            agent=self._agent,
+            job=JobId(self._chain.job),
+            old_session=SessionId(session.id),
+            reason=told.reason or "manual",
+            created=created,
+            boot="",
+            record={},
+            details=HandoffDetails(
+                moved_from=session.machine or self._origin,
+                tokens_before=told.tokens_before,
+                tokens_after=told.tokens_after,
+                document_bytes=told.document_bytes,
+            ),
+            ended=seconds(told.ended or "") or created,
+            outcome=told.outcome or UNKNOWN,
+            why=told.why if told.outcome else f"its end on {self._origin} is not confirmed",
+            new_session=_follower(created, later) if done else None,
+            document=str(copy[0]) if copy else None,
+            copy=str(copy[0]) if copy else None,
+            sha256=copy[1] if copy else None,
+            writer=told.writer,
+        )
+
+
+def _follower(created: float, later: Iterable[HistorySession]) -> SessionId | None:
+    """Return the first session that started after a handoff began, and did not fail."""
+    started = (
+        SessionId(one.id)
+        for one in later
+        if one.state != "failed" and (seconds(one.started_at or "") or 0.0) >= created
+    )
+    return next(started, None)
+
+
+def _copy(documents: Documents, ident: str) -> tuple[Path, str] | None:
+    for path in (documents.copies.path(ident), documents.copies.archived(ident)):
+        if is_file(path):
+            data = read_file(path, LARGEST)
+            return path, hashlib.sha256(data).hexdigest()
+    return None
+
+
+def _refused(why: str) -> BadUsage:
+    return BadUsage(
+        "The history of the moved job cannot be joined to the one here",
+        why,
+        "Choose another name for the agent: cockpit move NAME --to HOST --name OTHER",
+    )
