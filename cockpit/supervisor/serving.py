@@ -79,7 +79,9 @@ def performers(of: Supervisor, answer: AnswerHandler | None = None) -> Mapping[t
         changed=changed,
     )
     undo = UndoHandler(fleet=fleet, engine=engine, answers=answers, undo=of.undo, changed=changed)
-    handoff = HandoffHandler(dependencies=parts, fleet=fleet, engine=engine, triggers=of.triggers)
+    handoff = HandoffHandler(
+        dependencies=parts, fleet=fleet, engine=engine, triggers=of.triggers, changed=changed
+    )
     finish = FinishHandler(
         dependencies=parts,
         fleet=fleet,

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from cockpit.wire.history import HistoryChain, HistorySession
 from cockpit.wire.verbs import VERBS, Approve, Handoff, Plan, RemoveWorktree, Snooze, Start, Verb
 
 BOUNDED: dict[str, st.SearchStrategy[Any]] = {
@@ -44,6 +45,12 @@ def values(annotation: Any) -> st.SearchStrategy[Any]:
         bool: st.booleans(),
         int: st.integers(),
         type(None): st.none(),
+        HistoryChain: st.builds(
+            HistoryChain,
+            agent=st.text(),
+            sessions=st.lists(st.builds(HistorySession, id=st.text()), max_size=2),
+            statements=st.just([]),
+        ),
     }
     return simple[annotation]
 

@@ -66,9 +66,16 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
             "Its job did not arrive with the history of the other machine.",
             f"See: cockpit history {agent.name}",
         )
-    if record.outcome != Outcome.DONE.value:
+    old = store.session(record.old_session)
+    if record.outcome == Outcome.DONE.value or old is None:
+        return
+    now = dependencies.clock.now().timestamp()
+    with store.transaction():
         done = replace(record, outcome=Outcome.DONE.value, why=None, new_session=session.id)
         store.save_handoff(done)
+        store.save_session(replace(old, state="handed_off", ended=now))
+    agent.handoffs += 1
+    agent.chain = store.chain(session.job)
 
 
 class _Arrived:

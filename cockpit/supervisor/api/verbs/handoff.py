@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -34,12 +35,19 @@ class HandoffHandler:
     """Begins a handoff, or speeds up the one in progress (`Handoff`). Holds the agent's lock."""
 
     def __init__(
-        self, *, dependencies: Dependencies, fleet: Fleet, engine: Engine, triggers: Triggers
+        self,
+        *,
+        dependencies: Dependencies,
+        fleet: Fleet,
+        engine: Engine,
+        triggers: Triggers,
+        changed: Callable[[Agent], None],
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._engine = engine
         self._triggers = triggers
+        self._changed = changed
 
     async def __call__(self, asked: Handoff) -> Done:
         """Begin a requested handoff: without a question, and in mode auto without a review."""
@@ -132,6 +140,7 @@ class HandoffHandler:
         agent = self._fleet.agent(asked.name)
         if asked.arrived:
             confirm_arrival(self._dependencies, agent, asked.handoff)
+            self._changed(agent)
             return Done(message=f"{agent.name} continues the moved job", name=agent.name)
         same_handoff(agent, asked.handoff)
         await self._engine.look(agent)  # the agent may have worked since the last observation
