@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rich.style import Style
 
-from cockpit.tui.widgets.lines import Lines, Spans, under
+from cockpit.tui.widgets.lines import Lines, Spans
 
 
 class TextView(Lines):
@@ -37,7 +37,7 @@ class TextView(Lines):
     def line_style(self, line: int) -> Style | None:
         roles = (span.role for span in self._lines[line][:2])
         ground = next((self._grounds[role] for role in roles if role in self._grounds), None)
-        return under(self.app, ground) if ground else None
+        return self.under(ground) if ground else None
 
     def resized(self) -> None:
         self.show()
