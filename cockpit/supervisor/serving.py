@@ -152,6 +152,7 @@ def served(of: Supervisor) -> Served:
         elsewhere=of.elsewhere,
         engine=of.engine,
         history=of.history,
+        session_facts=of.session_facts,
         lookups=of.lookups,
         worktrees=of.worktrees,
         status=of.status,

@@ -41,6 +41,7 @@ from cockpit.supervisor.history.context_history import ContextHistory
 from cockpit.supervisor.history.lookups import Lookups
 from cockpit.supervisor.history.retention import Retention
 from cockpit.supervisor.history.search_index import SearchIndex
+from cockpit.supervisor.history.session_facts import SessionFacts
 from cockpit.supervisor.lifetime import Lifetime
 from cockpit.supervisor.loops import Loops
 from cockpit.supervisor.observe.attention import Attention
@@ -137,7 +138,8 @@ class Supervisor:
         )
         self._build_outbound()
         self.life = Lifetime()
-        self.history = History(dependencies, self.fleet, self.search_index, self.engine.facts)
+        self.history = History(dependencies, self.fleet, self.search_index)
+        self.session_facts = SessionFacts(dependencies, self.engine.facts)
         self.lookups = Lookups(dependencies, self.context_history)
         self._build_sessions()
         self._damaged_rows = DamagedRows(dependencies, self.fleet, self.publisher.changed)

@@ -87,12 +87,12 @@ class HistorySession(Wire):
     started_at: str | None = None
     ended_at: str | None = None
     transcript: str | None = None
+    machine: str | None = None
+    """The machine on which the session ran, if its job was moved from there; null for this one."""
     tokens_at_start: int | None = None
     """Tokens in the session's context at its first reply. Left out if only some handoffs of the job
     are listed."""
     rebuilt: bool = False
-    machine: str | None = None
-    """The machine on which the session ran, if its job was moved from there; null for this one."""
 
 
 class HistoryStatement(Wire):

@@ -51,6 +51,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.history.chains import SESSIONS_AT_ONCE, History, Page
 from cockpit.supervisor.history.lookups import Lookups
+from cockpit.supervisor.history.session_facts import SessionFacts
 from cockpit.supervisor.lifetime import Lifetime
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
 from cockpit.supervisor.view.elsewhere import ElsewhereRows
@@ -121,6 +122,7 @@ class Served:
     elsewhere: ElsewhereRows
     engine: Engine
     history: History
+    session_facts: SessionFacts
     lookups: Lookups
     worktrees: AgentWorktrees
     status: Callable[[], Status]
@@ -434,8 +436,8 @@ class Views:
     async def facts(self, request: Request) -> Response:
         agent, session = await self._agent(request), _query(request, FactsQuery).session
         if session is None or session == agent.record.session:
-            return JSONResponse(await self._served.history.facts(agent))
-        return JSONResponse(await self._served.history.past_facts(agent, session))
+            return JSONResponse(await self._served.session_facts.of_agent(agent))
+        return JSONResponse(await self._served.session_facts.of_earlier(agent, session))
 
     async def course(self, request: Request) -> Response:
         agent = await self._agent(request)

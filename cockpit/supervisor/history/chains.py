@@ -1,42 +1,28 @@
-"""Read the history: chains of sessions, documents, and the facts of a session.
-
-Facts have the format of `cockpit facts --json`.
-"""
+"""Read the history: chains of sessions, and their documents."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.adapters.documents.files import Documents
-from cockpit.adapters.files.foreign_files import is_file, stamp
-from cockpit.core.collect import Collector
-from cockpit.core.errors import BadUsage, Failed, NoSuchAgent
-from cockpit.core.facts import CommitMade, Facts
+from cockpit.adapters.files.foreign_files import is_file
+from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import HandoffId, JobId
-from cockpit.core.meter import Meter
-from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
 from cockpit.core.search import excerpt, words
-from cockpit.core.session import Identified, SessionEvent, Skipped
-from cockpit.core.session_commits import with_pushed
-from cockpit.core.session_report import facts_report, usage_report
 from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
-from cockpit.ports.runtimes import Runtime
-from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.session_machine import machine_of
-from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.memories import ChainMemories
-from cockpit.supervisor.history.past_records import LARGEST, PastRecords
 from cockpit.supervisor.history.search_index import SearchIndex
 from cockpit.wire.history import HistoryChain, HistoryDocument, HistoryHandoff, HistorySession
 
@@ -49,29 +35,16 @@ WENT_BACK = frozenset({"undoing", "undone"})
 """States of a session that the user left with an undo."""
 DOCUMENT_SECONDS = 5.0
 """Time limit for reading one document, in seconds."""
-RECORD_SECONDS = 30.0
-"""Time limit for reading the transcript of a past session, in seconds."""
 
 
 class History:
     """Reads the history from the database and the documents."""
 
-    def __init__(
-        self,
-        dependencies: Dependencies,
-        fleet: Fleet,
-        index: SearchIndex,
-        facts_of: Callable[[Agent], Facts],
-    ) -> None:
+    def __init__(self, dependencies: Dependencies, fleet: Fleet, index: SearchIndex) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._index = index
-        self._facts_of = facts_of
-        self._records = PastRecords(dependencies.places.state)
         self._memories = ChainMemories(dependencies)
-        self._past_facts: tuple[tuple[str, int, int], dict[str, Any]] | None = None
-        """The last result of `past_facts`, with the path, size and time of its transcript."""
-        self._one_transcript = asyncio.Lock()
 
     def jobs_of(self, name: str | None) -> list[JobRecord]:
         """Return the jobs of one agent or of all, oldest first. Raises `NoSuchAgent`."""
@@ -283,112 +256,6 @@ class History:
         named = (record.copy, record.details.draft_facts)
         return [*(Path(path) for path in named if path), archived]
 
-    async def facts(self, agent: Agent) -> dict[str, Any]:
-        """Return the session's facts, with the job's goal and the commits that exist in git."""
-        git = await self._dependencies.worktrees.facts(
-            agent.directory, since_commit=agent.job.base_commit if agent.job else None
-        )
-        commits = tuple(CommitMade(commit.hash, commit.subject) for commit in git.commits)
-        if commits:
-            unpushed = await self._dependencies.worktrees.unpushed(agent.directory)
-            commits = with_pushed(commits, unpushed)
-        found = replace(self._facts_of(agent), commits=commits)
-        if agent.job is not None and agent.job.prompt:
-            found = replace(found, goal=agent.job.prompt)
-        session = agent.session
-        usage = usage_report(
-            (session.transcript if session else None) or "",
-            agent.session_state.reading.meter,
-            agent.session_state.gauge.window,
-            agent.record.session,
-        )
-        report = facts_report(
-            found,
-            usage,
-            git_status=git.status if git.root is not None and git.status_known else None,
-            branch=git.branch,
-            head=git.head,
-        )
-        return {**report, "standing": await self._memories.standing(session)}
-
-    async def past_facts(self, agent: Agent, ident: str) -> dict[str, Any]:
-        """Return the facts of an earlier session of the agent's job. Does not use git.
-
-        A task that was running at its end has the status `unknown` (a subagent) or `ended`. Raises
-        `NoSuchAgent` if the job does not have this session, or its transcript was removed.
-        """
-        store = self._dependencies.store
-        chain = store.chain(agent.record.job) if agent.record.job else []
-        session = next((one for one in chain if one.id == ident), None)
-        if session is None:
-            raise NoSuchAgent(
-                f"{agent.name}'s job has no session {safe_line(ident, 80)!r}",
-                "",
-                f"List them: cockpit history {agent.name}",
-            )
-        runtime = runtime_of(self._dependencies.runtimes, agent, session)
-        read = partial(self._read_facts, session, runtime, agent.environment)
-        async with self._one_transcript:
-            return await self._dependencies.slow.ask(("facts of", ident), read, RECORD_SECONDS)
-
-    def _read_facts(
-        self, session: SessionRecord, runtime: Runtime, environment: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Read a whole transcript, unless the file has not changed since the last read. Blocks."""
-        record = self._records.path(session)
-        if record is None:
-            raise NoSuchAgent(
-                f"The transcript of session {session.number} was removed",
-                hint="Its handoff documents remain: cockpit history",
-            )
-        try:
-            size, changed = stamp(record)
-        except OSError as error:
-            raise _unreadable(session, error) from error
-        if size > LARGEST:
-            raise Failed(
-                f"The transcript of session {session.number} is too large to read",
-                hint="Its handoff documents remain: cockpit history",
-            )
-        key = str(record), size, changed
-        if self._past_facts is None or self._past_facts[0] != key:
-            self._past_facts = key, self._counted(session, record, runtime, environment)
-        return self._past_facts[1]
-
-    def _counted(
-        self,
-        session: SessionRecord,
-        record: Path,
-        runtime: Runtime,
-        environment: Mapping[str, str],
-    ) -> dict[str, Any]:
-        collector, meter, named = Collector(), Meter(), None
-
-        def feed(event: SessionEvent | Skipped) -> None:
-            nonlocal named
-            collector.feed(event)
-            meter.feed(event)
-            if isinstance(event, Identified):
-                named = event.window or named
-
-        try:
-            kept = self._records.kept_facts(record)
-            if kept is not None:
-                return kept
-            self._records.read(record, runtime.parse, feed)
-        except OSError as error:
-            raise _unreadable(session, error) from error
-        collector.only_running(())
-        facts = collector.facts()
-        over = tuple(
-            replace(one, status="unknown") if one.status == "running" else one
-            for one in facts.subagents
-        )
-        table = runtime.window(meter.model, environment)
-        window = resolve_window(reported=named, table=table, seen=meter.peak)
-        usage = usage_report(str(record), meter, window, session.id)
-        return facts_report(replace(facts, subagents=over), usage)
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -433,15 +300,6 @@ def _empty_chain(job: JobRecord) -> HistoryChain:
     """Return the chain of a job without its sessions."""
     return HistoryChain(
         agent=job.agent, job=job.id, goal=job.prompt, started_at=rfc3339(job.created)
-    )
-
-
-def _unreadable(session: SessionRecord, error: OSError) -> Failed:
-    title = f"Cannot read the transcript of session {session.number}"
-    return Failed(
-        title,
-        str(error.strerror),
-        hint="Check the file's permissions; cockpit history shows its path.",
     )
 
 

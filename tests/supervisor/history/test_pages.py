@@ -47,11 +47,12 @@ def fill(store: Store) -> None:
 
 
 SESSION = (
-    "id number runtime state document documents handoffs handoff writer outcome cost_usd tokens "
-    "compactions began_with started_at ended_at transcript"
+    "id number runtime state document documents handoffs handoff writer outcome answered_by "
+    "cost_usd tokens "
+    "compactions began_with started_at ended_at transcript machine"
 )
 HANDOFF = (
-    "id reason created ended outcome undone why document copy writer tokens_before tokens_after "
+    "id reason created ended outcome answered_by undone why document copy writer tokens_before tokens_after "
     "document_bytes"
 )
 JOB = "agent job goal started_at"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cockpit.core.errors import Failed, NoSuchAgent
-from cockpit.supervisor.history import chains
+from cockpit.supervisor.history import session_facts
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff
 
@@ -61,7 +61,7 @@ async def test_they_are_read_from_what_is_left_of_its_transcript(
         assert now["subagents"] == []
 
         with monkeypatch.context() as patched:
-            patched.setattr(chains, "LARGEST", record.stat().st_size - 1)
+            patched.setattr(session_facts, "LARGEST", record.stat().st_size - 1)
             with pytest.raises(Failed, match="too large"):
                 await cockpit.client.facts("api", session)
 

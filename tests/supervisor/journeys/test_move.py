@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.client.http import HttpClient
-from cockpit.core.errors import NoSupervisor, NotNow
+from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Start, Stop, Undo
 from tests.journeys.sshd import Sshd, sshd
@@ -211,6 +211,8 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     assert followed.began_with
     (there,) = await far.rows()
     assert there.handoffs == 1
+    with pytest.raises(NoSuchAgent, match="is on "):
+        await far.client.facts("api", session=here.id)
     kinds = [event.kind for event in await far.client.events()]
     assert "agent.arrived" in kinds
     assert "Count the steps." in Path(followed.began_with).read_text()

@@ -1,0 +1,167 @@
+"""The facts of an agent's sessions, in the format of `cockpit facts --json`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.files.foreign_files import stamp
+from cockpit.core.collect import Collector
+from cockpit.core.errors import Failed, NoSuchAgent
+from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.meter import Meter
+from cockpit.core.reading import resolve_window
+from cockpit.core.safetext import safe_line
+from cockpit.core.session import Identified, SessionEvent, Skipped
+from cockpit.core.session_commits import with_pushed
+from cockpit.core.session_report import facts_report, usage_report
+from cockpit.ports.records import SessionRecord
+from cockpit.ports.runtimes import Runtime
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.session_machine import machine_of
+from cockpit.supervisor.agents.session_runtime import runtime_of
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.history.memories import ChainMemories
+from cockpit.supervisor.history.past_records import LARGEST, PastRecords
+
+RECORD_SECONDS = 30.0
+"""Time limit for reading the transcript of a past session, in seconds."""
+
+
+class SessionFacts:
+    """Collects the facts of running and past sessions."""
+
+    def __init__(self, dependencies: Dependencies, facts_of: Callable[[Agent], Facts]) -> None:
+        """`facts_of` returns what was collected of an agent's running session."""
+        self._dependencies = dependencies
+        self._facts_of = facts_of
+        self._records = PastRecords(dependencies.places.state)
+        self._memories = ChainMemories(dependencies)
+        self._last: tuple[tuple[str, int, int], dict[str, Any]] | None = None
+        """The last result of `of_earlier`, with the path, size and time of its transcript."""
+        self._one_transcript = asyncio.Lock()
+
+    async def of_agent(self, agent: Agent) -> dict[str, Any]:
+        """Return the session's facts, with the job's goal and the commits that exist in git."""
+        git = await self._dependencies.worktrees.facts(
+            agent.directory, since_commit=agent.job.base_commit if agent.job else None
+        )
+        commits = tuple(CommitMade(commit.hash, commit.subject) for commit in git.commits)
+        if commits:
+            unpushed = await self._dependencies.worktrees.unpushed(agent.directory)
+            commits = with_pushed(commits, unpushed)
+        found = replace(self._facts_of(agent), commits=commits)
+        if agent.job is not None and agent.job.prompt:
+            found = replace(found, goal=agent.job.prompt)
+        session = agent.session
+        usage = usage_report(
+            (session.transcript if session else None) or "",
+            agent.session_state.reading.meter,
+            agent.session_state.gauge.window,
+            agent.record.session,
+        )
+        report = facts_report(
+            found,
+            usage,
+            git_status=git.status if git.root is not None and git.status_known else None,
+            branch=git.branch,
+            head=git.head,
+        )
+        return {**report, "standing": await self._memories.standing(session)}
+
+    async def of_earlier(self, agent: Agent, ident: str) -> dict[str, Any]:
+        """Return the facts of an earlier session of the agent's job. Does not use git.
+
+        A task that was running at its end has the status `unknown` (a subagent) or `ended`. Raises
+        `NoSuchAgent` if the job does not have this session, or its transcript was removed.
+        """
+        store = self._dependencies.store
+        chain = store.chain(agent.record.job) if agent.record.job else []
+        session = next((one for one in chain if one.id == ident), None)
+        if session is None:
+            raise NoSuchAgent(
+                f"{agent.name}'s job has no session {safe_line(ident, 80)!r}",
+                "",
+                f"List them: cockpit history {agent.name}",
+            )
+        if machine := machine_of(store.handoffs_of(session.job, session.id)):
+            raise NoSuchAgent(
+                f"The transcript of session {session.number} is on {machine}",
+                "The job was moved from there.",
+                "Its handoff documents are here: cockpit history",
+            )
+        runtime = runtime_of(self._dependencies.runtimes, agent, session)
+        read = partial(self._read_facts, session, runtime, agent.environment)
+        async with self._one_transcript:
+            return await self._dependencies.slow.ask(("facts of", ident), read, RECORD_SECONDS)
+
+    def _read_facts(
+        self, session: SessionRecord, runtime: Runtime, environment: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Read a whole transcript, unless the file has not changed since the last read. Blocks."""
+        record = self._records.path(session)
+        if record is None:
+            raise NoSuchAgent(
+                f"The transcript of session {session.number} was removed",
+                hint="Its handoff documents remain: cockpit history",
+            )
+        try:
+            size, changed = stamp(record)
+        except OSError as error:
+            raise _unreadable(session, error) from error
+        if size > LARGEST:
+            raise Failed(
+                f"The transcript of session {session.number} is too large to read",
+                hint="Its handoff documents remain: cockpit history",
+            )
+        key = str(record), size, changed
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._counted(session, record, runtime, environment)
+        return self._last[1]
+
+    def _counted(
+        self,
+        session: SessionRecord,
+        record: Path,
+        runtime: Runtime,
+        environment: Mapping[str, str],
+    ) -> dict[str, Any]:
+        collector, meter, named = Collector(), Meter(), None
+
+        def feed(event: SessionEvent | Skipped) -> None:
+            nonlocal named
+            collector.feed(event)
+            meter.feed(event)
+            if isinstance(event, Identified):
+                named = event.window or named
+
+        try:
+            kept = self._records.kept_facts(record)
+            if kept is not None:
+                return kept
+            self._records.read(record, runtime.parse, feed)
+        except OSError as error:
+            raise _unreadable(session, error) from error
+        collector.only_running(())
+        facts = collector.facts()
+        over = tuple(
+            replace(one, status="unknown") if one.status == "running" else one
+            for one in facts.subagents
+        )
+        table = runtime.window(meter.model, environment)
+        window = resolve_window(reported=named, table=table, seen=meter.peak)
+        usage = usage_report(str(record), meter, window, session.id)
+        return facts_report(replace(facts, subagents=over), usage)
+
+
+def _unreadable(session: SessionRecord, error: OSError) -> Failed:
+    title = f"Cannot read the transcript of session {session.number}"
+    return Failed(
+        title,
+        str(error.strerror),
+        hint="Check the file's permissions; cockpit history shows its path.",
+    )
