@@ -32,7 +32,7 @@ def forget(names: tuple[str, ...]) -> int:
     code = 0
     for name in wanted:
         try:
-            ask(Forget(name=name))
+            ask(Forget(name=name), is_only=len(wanted) == 1)
         except NoSupervisor:
             raise
         except CockpitError as refused:

@@ -1,6 +1,7 @@
 """Send requests to the supervisor (local, or remote with `--host`) and print its answers.
 
-The HTTP client is imported on first use, because most callers only need the chosen host.
+A command keeps one connection to a remote host for all its requests, so it logs in there once. The
+HTTP client is imported on first use, because most callers only need the chosen host.
 """
 
 from __future__ import annotations
@@ -9,35 +10,50 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import click
+
 from cockpit.cli.options import LOCAL, CommonOptions, common_options
 from cockpit.cli.places import our_places
 from cockpit.client.connection import Address
 from cockpit.core.errors import BadUsage
 
 if TYPE_CHECKING:
+    from cockpit.adapters.kept_host import KeptHost
     from cockpit.adapters.remote_host import RemoteHost
     from cockpit.client.http import HttpClient
     from cockpit.wire.verbs import Done, Verb
 
 Answer = TypeVar("Answer")
+_KEPT = f"{__name__}.kept"
 
 
-def ask(verb: Verb) -> Done:
-    """Send one request and print the supervisor's message on stderr."""
+def ask(verb: Verb, *, is_only: bool = True) -> Done:
+    """Send one request and print the supervisor's message on stderr.
+
+    The only request of a command needs no kept connection: that would cost a round trip more, and a
+    login more on a host with an older cockpit. It still uses the connection that was kept for an
+    earlier request.
+    """
     from cockpit.cli.output import say
 
-    done = with_client(lambda client: client.ask(verb))
+    done = _answered(_address(keeps=not is_only), lambda client: client.ask(verb))
     say(done.message)
     return done
 
 
 def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
     """Run `question` with a client of the chosen supervisor. Raises `NoSupervisor`."""
+    return _answered(supervisor_address(), question)
+
+
+def _answered(
+    address: Path | Address, question: Callable[[HttpClient], Awaitable[Answer]]
+) -> Answer:
     import asyncio
 
     from cockpit.client.http import HttpClient
 
-    client = HttpClient(supervisor_address())
+    client = HttpClient(address)
 
     async def call() -> Answer:
         return await question(client)
@@ -45,12 +61,37 @@ def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
     return asyncio.run(call())
 
 
-def supervisor_address(options: CommonOptions | None = None) -> Path | Address:
-    """Return the address of the chosen supervisor. Raises `BadUsage` and `BadConfig`.
+def supervisor_address() -> Path | Address:
+    """Return the address of the supervisor that the running command uses.
 
-    `options` defaults to the options of the running command.
+    Connections to a remote host are kept until the command ends. Raises `BadUsage` and `BadConfig`.
+    """
+    return _address(keeps=True)
+
+
+def completion_address(options: CommonOptions) -> Path | Address:
+    """Return the address of the supervisor for a single request, while a command is typed.
+
+    Raises `BadUsage` and `BadConfig`.
     """
     return remote_host(options) or our_places().socket
+
+
+def _address(*, keeps: bool) -> Path | Address:
+    command = click.get_current_context().find_root()
+    kept: KeptHost | None = command.meta.get(_KEPT)
+    if kept is not None:
+        return kept
+    host = remote_host()
+    if host is None:
+        return our_places().socket
+    if not keeps:
+        return host
+    from cockpit.adapters.kept_host import KeptHost
+
+    kept = command.meta[_KEPT] = KeptHost(host)
+    command.call_on_close(kept.close)  # also after an error or Ctrl-C
+    return kept
 
 
 def remote_host(options: CommonOptions | None = None) -> RemoteHost | None:
