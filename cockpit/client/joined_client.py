@@ -1,20 +1,20 @@
 """Several supervisors as one client: the local one, and one for each other host.
 
 Names include their host (`host/name`), so each request goes to one supervisor. If a request goes to
-all supervisors, the result leaves out those that fail. `JoinedClient` cannot follow events: follow
-each of its `members` separately.
+all supervisors, the result leaves out those that fail; `without` has the reasons for the history.
+`JoinedClient` cannot follow events: follow each of its `members` separately.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 from cockpit.client.client import Client, Supervisor
 from cockpit.client.host_client import HostClient
-from cockpit.core.errors import BadUsage, CockpitError
+from cockpit.core.errors import BadUsage, CockpitError, NoSupervisor
 from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.safetext import quoted
 from cockpit.wire.course import Course
@@ -35,6 +35,13 @@ class JoinedClient:
     def __init__(self, local: Supervisor, remote: Sequence[HostClient]) -> None:
         self._local = local
         self._remote = {other.host: other for other in remote}
+        self._without: dict[str, CockpitError] = {}
+
+    @property
+    def without(self) -> Mapping[str, CockpitError]:
+        """Why the history of a host is missing, by host: from the last time that it was needed."""
+        members = self.members
+        return {host: error for host, error in self._without.items() if host in members}
 
     @property
     def members(self) -> dict[str, Supervisor]:
@@ -78,7 +85,9 @@ class JoinedClient:
         """Return all chains; `host` is set on those from other machines."""
         if name is not None:
             return await self._client_of(name).history(name, search)
-        answers = await self._all(lambda client: client.history(None, search))
+        answers = await self._ask_members(
+            lambda _, client: client.history(None, search), failures=self._without
+        )
         return [chain for chains in answers.values() for chain in chains]
 
     async def history_page(
@@ -95,7 +104,7 @@ class JoinedClient:
         def question(host: str, client: Client) -> Awaitable[HistoryPage]:
             return client.history_page(limit, cursors[host])
 
-        answers = await self._ask_members(question, set(cursors))
+        answers = await self._ask_members(question, set(cursors), failures=self._without)
         older = {host: page.next for host, page in answers.items() if page.next is not None}
         if before is not None:
             unanswered = self.members.keys() & cursors.keys() - answers.keys()
@@ -154,23 +163,33 @@ class JoinedClient:
         self,
         question: Callable[[str, Client], Awaitable[Answer]],
         hosts: Container[str] | None = None,
+        failures: dict[str, CockpitError] | None = None,
     ) -> dict[str, Answer]:
         """Return the results by host; hosts that fail are left out.
 
         Hosts that are known to be unreachable are skipped. If no host answers, raises the error of
-        the local supervisor.
+        the local supervisor. `failures` is updated with the errors of the hosts, also of those that
+        were skipped.
         """
-        silent = {other.host for other in self._remote.values() if other.answers is False}
-        members = {
-            host: client
-            for host, client in self.members.items()
-            if host not in silent and (hosts is None or host in hosts)
+        failures = {} if failures is None else failures
+        wanted = {
+            host: client for host, client in self.members.items() if hosts is None or host in hosts
         }
+        silent = {other.host for other in self._remote.values() if other.answers is False}
+        members = {host: client for host, client in wanted.items() if host not in silent}
         results = await asyncio.gather(*(_answer(question(*member)) for member in members.items()))
         answers = {
             host: answer
             for host, answer in zip(members, results, strict=True)
             if not isinstance(answer, CockpitError)
+        }
+        for host in wanted:
+            failures.pop(host, None)
+        failures |= {host: _not_connected(host) for host in wanted.keys() & silent}
+        failures |= {
+            host: answer
+            for host, answer in zip(members, results, strict=True)
+            if isinstance(answer, CockpitError)
         }
         if not answers and results and isinstance(results[0], CockpitError):
             raise results[0]
@@ -186,6 +205,10 @@ def _cursors(cursor: str) -> dict[str, str | None]:
     if not isinstance(cursors, dict):
         raise BadUsage("Invalid cursor", "", "Start again without `before`.")
     return {str(host): str(page) for host, page in cursors.items()}
+
+
+def _not_connected(host: str) -> CockpitError:
+    return NoSupervisor("not connected", "", f"To check it: cockpit doctor --host {host}")
 
 
 async def _answer(answer: Awaitable[Answer]) -> Answer | CockpitError:

@@ -313,6 +313,38 @@ def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
     does(story)
 
 
+async def test_why_a_hosts_history_is_missing_is_kept_until_it_answers() -> None:
+    client, here, there = pair()
+    assert client.without == {}
+    there.disconnect()
+    assert [chain.host for chain in await client.history()] == [None]
+    (why,) = client.without.values()
+    assert isinstance(why, NoSupervisor)
+    there.reconnect()
+    await client.status()
+    assert list(client.without) == ["gpu1"]
+    await client.history_page(10)
+    assert client.without == {}
+    here.disconnect()
+    await client.history(search="token")
+    assert list(client.without) == ["local"]
+    there.disconnect()
+    with pytest.raises(NoSupervisor):
+        await client.history_page(10)
+    assert list(client.without) == ["local", "gpu1"]
+    client.set_hosts([])
+    assert list(client.without) == ["local"]
+
+
+async def test_a_host_that_is_not_connected_is_missing_from_the_history() -> None:
+    there = memory()
+    named = HostClient("gpu1", there)
+    client = JoinedClient(memory(), [named])
+    named.answers = False
+    assert [chain.host for chain in await client.history()] == [None]
+    assert client.without["gpu1"].title == "not connected"
+
+
 async def ended(stream: AsyncIterator[ScreenShot]) -> None:
     await cast("Any", stream).aclose()
 

@@ -5,7 +5,7 @@ Text from documents is untrusted and made safe here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -214,13 +214,14 @@ def heading(
     agent: str | None,
     searched: str,
     marked: int,
-    without: Sequence[str] = (),
+    without: Mapping[str, str] | None = None,
     total: int | None = None,
 ) -> list[Span]:
     """Return the line at the top: count, agent, search and missing hosts.
 
     `found` is None before the first load; then no count is shown. `total` is the full count if
-    not all handoffs are loaded.
+    not all handoffs are loaded. `without` has the reasons by host; several that do not fit are left
+    out, so that every host is named.
     """
     number = total if total is not None else sum(entry.times for entry in found or ())
     said = [] if found is None else [counted(number, "handoff")]
@@ -230,10 +231,19 @@ def heading(
         said.append(f"with “{safe_line(searched, 60)}”")
     if marked:
         said.append(f"{marked} marked")
+    room = max(0, width - 9)
     if without:
-        said.append(f"without {safe_line(', '.join(without), 80)}")
+        begun = " · ".join([*said, "without "])
+        said.append(f"without {_missing(without, room - cell_len(begun) - 1)}")
     text = " · ".join(said)
-    return [Span(" History ", "brand"), Span(fit(f" {text}", max(0, width - 9)), "muted")]
+    return [Span(" History ", "brand"), Span(fit(f" {text}", room), "muted")]
+
+
+def _missing(hosts: Mapping[str, str], width: int) -> str:
+    """Return the hosts with their reasons; several hosts without reasons if those do not fit."""
+    reasons = (f"{host}: {safe_line(why, 160)}" if why else host for host, why in hosts.items())
+    full = "; ".join(reasons)
+    return full if len(hosts) == 1 or cell_len(full) <= width else ", ".join(hosts)
 
 
 def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list[list[Span]]:

@@ -146,3 +146,15 @@ def test_a_line_has_the_first_line_of_the_goal_and_the_place_is_told_from_home()
     assert "Round up." in text
     assert "Commit" not in text
     assert "~/shop/handoff.md" in plain(detail(entry, 120, 4, "/home/me")[2])
+
+
+def test_every_host_that_is_missing_is_named_and_the_reason_if_it_fits() -> None:
+    def said(width: int, **without: str) -> str:
+        return plain(heading([], width, agent=None, searched="", marked=0, without=without)).strip()
+
+    why = "Cannot reach host gpu1: No route to host"
+    assert said(98, gpu1=why).endswith(f"without gpu1: {why}")
+    assert "without gpu1: Cannot" in said(50, gpu1=why)
+    assert said(98, gpu1=why, gpu2="").endswith(f"without gpu1: {why}; gpu2")
+    assert said(60, gpu1=why, gpu2=why).endswith("without gpu1, gpu2")
+    assert "\x1b" not in said(98, gpu1="\x1b[2J")

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
-from cockpit.core.errors import BadUsage
+from cockpit.core.errors import BadUsage, NoSupervisor
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.screen import HistoryScreen
 from cockpit.tui.screens.review.reading import ReadingScreen
+from cockpit.wire.history import HistoryChain
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Continue
 from tests.client.memory import MemoryClient
@@ -258,3 +259,40 @@ async def test_a_far_document_is_gone_on_from_where_it_is(fly: Fly) -> None:
         assert there.asked == [Continue(document=document, name="api-2")]
         there.disconnect()
         await flight.reads("without gpu1")
+
+
+class _FailsToTell(MemoryClient):
+    """A supervisor whose stream is fine, and whose history fails while `why` is set."""
+
+    why: NoSupervisor | None = None
+
+    async def history(
+        self, name: str | None = None, search: str | None = None
+    ) -> list[HistoryChain]:
+        if self.why is not None:
+            raise self.why
+        return await super().history(name, search)
+
+
+async def test_a_host_that_fails_while_it_is_asked_is_named_with_the_reason(fly: Fly) -> None:
+    there = _FailsToTell(Status(agents=[agent("api")]))
+    there.remember([chain("api", session(1, handoff("h-far", "2026-11-21T20:00:00Z")))])
+    there.lay("h-far", "the token")
+    there.why = NoSupervisor("Host gpu1 does not answer", "No data in 60 s.\nMore.", "Try it")
+    here = MemoryClient(Status(agents=[agent("api")]))
+    here.remember([chain("api", session(1, handoff("h-near", "2026-11-21T21:00:00Z")))])
+    here.lay("h-near", "the token")
+    client: Any = JoinedClient(here, [HostClient("gpu1", there)])
+    missing = "without gpu1: Host gpu1 does not answer: No data in 60 s."
+    async with fly(client, selected="api", size=(120, 40)) as flight:
+        await flight.reads("gpu1/api")
+        await flight.press("H")
+        await flight.reads("1 handoff", missing)
+        there.why = None
+        there.happen("handoff.done", "api goes on", "api")
+        await flight.reads("2 handoffs")
+        assert "without" not in flight.text()
+        there.why = NoSupervisor("Lost connection to the supervisor on gpu1")
+        await flight.press("slash", *"token", "enter")
+        await flight.reads("with “token”", "without gpu1: Lost connection to the supervisor")
+        assert flight.app.model.lost == []

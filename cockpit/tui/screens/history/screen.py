@@ -15,6 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from cockpit.client.client import Client
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import far_name, host_and_name
 from cockpit.tui.keys.action import Context, Handlers
@@ -415,13 +416,23 @@ class HistoryScreen(BaseScreen):
             agent=self.of_agent,
             searched=self._searched,
             marked=len(self._marked),
-            without=[part.host for part in self.model.lost],
+            without=self._without(),
             total=None if is_complete else self._total,
         )
+
+    def _without(self) -> dict[str, str]:
+        """Return why hosts are missing from the list, by host."""
+        failed = self.client.without if isinstance(self.client, JoinedClient) else {}
+        failures = {host: _why(error) for host, error in failed.items()}
+        return failures | {part.host: part.connection.why for part in self.model.lost}
 
 
 def _handoffs(chains: list[HistoryChain]) -> int:
     return sum(len(session.handoffs) for chain in chains for session in chain.sessions)
+
+
+def _why(error: CockpitError) -> str:
+    return ": ".join(filter(None, [error.title, *error.detail.splitlines()[:1]]))
 
 
 def _free(name: str, taken: Any) -> str:
