@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
@@ -17,6 +19,7 @@ from cockpit.cli.host_clients import HostClients
 from cockpit.client.http import HttpClient
 from cockpit.config.hooks import Host
 from cockpit.config.schema import Settings
+from cockpit.core.errors import NoSuchAgent
 from cockpit.core.far_names import LOCAL
 from cockpit.tui.state.follow import follow
 from cockpit.tui.state.model import Model
@@ -142,6 +145,27 @@ def test_rows_events_a_preview_and_ten_questions_are_one_login(screen: Screen) -
 
     assert screen.logins == 1
     assert ssh_of_us() == []
+
+
+def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) -> None:
+    here = sshd.folder / "here"
+    here.mkdir(mode=0o700)
+    text = f'[[hosts]]\nname = "box"\nconnect = {json.dumps(sshd.ssh)}\n'
+    (here / "cockpit.toml").write_text(text)
+    command = [sys.executable, "-P", "-m", "cockpit", "forget", "nobody", "noone", "--host", "box"]
+
+    done = subprocess.run(
+        command,
+        env={**os.environ, "COCKPIT_HOME": str(here)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == NoSuchAgent.exit_code, done.stderr
+    assert "nobody" in done.stderr
+    assert "noone" in done.stderr
+    assert screen.logins == 1
 
 
 def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd) -> None:
