@@ -17,7 +17,7 @@ from cockpit.cli.options import with_common_options
     invoke_without_command=True,
     epilog="""\b
 Examples:
-  cockpit worktrees                       agent, age, changes, and what blocks removal
+  cockpit worktrees                       agent, age, changes, size, and what blocks removal
   cockpit worktrees --json
   cockpit worktrees remove api            when its job is over; the branch stays
   cockpit worktrees remove api --salvage  even with work in it, which is saved in git
@@ -38,15 +38,18 @@ def worktrees(context: click.Context, as_json: bool) -> int:
     if context.invoked_subcommand is not None:
         return 0
     from cockpit.cli.requests import remote_host, with_client
-    from cockpit.tui.present.worktrees import lines
+    from cockpit.tui.present.worktrees import Sizes, lines
 
     here = str(Path.cwd()) if remote_host() is None else None
-    trees = with_client(lambda client: client.worktrees(here))
+    trees = with_client(lambda client: client.worktrees(here, sizes=True))
     if as_json:
         print(json.dumps([tree.model_dump() for tree in trees], indent=2, ensure_ascii=False))
         return 0
     now = datetime.now(UTC)
-    print("\n".join(line for tree in trees for line in lines(tree, now)) or "No worktrees.")
+    print(
+        "\n".join(line for tree in trees for line in lines(tree, now, Sizes.MEASURED))
+        or "No worktrees."
+    )
     return 0
 
 

@@ -79,9 +79,11 @@ class Client(Protocol):
         Raises `NotNow` if none is open.
         """
 
-    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+    async def worktrees(
+        self, directory: str | None = None, *, sizes: bool = False
+    ) -> list[WorktreeStatus]:
         """Return the worktrees of all agents' repositories, and of the one that contains
-        `directory`.
+        `directory`; with `sizes` also their disk space, which can take half a minute.
         """
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:

@@ -121,8 +121,11 @@ class HostClient:
     async def dialog(self, name: str) -> DialogStatus:
         return await self._client.dialog(self._without_host(name))
 
-    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
-        return [self._tree(tree) for tree in await self._client.worktrees(directory)]
+    async def worktrees(
+        self, directory: str | None = None, *, sizes: bool = False
+    ) -> list[WorktreeStatus]:
+        trees = await self._client.worktrees(directory, sizes=sizes)
+        return [self._tree(tree) for tree in trees]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         """Return the sessions, with the host's name before each id, to route requests."""

@@ -263,11 +263,15 @@ class HttpClient:
         body = await self._get(f"/v1/dialog/{in_path(name)}", VERB_SECONDS)
         return self._checked(parsed(DialogStatus.model_validate_json, body))
 
-    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+    async def worktrees(
+        self, directory: str | None = None, *, sizes: bool = False
+    ) -> list[WorktreeStatus]:
         """Return the worktrees of all agents' repositories, and of the one that contains
-        `directory`.
+        `directory`; with `sizes` also their disk space, which can take half a minute.
         """
-        query = "" if directory is None else "?" + urlencode({"directory": directory})
+        asked = {} if directory is None else {"directory": directory}
+        asked |= {"sizes": "1"} if sizes else {}
+        query = "?" + urlencode(asked) if asked else ""
         found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
         trees = [parsed(WorktreeStatus.model_validate, tree) for tree in self._checked(found)]
         return trees if self._foreign is None else self._foreign.worktrees(trees)

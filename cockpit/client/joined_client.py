@@ -125,11 +125,13 @@ class JoinedClient:
     async def dialog(self, name: str) -> DialogStatus:
         return await self._client_of(name).dialog(name)
 
-    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+    async def worktrees(
+        self, directory: str | None = None, *, sizes: bool = False
+    ) -> list[WorktreeStatus]:
         """Return the worktrees of every host; the directory is on this machine."""
 
         def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
-            return client.worktrees(directory if client is self._local else None)
+            return client.worktrees(directory if client is self._local else None, sizes=sizes)
 
         return [tree for each in (await self._all(question)).values() for tree in each]
 

@@ -21,6 +21,7 @@ from cockpit.supervisor.api.verbs.send import SendHandler
 from cockpit.supervisor.api.verbs.start import StartHandler
 from cockpit.supervisor.api.verbs.stop import StopHandler
 from cockpit.supervisor.api.verbs.undo import UndoHandler
+from cockpit.supervisor.sessions.worktree_sizes import WorktreeSizes
 from cockpit.supervisor.supervisor import Supervisor
 from cockpit.wire.verbs import (
     Adopt,
@@ -155,6 +156,7 @@ def served(of: Supervisor) -> Served:
         session_facts=of.session_facts,
         lookups=of.lookups,
         worktrees=of.worktrees,
+        worktree_sizes=WorktreeSizes(of.dependencies.slow),
         status=of.status,
         life=of.life,
     )

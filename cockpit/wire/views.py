@@ -96,6 +96,9 @@ class FactsQuery(Query):
 class WorktreesQuery(Query):
     directory: str | None = None
     """Also include the repository at this absolute path."""
+    sizes: Flag = "0"
+    """`1`: also measure the disk space of each worktree, one after another. This takes up to 5 s
+    for each and 30 s for all. Disconnecting ends it."""
 
 
 class DiffQuery(Query):

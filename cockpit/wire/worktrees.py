@@ -54,6 +54,12 @@ class WorktreeStatus(Wire):
     lock: str | None = None
     """The reason that git stores for a lock of the worktree; null without a lock, or for cockpit's
     own lock."""
+    size: int | None = None
+    """Disk space of the folder in bytes, without git's data about the worktree, which is in the
+    repository; null if it was not requested, or cannot be read in time."""
+    size_partial: bool = False
+    """True if measuring stopped at a limit, or a folder inside cannot be read. The worktree is then
+    larger than `size`."""
     obstacles: list[Obstacle] = Field(default_factory=list)
     """The reasons for which a removal would be refused, from a quick check."""
     unlisted: str | None = None

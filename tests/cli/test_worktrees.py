@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cockpit.cli.commands import cockpit
-from cockpit.tui.present.worktrees import lines
+from cockpit.tui.present.worktrees import Sizes, lines
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -48,6 +48,21 @@ def test_a_worktree_is_one_line(more: dict[str, object], words: str) -> None:
     assert len(told) == 1
     assert words in told[0]
     assert told[0].startswith("/r/.worktrees/api  ")
+
+
+@pytest.mark.parametrize(
+    ("more", "end"),
+    [
+        ({"size": 2_140_000_000}, "clean, size 2.1 GB"),
+        ({"size": 2_140_000_000, "size_partial": True}, "clean, size over 2.1 GB"),
+        ({}, "clean, size –"),
+        ({"missing": True}, "folder missing"),
+    ],
+)
+def test_a_line_ends_with_the_size(more: dict[str, object], end: str) -> None:
+    (told,) = lines(tree(**more), NOW, Sizes.MEASURED)
+    assert told.endswith(end)
+    assert "size" not in lines(tree(**more), NOW)[0]
 
 
 def test_what_stands_against_a_removal_follows() -> None:

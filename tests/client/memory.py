@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cockpit.client.refusals import lost, not_running
-from cockpit.core.errors import BY_EXIT_CODE, BadUsage, CockpitError, NoSuchAgent, NotNow
+from cockpit.core.errors import BY_EXIT_CODE, BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
 from cockpit.core.front_matter import load
 from cockpit.core.ids import agent_name
 from cockpit.core.search import excerpt, holds_all, words
@@ -81,6 +81,10 @@ class MemoryClient:
         self.pages: list[tuple[int, str | None, str | None]] = []
         """Every page of the history that was asked for: size, cursor and agent."""
         self.trees: list[WorktreeStatus] = []
+        self.measuring = asyncio.Event()
+        """Set while sizes of worktrees are answered at once; cleared to let them wait."""
+        self.measuring.set()
+        self.sizes_fail = False
         self.others: list[ElsewhereSession] | None = []
         """Sessions elsewhere; None for a user who switched them off."""
         self.dialogs: dict[str, DialogStatus] = {}
@@ -212,8 +216,16 @@ class MemoryClient:
         self._must_be_there()
         return self.others
 
-    async def worktrees(self, directory: str | None = None) -> list[WorktreeStatus]:
+    async def worktrees(
+        self, directory: str | None = None, *, sizes: bool = False
+    ) -> list[WorktreeStatus]:
         self._must_be_there()
+        if not sizes:
+            nothing = {"size": None, "size_partial": False}
+            return [tree.model_copy(update=nothing) for tree in self.trees]
+        await self.measuring.wait()
+        if self.sizes_fail:
+            raise Failed("The disk does not answer")
         return self.trees
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:

@@ -451,6 +451,7 @@ async def test_lookups_are_of_the_agent_that_was_named(stage: Stage) -> None:
     assert isinstance(await client.facts("api"), dict)
     assert await client.worktrees() == []
     assert await client.worktrees("/nowhere/at/all") == []
+    assert await client.worktrees("/nowhere/at/all", sizes=True) == []
     calls: dict[str, Callable[[str], Awaitable[object]]] = {
         "course": client.course,
         "diff": client.diff,
@@ -557,6 +558,7 @@ ASKED: dict[str, Callable[[Client], Awaitable[object]]] = {
     "history_page": lambda client: client.history_page(5),
     "course": lambda client: client.course("api"),
     "worktrees": lambda client: client.worktrees(),
+    "sizes": lambda client: client.worktrees(sizes=True),
     "diff": lambda client: client.diff("api"),
     "screen": lambda client: anext(cast("Any", client.screen("api"))),
 }

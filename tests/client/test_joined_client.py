@@ -231,7 +231,10 @@ def test_worktrees_say_where_they_are() -> None:
     async def story() -> None:
         client, here, there = pair()
         for each in (here, there):
-            each.trees = [WorktreeStatus(directory="/w", repository="/r", made=True, agent="api")]
+            tree = WorktreeStatus(directory="/w", repository="/r", made=True, agent="api", size=7)
+            each.trees = [tree]
+        assert [tree.size for tree in await client.worktrees("/r")] == [None, None]
+        assert [tree.size for tree in await client.worktrees("/r", sizes=True)] == [7, 7]
         told = [(tree.host, tree.agent) for tree in await client.worktrees("/r")]
         assert told == [(None, "api"), ("gpu1", "gpu1/api")]
 

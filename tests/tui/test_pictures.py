@@ -147,11 +147,13 @@ TREES = [
     WorktreeStatus(
         directory="/srv/shop/.worktrees/api", repository="/srv/shop", branch="agent/api/shop-14",
         agent="api", state="needs_you", made=True, changed=0, untracked=0, alone=0,
+        size=48_300_000,
     ),
     WorktreeStatus(
         directory="/srv/shop/.worktrees/search", repository="/srv/shop", branch="agent/search",
         agent="search", state="handing_off", made=True, changed=2, untracked=1, alone=3, behind=4,
         obstacles=[Obstacle(why="search works in it", next="cockpit stop search")],
+        size=2_140_000_000, size_partial=True,
     ),
     WorktreeStatus(directory="/srv/by-hand", repository="/srv/shop", made=False, missing=True),
 ]  # fmt: skip

@@ -139,7 +139,7 @@ ANSWERS: tuple[Wire, ...] = (
                        handoffs=[HistoryHandoff(id="h", own_copy="/c.md")])],
         statements=[HistoryStatement(section="Key Decisions", text="Use SQLite",
                                      since="session 1", last="session 2")])], next="h", total=2),
-    WorktreeStatus(directory="/w", repository="/r", made=True,
+    WorktreeStatus(directory="/w", repository="/r", made=True, size=4096, size_partial=True,
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
     OTHER, Elsewhere(sessions=[OTHER]), ElsewhereCounted(count=3),
     CallerStatus(kind="agent", name="api", pid=7),

@@ -127,6 +127,10 @@ def test_a_diff_and_worktrees_with_the_least(client: HttpClient, answering: Any)
     assert (diff.text, diff.files, diff.since, diff.unknown) == ("+one\n", [], None, None)
     (tree,) = asyncio.run(client.worktrees())
     assert (tree.directory, tree.missing, tree.changed, tree.obstacles) == ("/w", False, None, [])
+    asked = "GET /v1/worktrees?directory=%2Fw&sizes=1"
+    answering.say(asked, b'[{"directory": "/w", "repository": "/r", "made": true}]')
+    (tree,) = asyncio.run(client.worktrees("/w", sizes=True))
+    assert (tree.size, tree.size_partial) == (None, False)
 
 
 def test_an_answer_to_a_verb_with_a_message_alone(client: HttpClient, answering: Any) -> None:

@@ -53,6 +53,7 @@ from cockpit.supervisor.history.chains import SESSIONS_AT_ONCE, History, Page
 from cockpit.supervisor.history.lookups import Lookups
 from cockpit.supervisor.history.session_facts import SessionFacts
 from cockpit.supervisor.lifetime import Lifetime
+from cockpit.supervisor.sessions.worktree_sizes import WorktreeSizes
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
 from cockpit.supervisor.view.elsewhere import ElsewhereRows
 from cockpit.supervisor.view.publisher import RowPublisher
@@ -85,6 +86,7 @@ from cockpit.wire.views import (
     WatchQuery,
     WorktreesQuery,
 )
+from cockpit.wire.worktrees import WorktreeStatus
 
 LARGEST_REQUEST = 2 * 1024 * 1024
 MOST_EVENTS = 5000
@@ -125,6 +127,7 @@ class Served:
     session_facts: SessionFacts
     lookups: Lookups
     worktrees: AgentWorktrees
+    worktree_sizes: WorktreeSizes
     status: Callable[[], Status]
     life: Lifetime
 
@@ -425,8 +428,13 @@ class Views:
 
     async def worktrees(self, request: Request) -> Response:
         only = self._served.callers.only(await self._caller(request))
-        found = await self._served.worktrees.listing(_query(request, WorktreesQuery).directory)
+        asked = _query(request, WorktreesQuery)
+        found = await self._served.worktrees.listing(asked.directory)
         found = [tree for tree in found if only in (None, tree.agent)]
+        if asked.sizes in ("1", "true"):
+            # A stream, because only that ends when the client disconnects.
+            measured = _listed_trees(self._served.worktree_sizes.measured(found))
+            return StreamingResponse(measured, media_type="application/json")
         return JSONResponse([tree.model_dump() for tree in found])
 
     async def continuation(self, request: Request) -> Response:
@@ -487,6 +495,15 @@ def _query(request: Request, kind: type[_AnyQuery]) -> _AnyQuery:
 
 def _is_visible(event: Event, only: str | None) -> bool:
     return only is None or event.agent == only
+
+
+async def _listed_trees(source: AsyncIterator[WorktreeStatus]) -> AsyncIterator[bytes]:
+    """Yield a JSON list."""
+    between = b"["
+    async for tree in source:
+        yield between + json.dumps(tree.model_dump()).encode()
+        between = b","
+    yield b"[]" if between == b"[" else b"]"
 
 
 async def _listed(source: AsyncIterator[HistoryChain]) -> AsyncIterator[bytes]:

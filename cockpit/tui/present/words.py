@@ -23,6 +23,18 @@ def tokens(count: int | None) -> str:
     return f"{count / 1_000_000:.1f}M".replace(".0M", "M")
 
 
+def disk_space(count: int) -> str:
+    """Format bytes in decimal units: `0 B`, `4.1 kB`, `12 MB`, `2.1 GB`."""
+    if count < 1000:
+        return f"{count} B"
+    amount, unit = count / 1000, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if amount < 999.5:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.1f} {unit}" if amount < 9.95 else f"{amount:.0f} {unit}"
+
+
 def percent(share: float | None) -> str:
     """Format a fraction as whole per cent, which may exceed 100; above zero at least 1%."""
     if share is None:

@@ -16,18 +16,19 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, broken, fit, fit_words, merged
-from cockpit.tui.present.worktrees import content, way_to_remove
+from cockpit.tui.present.worktrees import MEASURING, Sizes, content, size, way_to_remove
 from cockpit.wire.worktrees import WorktreeStatus
 
 GAP = 2
-_MOST = {"worktree": 30, "branch": 30, "agent": 16, "state": 11, "age": 4}
+_MOST = {"worktree": 30, "branch": 30, "agent": 16, "state": 11, "size": 11, "age": 4}
 """Maximum cells of a column. The column `contains` takes all other cells."""
 _LEAST = {"worktree": 12, "branch": 10, "agent": 8}
 """Cells below which a column is not shrunk."""
 CONTENT_LEAST = 14
-_DROP_ORDER = ("age", "state", "branch", "agent")
-_ORDER = ("worktree", "branch", "agent", "state", "contains", "age")
-_ROLES = {"worktree": "name", "branch": "", "agent": "", "state": "muted", "age": "age"}
+_DROP_ORDER = ("age", "state", "size", "branch", "agent")
+_ORDER = ("worktree", "branch", "agent", "state", "contains", "size", "age")
+_ROLES = {"worktree": "name", "branch": "", "agent": "", "state": "muted", "size": "",
+          "age": "age"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,18 @@ class Table:
     """The cells of each column, by its title; a column that is not shown is missing."""
 
     widths: Mapping[str, int]
+    sizes: Sizes = Sizes.NOT_REQUESTED
 
 
-def table(trees: Sequence[WorktreeStatus], now: datetime, width: int, home: str) -> Table:
+def table(
+    trees: Sequence[WorktreeStatus],
+    now: datetime,
+    width: int,
+    home: str,
+    sizes: Sizes = Sizes.NOT_REQUESTED,
+) -> Table:
     """Return the columns for these worktrees at a width. `now` is UTC."""
-    cells = [_cells(tree, now, home) for tree in trees]
+    cells = [_cells(tree, now, home, sizes) for tree in trees]
     widths = {
         title: min(max([cell_len(title), *(cell_len(one[title]) for one in cells)]), most)
         for title, most in _MOST.items()
@@ -56,7 +64,7 @@ def table(trees: Sequence[WorktreeStatus], now: datetime, width: int, home: str)
             widths[title] -= less
             missing -= less
     widths["contains"] = max(1, width - _total(widths))
-    return Table({title: widths[title] for title in _ORDER if title in widths})
+    return Table({title: widths[title] for title in _ORDER if title in widths}, sizes)
 
 
 def _total(widths: Mapping[str, int]) -> int:
@@ -66,13 +74,13 @@ def _total(widths: Mapping[str, int]) -> int:
 
 def heading(shown: Table, width: int) -> list[Span]:
     """Return the titles of the columns."""
-    titles = (fit(title, cells) for title, cells in shown.widths.items())
+    titles = (fit(title, cells, right=title == "size") for title, cells in shown.widths.items())
     return [Span(fit((" " * GAP).join(titles), width), "muted")]
 
 
 def row(tree: WorktreeStatus, shown: Table, now: datetime, home: str) -> list[Span]:
     """Return a worktree's row."""
-    cells = _cells(tree, now, home)
+    cells = _cells(tree, now, home, shown.sizes)
     spans: list[Span] = []
     for title, width in shown.widths.items():
         if spans:
@@ -82,8 +90,8 @@ def row(tree: WorktreeStatus, shown: Table, now: datetime, home: str) -> list[Sp
             spans.append(Span(fit_words(cells[title], width), role))
         else:
             text = cells[title] or words.DASH
-            role = "muted" if text == words.DASH else _ROLES[title]
-            spans.append(Span(fit(text, width, right=title == "age"), role))
+            role = "muted" if text in (words.DASH, MEASURING) else _ROLES[title]
+            spans.append(Span(fit(text, width, right=title in ("size", "age")), role))
     return merged(spans)
 
 
@@ -100,12 +108,14 @@ def detail(
 
     `said` is the progress or the error of a removal, and replaces the second part.
     """
-    cells = _cells(tree, now, home)
+    cells = _cells(tree, now, home, shown.sizes)
     cut = [
         (cells[title], "")
         for title in ("branch", "agent", "contains")
         if cells[title] and cell_len(cells[title]) > shown.widths.get(title, 0)
     ]
+    if cells["size"] and "size" not in shown.widths:
+        cut.append((f"size: {cells['size']}", ""))
     parts = [(_path(tree, home), "name"), *cut]
     parts += list(said) or way_to_remove(tree, width, key, home)
     return [
@@ -115,7 +125,7 @@ def detail(
     ]
 
 
-def _cells(tree: WorktreeStatus, now: datetime, home: str) -> dict[str, str]:
+def _cells(tree: WorktreeStatus, now: datetime, home: str, sizes: Sizes) -> dict[str, str]:
     if tree.unlisted is not None:
         what = f"its worktrees cannot be listed: {tree.unlisted}"
     else:
@@ -129,6 +139,7 @@ def _cells(tree: WorktreeStatus, now: datetime, home: str) -> dict[str, str]:
         "agent": safe_line(whose, 64),
         "state": (tree.state or "").replace("_", " "),
         "contains": safe_line(what, 400),
+        "size": size(tree, sizes),
         "age": age,
     }
 

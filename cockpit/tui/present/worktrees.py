@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from datetime import datetime
+from enum import Enum
 
 from cockpit.core.far_names import far_name
 from cockpit.core.plurals import counted
@@ -12,10 +13,31 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
+MEASURING = "measuring…"
 
-def lines(tree: WorktreeStatus, now: datetime) -> list[str]:
+
+class Sizes(Enum):
+    """Whether the sizes of worktrees are known."""
+
+    NOT_REQUESTED = "not requested"
+    MEASURING = "measuring"
+    MEASURED = "measured"
+
+
+def size(tree: WorktreeStatus, sizes: Sizes) -> str:
+    """Return a worktree's disk space; a dash if unknown, empty if it was not requested."""
+    if sizes is Sizes.NOT_REQUESTED:
+        return ""
+    if tree.size is not None:
+        text = words.disk_space(tree.size)
+        return f"over {text}" if tree.size_partial else text
+    measured = sizes is Sizes.MEASURED or tree.missing or tree.unlisted is not None
+    return words.DASH if measured else MEASURING
+
+
+def lines(tree: WorktreeStatus, now: datetime, sizes: Sizes = Sizes.NOT_REQUESTED) -> list[str]:
     """Return a worktree's description, and what blocks removing the worktree. `now` is UTC."""
-    described = [safe_line(f"{tree.directory}  {_what(tree, now)}", 400)]
+    described = [safe_line(f"{tree.directory}  {_what(tree, now, sizes)}", 400)]
     if not tree.made:
         return described
     return described + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
@@ -108,13 +130,15 @@ def _joined(words: Sequence[str]) -> str:
     return ", ".join(filter(None, words))
 
 
-def _what(tree: WorktreeStatus, now: datetime) -> str:
+def _what(tree: WorktreeStatus, now: datetime, sizes: Sizes) -> str:
     if tree.unlisted is not None:
         return f"its worktrees cannot be listed: {tree.unlisted}"
     whose = tree.agent or ("cockpit" if tree.made else "not cockpit's")
     state = f" ({tree.state.replace('_', ' ')})" if tree.state else ""
-    words = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *content(tree)]
-    return ", ".join(filter(None, words))
+    space = size(tree, sizes)
+    space = f"size {space}" if space and not tree.missing else ""
+    parts = [f"{whose}{state}", tree.branch or "detached", _age(tree, now), *content(tree), space]
+    return ", ".join(filter(None, parts))
 
 
 def content(tree: WorktreeStatus) -> list[str]:

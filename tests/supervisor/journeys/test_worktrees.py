@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -584,8 +585,17 @@ async def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
     row = await cockpit.start()
     await cockpit.until(done)
     assert row.worktree is not None
+    (Path(row.worktree) / "build").write_bytes(os.urandom(4_700_000))
     shown = await asyncio.to_thread(cli, cockpit, "worktrees")
     assert f"{row.worktree}  api (done), agent/api, less than 1 h old" in shown.stdout
+    assert re.search(r", size 4\.[78] MB$", shown.stdout, re.MULTILINE)
+    told = json.loads((await asyncio.to_thread(cli, cockpit, "worktrees", "--json")).stdout)
+    assert [(4_700_000 < one["size"] < 4_850_000, one["size_partial"]) for one in told] == [
+        (True, False)
+    ]
+    (unmeasured,) = await listed(cockpit)
+    assert unmeasured.size is None
+    (Path(row.worktree) / "build").unlink()
     assert "not removed: api is running in it" in shown.stdout
     refused = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api")
     assert refused.returncode == 5

@@ -48,6 +48,33 @@ async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> N
         await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
+async def test_the_list_does_not_wait_for_the_sizes(fly: Fly) -> None:
+    client = scene()
+    client.trees = [tree("api", size=2_140_000_000, size_partial=True), tree("web", size=4_096)]
+    client.measuring.clear()
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("2 worktrees", "x removes it", "measuring…")
+        assert "GB" not in flight.text()
+        client.measuring.set()
+        await flight.reads("over 2.1 GB", "4.1 kB")
+        assert "measuring…" not in flight.text()
+
+
+async def test_sizes_that_cannot_be_measured_stay_unknown(fly: Fly) -> None:
+    client = scene()
+    client.trees = [tree("api", size=2_140_000_000)]
+    client.measuring.clear()
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("1 worktree", "measuring…")
+        client.sizes_fail = True
+        client.measuring.set()
+        await flight.until(lambda: "measuring…" not in flight.text())
+        assert "GB" not in flight.text()
+        assert "/r/.worktrees/api" in flight.text()
+
+
 def gone(client: MemoryClient, verb: RemoveWorktree) -> Done:
     client.trees = [each for each in client.trees if each.directory != verb.tree]
     kept = "refs/cockpit/salvage/api/1"

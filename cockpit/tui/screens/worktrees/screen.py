@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -19,7 +20,7 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span, broken, fit
 from cockpit.tui.present.worktree_table import detail, heading, row, table
-from cockpit.tui.present.worktrees import back_again, name_of, question, refusal
+from cockpit.tui.present.worktrees import Sizes, back_again, name_of, question, refusal
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.removals import Removals
@@ -53,6 +54,7 @@ class WorktreesScreen(BaseScreen):
         super().__init__(model, client, ui)
         self._removals = removals
         self._trees: list[WorktreeStatus] | None = None
+        self._sizes = Sizes.NOT_REQUESTED
         self._title = OneLine(self._count, id="worktrees-title")
         self._columns = OneLine(self._say_columns, id="worktrees-columns")
         self.listing = Blocks(self._say, self._say_after, id="worktrees")
@@ -202,7 +204,7 @@ class WorktreesScreen(BaseScreen):
         assert self._trees is not None
         tree = self._trees[place]
         now, home = datetime.now(UTC), self.ui.home
-        shown = table(self._trees, now, width, home)
+        shown = table(self._trees, now, width, home, self._sizes)
         said = self._said_of(tree)
         lines = [row(tree, shown, now, home)]
         if place == self.listing.selected or said:
@@ -214,7 +216,7 @@ class WorktreesScreen(BaseScreen):
         if not self._trees:
             return []
         now = datetime.now(UTC)
-        shown = table(self._trees, now, width - EDGE, self.ui.home)
+        shown = table(self._trees, now, width - EDGE, self.ui.home, self._sizes)
         return [Span(" "), *heading(shown, width - EDGE)]
 
     def _said_of(self, tree: WorktreeStatus) -> list[Span]:
@@ -253,8 +255,18 @@ class WorktreesScreen(BaseScreen):
         except CockpitError as error:
             show_error(self, error)
             return
+        self._show(trees, Sizes.MEASURING if trees else Sizes.NOT_REQUESTED)
+        if not trees:
+            return
+        measured: dict[str, WorktreeStatus] = {}
+        with suppress(CockpitError):  # the sizes stay unknown; the list is there
+            answer = await self.client.worktrees(sizes=True)
+            measured = {name_of(tree): tree for tree in answer}
+        self._show([measured.get(name_of(tree), tree) for tree in trees], Sizes.MEASURED)
+
+    def _show(self, trees: list[WorktreeStatus], sizes: Sizes) -> None:
         if self.is_attached:
-            self._trees = trees
+            self._trees, self._sizes = trees, sizes
             self._title.show()
             self._columns.show()
             self.listing.show([name_of(tree) for tree in trees])

@@ -1,0 +1,88 @@
+"""Measure how much disk space a folder uses.
+
+Counts what `du -x` counts: allocated blocks, hard links once, no other file system, no targets of
+links. The result is a lower bound if a limit was reached or a folder inside cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+BLOCK = 512
+"""Bytes of the unit of `st_blocks`, whatever the block size of the file system is."""
+_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSize:
+    """The disk space of a folder with everything in it."""
+
+    size: int
+    """Allocated bytes."""
+    complete: bool
+    """False if the folder is larger, or may be: a limit was reached, or a part is unreadable."""
+
+
+def folder_size(
+    folder: Path,
+    seconds: float,
+    most: int,
+    cancelled: Callable[[], bool],
+    now: Callable[[], float] = time.monotonic,
+) -> FolderSize:
+    """Return the disk space of a folder; blocks while it reads.
+
+    Stops after `seconds`, after `most` files and folders, or when `cancelled`. Raises `OSError` if
+    the folder itself cannot be read.
+    """
+    end = now() + seconds
+    total, count, complete = 0, 0, True
+    linked: set[int] = set()
+    device: int | None = None
+    waiting = [os.fspath(folder)]
+    while waiting:
+        path = waiting.pop()
+        try:
+            opened = os.open(path, _FLAGS)
+        except FileNotFoundError:  # deleted since its parent was read
+            if device is None:
+                raise
+            continue
+        except OSError:
+            if device is None:
+                raise
+            complete = False
+            continue
+        try:
+            here = os.fstat(opened)
+            device = here.st_dev if device is None else device
+            if here.st_dev != device:
+                continue
+            total += here.st_blocks * BLOCK
+            with os.scandir(opened) as entries:
+                for entry in entries:
+                    if count >= most or now() >= end or cancelled():
+                        return FolderSize(total, complete=False)
+                    count += 1
+                    try:
+                        found = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    if found.st_dev != device:
+                        continue
+                    if stat.S_ISDIR(found.st_mode):
+                        waiting.append(os.path.join(path, entry.name))  # noqa: PTH118 - hot loop
+                    elif found.st_ino not in linked:
+                        total += found.st_blocks * BLOCK
+                        if found.st_nlink > 1:
+                            linked.add(found.st_ino)
+        except OSError:
+            complete = False
+        finally:
+            os.close(opened)
+    return FolderSize(total, complete)

@@ -1,0 +1,75 @@
+"""Measure the disk space of worktrees, on request.
+
+One worktree at a time, for all requests together, so that the disk stays free for the agents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from cockpit.adapters.files.folder_size import FolderSize, folder_size
+from cockpit.ports.slow_calls import NoAnswer, SlowCalls
+from cockpit.wire.worktrees import WorktreeStatus
+
+SECONDS = 5.0
+"""Time limit of one worktree."""
+TOTAL_SECONDS = 30.0
+"""Time limit of a request. Worktrees that it does not reach have no size."""
+MOST_ENTRIES = 1_000_000
+"""Maximum files and folders of one worktree."""
+LATE = 1.0
+"""Seconds after the time limit until a call counts as hanging."""
+
+
+class WorktreeSizes:
+    """Adds sizes to worktrees."""
+
+    def __init__(
+        self,
+        slow: SlowCalls,
+        seconds: float = SECONDS,
+        total_seconds: float = TOTAL_SECONDS,
+        most: int = MOST_ENTRIES,
+    ) -> None:
+        self._slow = slow
+        self._seconds = seconds
+        self._total_seconds = total_seconds
+        self._most = most
+        self._turn = asyncio.Lock()
+
+    async def measured(self, trees: Sequence[WorktreeStatus]) -> AsyncIterator[WorktreeStatus]:
+        """Yield each worktree with its size, in order. Closing the iterator ends the measuring."""
+        end = asyncio.get_running_loop().time() + self._total_seconds
+        for tree in trees:
+            found = None
+            if not tree.missing and tree.unlisted is None:
+                found = await self._size(Path(tree.directory), end)
+            if found is None:
+                yield tree
+            else:
+                update = {"size": found.size, "size_partial": not found.complete}
+                yield tree.model_copy(update=update)
+
+    async def _size(self, folder: Path, end: float) -> FolderSize | None:
+        """Return the folder's size; None if it cannot be read before `end`, in the loop's time."""
+        try:
+            async with asyncio.timeout_at(end):
+                await self._turn.acquire()
+        except TimeoutError:
+            return None
+        stop = threading.Event()
+        try:
+            left = min(self._seconds, end - asyncio.get_running_loop().time())
+            if left <= 0:
+                return None
+            call = partial(folder_size, folder, left, self._most, stop.is_set)
+            return await self._slow.ask(("size", str(folder)), call, left + LATE)
+        except (NoAnswer, OSError, ValueError):
+            return None
+        finally:
+            stop.set()  # the thread of a request that was cancelled ends at its next file
+            self._turn.release()
