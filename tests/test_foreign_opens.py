@@ -40,6 +40,7 @@ MAY_OPEN = {
     "adapters/process/environments.py": "our state folder",
     "adapters/files/bounded_copy.py": "folders without following a link, and its own copies",
     "adapters/files/file_system.py": "opens folders only, to sync them",
+    "adapters/files/folder_size.py": "opens folders only, to list them, without following a link",
     "adapters/git/worktrees.py": "the exclude file: neither blocking nor following a link",
     "adapters/git/removal.py": "git's index, moved and copied",
     "adapters/git/restore.py": "makes its own files, and overwrites none",
