@@ -62,6 +62,8 @@ def show(
         _print_table(agents, plain=plain)
     else:
         print("No agents yet. Start one: cockpit start NAME --prompt 'the task'")
+    if not as_json and name is None and (spent := _spent_today(status)):
+        print(spent)
     if elsewhere and not as_json:
         _print_elsewhere(status.get("elsewhere"), plain=plain)
     return 0
@@ -132,6 +134,16 @@ def _status(
     path = "/v1/status?elsewhere=1" if elsewhere else "/v1/status"
     found: dict[str, Any] = json.loads(fetch(address, path, patience=patience))
     return found
+
+
+def _spent_today(status: dict[str, Any]) -> str | None:
+    """Return today's cost and the day's budget; None without a budget."""
+    supervisor = status.get("supervisor") or {}
+    spent, budget = supervisor.get("spent_today_usd"), supervisor.get("budget_today_usd")
+    if spent is None or not budget:
+        return None
+    over = "; over the day's budget" if spent >= budget else ""
+    return f"${spent:.2f} of ${budget:.2f} today{over}"
 
 
 def _chosen(agents: list[Row], name: str | None) -> list[Row]:

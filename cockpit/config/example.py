@@ -18,6 +18,7 @@ from cockpit.config.schema import (
     AgentDefaults,
     AgentSettings,
     CockpitSettings,
+    DayLimits,
     ElsewhereSettings,
     WorktreeSettings,
 )
@@ -124,6 +125,7 @@ def example() -> str:
             'Programs of your own as runtimes, here for runtime = "inhouse".',
         ),
         _sample("[[hosts]]", Host, _HOST, "Other machines, each with its own supervisor."),
+        _table("limits", DayLimits),
         _table("notifications", Notifications),
         _table("elsewhere", ElsewhereSettings),
         "# Action id = keys; `cockpit keys` lists the ids and their current keys.\n[keys]\n",

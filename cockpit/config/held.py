@@ -17,7 +17,7 @@ from cockpit.config.file import ConfigFile, dotted, shown_path
 from cockpit.config.git_folders import git_folder_around
 from cockpit.config.hooks import Notifications
 from cockpit.config.lines import KeyPath
-from cockpit.config.schema import AgentDefaults, Settings
+from cockpit.config.schema import AgentDefaults, DayLimits, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ def without_held(
         held_filter.hold(("hosts", place), held_rules.HELD_ELSEWHERE["hosts"])
     if notifications := data.get("notifications"):
         out["notifications"] = held_filter.notifications(notifications, own.notifications)
+    if limits := data.get("limits"):
+        out["limits"] = held_filter.limits(limits, own.limits)
     for name in out.pop("runtimes", {}):
         held_filter.hold(("runtimes", name), held_rules.HELD_ELSEWHERE["runtimes"])
     for action in out.pop("keys", {}):
@@ -145,6 +147,15 @@ class _Filter:
             if getattr(Notifications.model_validate({key: value}), key) != getattr(own, key):
                 reason = held_rules.HELD_ELSEWHERE[f"notifications.{key}"]
                 out = self.without(out, ("notifications",), key, reason)
+        return out
+
+    def limits(self, table: Mapping[str, Any], own: DayLimits) -> dict[str, Any]:
+        out = dict(table)
+        for key, value in table.items():
+            read = getattr(DayLimits.model_validate({key: value}), key)
+            if held_rules.higher_or_unlimited(read, getattr(own, key), self.own):
+                reason = held_rules.HELD_ELSEWHERE[f"limits.{key}"]
+                out = self.without(out, ("limits",), key, reason)
         return out
 
     def _read(self, key: str, value: Any) -> tuple[Any, Any]:

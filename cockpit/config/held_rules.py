@@ -184,6 +184,7 @@ HELD_ELSEWHERE: Mapping[str, str] = {
     "hosts": RUNS,
     "keys": KEYS,
     "runtimes": RUNS,
+    "limits.cost_per_day": RAISES,
     "notifications.urls": SENDS,
     "notifications.on": SILENCES,
     "notifications.quiet": SILENCES,

@@ -175,6 +175,9 @@ def _prompted(file: ConfigFile, at: KeyPath, agent: AgentSettings) -> AgentSetti
     return agent.model_copy(update={"prompt": text})
 
 
+_SECTIONS = ("cockpit", "defaults", "limits", "notifications", "elsewhere", "runtimes", "keys")
+
+
 def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
     """Record where a layer sets each value; an agent's inherited settings are recorded as its
     own.
@@ -188,7 +191,7 @@ def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
         else:
             sources[name] = Source(shown, layer.file.line_of(at))
 
-    for section in ("cockpit", "defaults", "notifications", "elsewhere", "runtimes", "keys"):
+    for section in _SECTIONS:
         for key, value in layer.data.get(section, {}).items():
             walk(value, f"{section}.{key}", (section, key))
     inherited = {key[9:]: source for key, source in sources.items() if key[:9] == "defaults."}

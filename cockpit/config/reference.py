@@ -19,6 +19,7 @@ from cockpit.config.schema import (
     AgentDefaults,
     AgentSettings,
     CockpitSettings,
+    DayLimits,
     ElsewhereSettings,
 )
 from cockpit.config.write import spelled
@@ -57,6 +58,7 @@ def settings_tables() -> str:
         events_table(),
         _section("[runtimes.NAME]", OwnRuntime),
         _section("[[hosts]]", Host),
+        _section("[limits]", DayLimits),
         _section("[notifications]", Notifications),
         _section("[elsewhere]", ElsewhereSettings),
     ]

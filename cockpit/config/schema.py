@@ -219,6 +219,18 @@ class LimitSettings(Section):
     )
 
 
+class DayLimits(Section):
+    """Limits for all agents of this supervisor together."""
+
+    cost_per_day: float = Field(
+        default=0.0,
+        ge=0,
+        le=1_000_000,
+        description="Budget of all agents for a day in US dollars; 0: none. At this cost you are "
+        "told once a day, and the screen shows it; nothing is stopped.",
+    )
+
+
 class LoopSettings(Section):
     """Start a new session each time one ends without its marker."""
 
@@ -361,6 +373,7 @@ class Settings(Section):
 
     cockpit: CockpitSettings = Field(default=CockpitSettings(), description=CockpitSettings.__doc__)
     defaults: AgentDefaults = Field(default=AgentDefaults(), description=AgentDefaults.__doc__)
+    limits: DayLimits = Field(default=DayLimits(), description=DayLimits.__doc__)
     agents: Annotated[tuple[AgentSettings, ...], Field(strict=False)] = Field(
         default=(), description="One table per agent."
     )

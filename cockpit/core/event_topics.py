@@ -7,6 +7,7 @@ from cockpit.core.events import (
     AgentStopped,
     BandCrossed,
     BudgetCrossed,
+    DayBudgetCrossed,
     ElsewhereCrossed,
     Event,
     RunCompleted,
@@ -34,7 +35,7 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 
 def topic(event: Event) -> str | None:
     """Return the topic of an event: needs_you, handed_off, failed or done; None for others."""
-    if isinstance(event, BudgetCrossed | ElsewhereCrossed):
+    if isinstance(event, BudgetCrossed | DayBudgetCrossed | ElsewhereCrossed):
         # Hooks are for events of an agent; these events come from the user's own settings.
         return "needs_you"
     events = dict(happened(event))

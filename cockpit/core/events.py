@@ -156,6 +156,16 @@ class BudgetCrossed:
 
 
 @dataclass(frozen=True, slots=True)
+class DayBudgetCrossed:
+    kind: ClassVar[EventKind] = "budget.day_crossed"
+    day: str
+    """The local date, such as `2026-01-31`."""
+    cost_usd: float | None
+    """What the day has cost until now."""
+    budget_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class BandCrossed:
     kind: ClassVar[EventKind] = "band.crossed"
     band: str
@@ -378,11 +388,10 @@ class WorktreeSetUp:
 Event = (
     AgentAdopting | AgentCompacted | AgentEnded | AgentExited | AgentNeedsYou | AgentRegained
     | AgentRenamed | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed
-    | BudgetCrossed | CompactionKept | ElsewhereCrossed | ElsewhereDocument | FactsGiven
-    | HandoffAt | HandoffBegun
-    | HandoffDocument | HandoffOver | HandoffPutBack | HandoffUndone | HistoryRebuilt | HookDecided
-    | HookEnded | HookSent | Plain | RunCompleted | SessionCleared | Unknown | VerbAsked
-    | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp
+    | BudgetCrossed | CompactionKept | DayBudgetCrossed | ElsewhereCrossed | ElsewhereDocument
+    | FactsGiven | HandoffAt | HandoffBegun | HandoffDocument | HandoffOver | HandoffPutBack
+    | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted | SessionCleared
+    | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp
     | WriterFailed
 )  # fmt: skip
 
@@ -393,11 +402,10 @@ TYPES: dict[str, type[Any]] = {
         for event in (
             AgentAdopting, AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained,
             AgentRenamed, AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed,
-            BudgetCrossed,
-            CompactionKept, ElsewhereCrossed, ElsewhereDocument, FactsGiven, HandoffBegun,
-            HandoffDocument, HandoffPutBack, HandoffUndone, HistoryRebuilt, HookDecided,
-            RunCompleted, SessionCleared, WorktreeLost, WorktreeReady, WorktreeRemoved,
-            WorktreeSetUp, WriterFailed,
+            BudgetCrossed, CompactionKept, DayBudgetCrossed, ElsewhereCrossed,
+            ElsewhereDocument, FactsGiven, HandoffBegun, HandoffDocument, HandoffPutBack,
+            HandoffUndone, HistoryRebuilt, HookDecided, RunCompleted, SessionCleared, WorktreeLost,
+            WorktreeReady, WorktreeRemoved, WorktreeSetUp, WriterFailed,
         )
     },
     **dict.fromkeys(get_args(PlainKind), Plain),

@@ -106,6 +106,8 @@ class Supervisor:
         )
         self.sessions = Sessions(dependencies, lambda: self.fleet, self._process_ended)
         self.locks = self.sessions.locks
+        self.daily_costs = self.sessions.daily_costs
+        self.daily_costs.configured = self._day_budget
         self.fleet.is_busy = self.locks.is_held_elsewhere
         self.engine = Engine(dependencies, self.sessions, lambda: self.fleet, self._handoff_changed)
         self.triggers = Triggers(dependencies, self.engine)
@@ -215,6 +217,10 @@ class Supervisor:
     def _notifications(self) -> Notifications | None:
         loaded = self.fleet.loaded
         return loaded.settings.notifications if loaded is not None else None
+
+    def _day_budget(self) -> float:
+        loaded = self.fleet.loaded
+        return loaded.settings.limits.cost_per_day if loaded is not None else 0.0
 
     def _notice_urls(self) -> tuple[str, ...]:
         wanted = self._notifications()
@@ -331,6 +337,7 @@ class Supervisor:
         self.compactions.hold(agent)
         self.points.consider(agent)
         self.first_turns.consider(agent)
+        self.daily_costs.count(agent)
         await self.compactions.cancel_outdated(agent)
         await self.supplements.consider(agent)
         if agent.handoff is not None:
@@ -380,6 +387,7 @@ class Supervisor:
             await asyncio.sleep(SAVE_READINGS)
             with contextlib.suppress(Hindered):  # reported at the next check
                 self._damaged_rows.report()
+                self.daily_costs.check()  # the budget may have been lowered
             for agent in self.fleet:
                 if agent.alive:
                     with contextlib.suppress(Hindered):  # saved at the next call
@@ -398,6 +406,8 @@ class Supervisor:
                 config=str(config) if config else None,
                 config_named=named,
                 trouble=self.disk_monitor.trouble or self.loops.trouble,
+                spent_today_usd=self.daily_costs.today,
+                budget_today_usd=self.daily_costs.budget,
             ),
             agents=self.publisher.rows(),
             held=self._held(),

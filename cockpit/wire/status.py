@@ -237,6 +237,10 @@ class SupervisorStatus(Wire):
     trouble: str | None = None
     """A problem of the supervisor, such as a disk error, and how to fix it; null without a
     problem."""
+    spent_today_usd: float | None = None
+    """The known cost of all agents on this local day. Null in the answer to an agent."""
+    budget_today_usd: float | None = None
+    """The budget of a day, `[limits] cost_per_day`; null without one."""
 
 
 class HeldSetting(Wire):

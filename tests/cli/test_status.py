@@ -12,7 +12,7 @@ import pytest
 from cockpit.cli.commands import run
 from cockpit.cli.context_bar import bar, format_context
 from cockpit.cli.fast_path import run_fast
-from cockpit.wire.status import AgentStatus, ContextStatus, Needs, Status
+from cockpit.wire.status import AgentStatus, ContextStatus, Needs, Status, SupervisorStatus
 
 FULL = ContextStatus(
     tokens=142_000, window=200_000, used=0.71, band="act", confidence="reported", turns_left=6
@@ -74,6 +74,30 @@ def test_a_hook_that_failed_is_said_whatever_the_agent_does(
     answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
     assert run(["status", "--watch", "--plain"]) == 4
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("spent", "budget", "line"),
+    [
+        (4.1, 20.0, "$4.10 of $20.00 today"),
+        (20.0, 20.0, "$20.00 of $20.00 today; over the day's budget"),
+        (4.1, None, None),
+        (None, 20.0, None),
+    ],
+)
+def test_the_day_is_said_below_the_table_where_a_budget_is_set(
+    answering: Any,
+    capsys: pytest.CaptureFixture[str],
+    spent: float | None,
+    budget: float | None,
+    line: str | None,
+) -> None:
+    own = SupervisorStatus(spent_today_usd=spent, budget_today_usd=budget)
+    answering.say("GET /v1/status", Status(supervisor=own, agents=[row("api")]).model_dump())
+    assert run_fast(["status"]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == ([line] if line else [])
+    assert run_fast(["status", "api"]) == 0
+    assert "today" not in capsys.readouterr().out
 
 
 def test_both_ways_print_the_same_json(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,6 +122,22 @@ def test_hosts_and_notification_urls_are_held(project: Any) -> None:
     assert loaded.settings.notifications.urls == ()
 
 
+@pytest.mark.parametrize(("value", "held"), [("0.0", True), ("20.5", True), ("20", False)])
+def test_a_budget_of_the_day_is_not_raised(project: Any, value: str, held: bool) -> None:
+    project.write_user("[limits]\ncost_per_day = 20.0\n")
+    project.write(f"[limits]\ncost_per_day = {value}\n")
+    loaded = project.load()
+    expected = [("limits.cost_per_day", 2, "it raises your limit")] if held else []
+    assert [(one.key, one.line, one.reason) for one in loaded.held] == expected
+    assert loaded.settings.limits.cost_per_day == 20.0
+
+
+def test_a_budget_of_the_day_may_be_set_where_you_have_none(project: Any) -> None:
+    project.write("[limits]\ncost_per_day = 5\n")
+    loaded = project.load()
+    assert (loaded.held, loaded.settings.limits.cost_per_day) == ((), 5.0)
+
+
 @pytest.mark.parametrize("key", ["on = []", 'quiet = "00:00-23:59"', 'terminal = "off"'])
 def test_a_file_that_is_not_trusted_does_not_silence_notifications(project: Any, key: str) -> None:
     project.write_user("[notifications]\non = ['failed', 'done']\n")

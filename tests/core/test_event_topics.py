@@ -45,6 +45,11 @@ def test_what_an_event_means(kind: str, data: dict[str, object], events: object)
         ("band.crossed", {"reached": ["warn"]}, None),
         ("hook.failed", {}, None),
         ("budget.crossed", {"cost_usd": 5.2, "budget_usd": 5.0}, "needs_you"),
+        (
+            "budget.day_crossed",
+            {"day": "2026-01-31", "cost_usd": 20.1, "budget_usd": 20.0},
+            "needs_you",
+        ),
     ],
 )
 def test_topics(kind: str, data: dict[str, object], expected: str | None) -> None:

@@ -213,6 +213,24 @@ def m017_chosen_modes(database: sqlite3.Connection) -> None:
     database.execute("alter table sessions add column chosen_modes text not null default '{}'")
 
 
+def m018_day_costs(database: sqlite3.Connection) -> None:
+    """Create the tables of each day's cost, and of the cost of each session that was counted.
+
+    The cost of earlier sessions is marked as counted, because its days are unknown.
+    """
+    database.execute("create table day_costs (day text primary key, usd real not null) strict")
+    database.execute(
+        "create table counted_costs (session text primary key, usd real not null) strict"
+    )
+    database.execute(
+        "insert or ignore into counted_costs(session, usd) "
+        "select coalesce(cli_id, id), max(coalesce(cost_usd, 0.0) + coalesce((select "
+        "sum(iif(json_valid(details), coalesce(json_extract(details, '$.writer_cost_usd'), 0.0), "
+        "0.0)) from handoffs where old_session = sessions.id), 0.0)) "
+        "from sessions where cost_usd is not null group by coalesce(cli_id, id)"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -231,4 +249,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m015_session_runtimes,
     m016_dialog_bodies,
     m017_chosen_modes,
+    m018_day_costs,
 )

@@ -322,6 +322,33 @@ class Store:
             seen.compacted,
         )
 
+    def day_cost(self, day: str) -> float:
+        """Return what was counted for a day, in US dollars."""
+        row = self._run("select usd from day_costs where day = ?", day).fetchone()
+        return 0.0 if row is None else float(row[0])
+
+    def counted_cost(self, *sessions: str) -> float | None:
+        """Return the largest cost that was counted of any of these ids; None if none was."""
+        found = [
+            float(row[0])
+            for session in sessions
+            for row in self._run("select usd from counted_costs where session = ?", session)
+        ]
+        return max(found, default=None)
+
+    def count_cost(self, day: str, more: float, session: str, total: float) -> None:
+        """Add `more` to the cost of a day, and store that `total` of the session was counted."""
+        with self.transaction():
+            self._run(
+                "insert into day_costs(day, usd) values (?1, ?2) "
+                "on conflict(day) do update set usd = round(usd + ?2, 6)",
+                day,
+                more,
+            )
+            self._run(
+                "insert or replace into counted_costs(session, usd) values (?, ?)", session, total
+            )
+
     def latch(self, session: SessionId, name: str, at: float) -> bool:
         """Store a flag of the session with the time `at`; return False if the flag was already
         stored. Stored flags keep anything from being reported twice."""

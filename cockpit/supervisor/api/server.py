@@ -260,6 +260,11 @@ class Views:
 
     def _status(self, only: str | None) -> Status:
         status = self._served.status()
+        if only is not None:  # other agents' costs are not an agent's to know
+            own = status.supervisor.model_copy(
+                update={"spent_today_usd": None, "budget_today_usd": None}
+            )
+            status = status.model_copy(update={"supervisor": own})
         return status.model_copy(update={"agents": names_only(status.agents, only)})
 
     async def status(self, request: Request) -> Response:

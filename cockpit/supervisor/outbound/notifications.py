@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from cockpit.config.hooks import Notifications
 from cockpit.core.event_topics import topic
-from cockpit.core.events import ElsewhereCrossed
+from cockpit.core.events import DayBudgetCrossed, ElsewhereCrossed
 from cockpit.core.notices import TOGETHER, minutes_of_quiet, quiet_hours
 from cockpit.ports.records import EventRecord
 from cockpit.supervisor.agents.agent import Agent
@@ -46,7 +46,7 @@ class NotificationSender:
         environment = self._dependencies.environment
         if agent is not None:
             redactor = redactor_of(environment, agent)
-        elif isinstance(record.event, ElsewhereCrossed):
+        elif isinstance(record.event, DayBudgetCrossed | ElsewhereCrossed):
             redactor = redactor_without_agent(environment, wanted.urls)
         else:
             return

@@ -23,6 +23,7 @@ from cockpit.ports.processes import Origin
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
@@ -150,6 +151,7 @@ def _save_process(
         created=dependencies.clock.now().timestamp(),
         permission_mode=agent.settings.permission_mode,
     )
+    store.latch(record.id, EARLIER_COST, record.created)
     transcript = agent.runtime.transcript(sessions.order(agent, record, None))
     _save_session(dependencies, sessions, agent, record, transcript if session else None)
     return False

@@ -24,6 +24,7 @@ from cockpit.ports.processes import Ending, ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord, SessionRecord
 from cockpit.ports.runtimes import Program, Runtime, SessionOrder
 from cockpit.supervisor.agents.agent import Agent, Exit
+from cockpit.supervisor.agents.daily_costs import DailyCosts
 from cockpit.supervisor.agents.exit_reason import find_exit
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.latches import began, has_reported_done
@@ -57,6 +58,7 @@ class Sessions:
         self._ended = ended
         self.locks = AgentLocks()
         self.leases = Leases(dependencies)
+        self.daily_costs = DailyCosts(dependencies)
         self._forget: dict[str, Callable[[], None]] = {}
         self.prologue: Prologue = no_prologue
 
@@ -245,9 +247,13 @@ class Sessions:
         return env | dict(more)
 
     def save_counts(self, agent: Agent) -> None:
-        """Save the session's tokens, cost, compactions and first permission mode, if changed."""
+        """Save the session's tokens, cost, compactions and first permission mode, if changed.
+
+        Counts the cost for today first, because the saved cost is taken as counted.
+        """
         if agent.session is None:
             return
+        self.daily_costs.count(agent)
         session_state = agent.session_state
         is_usual = self.runtime_of(agent, agent.session).name == agent.settings.runtime
         is_own = is_usual and not agent.session.chosen_modes

@@ -22,6 +22,7 @@ from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.ports.worktrees import GitFacts, Worktree
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
@@ -320,6 +321,9 @@ class Starter:
             document=inheritance.document if inheritance else None,
             permission_mode=agent.settings.permission_mode,
         )
+        if resume is not None:
+            now = self._dependencies.clock.now().timestamp()
+            self._dependencies.store.latch(session.id, EARLIER_COST, now)
         await self._sessions.open(agent, session, prompt, resume=resume is not None)
 
     def _check_resumable(self, agent: Agent, session: SessionId) -> None:

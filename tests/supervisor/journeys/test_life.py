@@ -599,3 +599,24 @@ async def test_a_budget_that_is_reached_is_told_once_and_stops_nothing(cockpit: 
         assert done.needs is None
         assert len(await cockpit.events("budget.crossed")) == 1
         assert await cockpit.events("handoff.begun") == []
+
+
+async def test_a_budget_of_the_day_is_told_once_over_restarts_and_in_the_status(
+    cockpit: Cockpit,
+) -> None:
+    table = cockpit.agent(mode="observe", steps=12)
+    limits = "[limits]\ncost_per_day = 0.0001"
+    async with cockpit.flying(table, limits) as supervisor:
+        await cockpit.start()
+        crossed = await cockpit.event("budget.day_crossed")
+        assert crossed.agent is None
+        assert "of the day's budget of $0.00; they continue" in crossed.text
+        done = await cockpit.until(lambda row: row.state == "done")
+        assert done.pid is not None
+        status = supervisor.status().supervisor
+        assert (status.spent_today_usd, status.budget_today_usd) == (done.cost_usd, 0.0001)
+    async with cockpit.flying() as supervisor:
+        found = await cockpit.until(lambda row: row.cost_usd == done.cost_usd)
+        status = supervisor.status().supervisor
+        assert status.spent_today_usd == found.cost_usd
+        assert len(await cockpit.events("budget.day_crossed")) == 1

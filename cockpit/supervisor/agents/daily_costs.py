@@ -1,0 +1,72 @@
+"""Count what all agents cost on each local day, and report a crossed budget of the day.
+
+The store has, for each session, how much of its cost was counted. Only what exceeds this amount is
+added to a day: the day on which cockpit saw it. So a restart, midnight, a clock that goes back, and
+a session whose cost falls count no dollar twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from cockpit.core.errors import Hindered
+from cockpit.core.events import DayBudgetCrossed
+from cockpit.core.ids import SessionId
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.latches import EARLIER_COST
+from cockpit.supervisor.dependencies import Dependencies
+
+
+class DailyCosts:
+    """The costs of each day, in the database."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+        self.configured: Callable[[], float] = lambda: 0.0
+        """Returns the budget of a day in US dollars; 0 without one."""
+
+    @property
+    def today(self) -> float | None:
+        """What was counted for today, in US dollars; None if the database cannot be read."""
+        with suppress(Hindered):
+            return self._dependencies.store.day_cost(self._day())
+        return None
+
+    @property
+    def budget(self) -> float | None:
+        """The budget of a day in US dollars; None without one."""
+        return self.configured() or None
+
+    def count(self, agent: Agent) -> None:
+        """Add the part of the session's cost that was not counted to today. Idempotent."""
+        session, cost = agent.session, agent.cost_usd
+        if session is None or cost is None:
+            return
+        store, key = self._dependencies.store, session.cli_id or session.id
+        counted = store.counted_cost(key, session.id)
+        if counted is None:
+            earlier = store.latched(session.id, EARLIER_COST) is not None
+            # The days of what was spent before are unknown.
+            counted = cost if earlier else session.cost_usd or 0.0
+            store.count_cost(self._day(), 0.0, key, counted)
+        if cost > counted:
+            store.count_cost(self._day(), round(cost - counted, 6), key, cost)
+        self.check()
+
+    def check(self) -> None:
+        """Record once per day and budget that the day's cost has reached the budget."""
+        budget, cost, day = self.budget, self.today, self._day()
+        if budget is None or cost is None or cost < budget:
+            return
+        now, store = self._dependencies.clock.now().timestamp(), self._dependencies.store
+        with store.transaction():
+            if store.latch(SessionId(""), f"budget.{day}.{budget:g}", now):
+                self._dependencies.event_log.record(
+                    DayBudgetCrossed(day=day, cost_usd=cost, budget_usd=budget),
+                    f"All agents together have cost ${cost:.2f} today, of the day's budget of "
+                    f"${budget:.2f}; they continue",
+                )
+
+    def _day(self) -> str:
+        return self._dependencies.clock.now().astimezone().date().isoformat()
