@@ -390,9 +390,9 @@ Event = (
     | AgentRenamed | AgentStarted | AgentStopped | AgentStragglers | AgentUnowned | BandCrossed
     | BudgetCrossed | CompactionKept | DayBudgetCrossed | ElsewhereCrossed | ElsewhereDocument
     | FactsGiven | HandoffAt | HandoffBegun | HandoffDocument | HandoffOver | HandoffPutBack
-    | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted | SessionCleared
-    | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady | WorktreeRemoved | WorktreeSetUp
-    | WriterFailed
+    | HandoffUndone | HistoryRebuilt | HookDecided | HookEnded | HookSent | Plain | RunCompleted
+    | SessionCleared | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady
+    | WorktreeRemoved | WorktreeSetUp | WriterFailed
 )  # fmt: skip
 
 

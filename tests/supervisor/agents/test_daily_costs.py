@@ -146,12 +146,17 @@ def test_a_clock_that_goes_back_counts_nothing_twice(day: Day) -> None:
     assert day.days() == (1.5, 1.0)
 
 
-def test_a_cost_that_falls_takes_nothing_back_and_is_not_counted_again(day: Day) -> None:
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_cost_that_falls_takes_nothing_back_and_is_not_counted_again(
+    day: Day, saved: bool
+) -> None:
     day.reports(5.0)
-    day.sessions.save_counts(day.agent)
-    for cost in (0.0, 1.0, 5.0):  # reopened by an undo; its CLI counts from 0
+    if saved:
+        day.sessions.save_counts(day.agent)
+    day.restart()
+    for cost in (0.0, 1.0, 5.0):  # reopened, as by an undo; its CLI counts from 0
         day.reports(cost)
-    assert day.days() == (5.0, 0.0)
+        assert day.days() == (5.0, 0.0)
     day.reports(5.5)
     assert day.days() == (5.5, 0.0)
 

@@ -230,6 +230,7 @@ async def test_an_agent_looks_at_itself_and_sees_of_the_others_only_who_there_is
         assert seen["inner"]["pid"] == own.pid
         assert seen["api"]["pid"] is None
         assert seen["api"]["directory"] == ""
+        assert status["supervisor"]["spent_today_usd"] is None
         events = (await inside.run("cockpit events --json")).text.splitlines()
         assert {json.loads(line)["agent"] for line in events} == {"inner"}
         assert (await inside.run("cockpit history inner")).code == 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.store.outgoing import OutgoingTable
 from cockpit.config.paths import Places
 from cockpit.core.errors import (
     BadConfig,
@@ -24,6 +25,8 @@ from cockpit.core.errors import (
     NotNow,
     ProgramMissing,
 )
+from cockpit.core.ids import SessionId
+from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop, Undo
 
 if TYPE_CHECKING:
@@ -562,6 +565,8 @@ async def test_a_row_says_where_an_agent_works_and_what_for(cockpit: Cockpit) ->
         await cockpit.ask(Start(name="found", directory=row.directory, resume=row.session_id))
         found = await cockpit.until(lambda row: row.goal, "found")
         assert (found.goal or "").startswith("Count the steps.")
+        reopened, store = SessionId(found.session_id or ""), supervisor.dependencies.store
+        assert store.latched(reopened, EARLIER_COST) is not None
 
 
 async def test_no_session_is_ended_while_no_pane_could_be_opened(
@@ -606,11 +611,14 @@ async def test_a_budget_of_the_day_is_told_once_over_restarts_and_in_the_status(
 ) -> None:
     table = cockpit.agent(mode="observe", steps=12)
     limits = "[limits]\ncost_per_day = 0.0001"
-    async with cockpit.flying(table, limits) as supervisor:
+    notify = '[notifications]\nurls = ["json://127.0.0.1:1/n"]\n'
+    async with cockpit.flying(table, limits, notify) as supervisor:
         await cockpit.start()
         crossed = await cockpit.event("budget.day_crossed")
         assert crossed.agent is None
         assert "of the day's budget of $0.00; they continue" in crossed.text
+        notices = OutgoingTable(supervisor.dependencies.store).all_of("notice")
+        assert crossed.text in [notice.payload["text"] for notice in notices]
         done = await cockpit.until(lambda row: row.state == "done")
         assert done.pid is not None
         status = supervisor.status().supervisor
