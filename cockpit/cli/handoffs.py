@@ -145,7 +145,7 @@ Examples:
     help="Working directory of the new agent; default: the directory in the document.",
 )
 def continue_(document: str, name: str | None, directory: Path | None) -> int:
-    """Start a new agent from a handoff document or a transcript.
+    """Start an agent from a handoff document or transcript.
 
     DOCUMENT is a file, or the id of a handoff, or the id's first characters. Any file with the
     sections of a handoff document works. For a transcript of a CLI, cockpit writes the document

@@ -52,8 +52,8 @@ SESSION = (
     "compactions began_with started_at ended_at transcript machine"
 )
 HANDOFF = (
-    "id reason created ended outcome answered_by undone why document copy writer tokens_before tokens_after "
-    "document_bytes"
+    "id reason created ended outcome answered_by undone why document copy writer tokens_before "
+    "tokens_after document_bytes"
 )
 JOB = "agent job goal started_at"
 WHOLE = f"{JOB} handoffs rebuilt sessions"
@@ -109,7 +109,7 @@ async def test_a_history_keeps_its_keys(cockpit: Cockpit, target: str) -> None:
         session = chain["sessions"][0]
         told = [list(each) for each in (chain, session, session["handoffs"][0])]
         assert told == [keys.split() for keys in KEYS[target]]
-        assert list(session["documents"][0]) == ["id", "path", "outcome", "writer"]
+        assert list(session["documents"][0]) == ["id", "path", "outcome", "writer", "answered_by"]
 
 
 async def test_pages_of_handoffs_are_newest_first_even_within_one_job(cockpit: Cockpit) -> None:
