@@ -62,7 +62,7 @@ def test_answers_a_question_once_and_says_so(answering: Any) -> None:
     with pytest.raises(Failed, match="Time limit reached"):
         flown(answering, row, cap=1.2)
     answers = [body for request, body in answering.asked if request == "POST /v1/approve"]
-    assert answers == [{"name": "api", "straight": False, "handoff": "h1"}]
+    assert answers == [{"name": "api", "straight": False, "handoff": "h1", "by": ""}]
 
 
 def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:

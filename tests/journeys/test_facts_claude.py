@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from cockpit.cli.commands import cockpit
 from cockpit.demo.conversation import Reply, Request
 from cockpit.wire.verbs import Send
-from tests.journeys.real_agent import NO_CLI, RealAgent, call, real_agent, say
+from tests.journeys.real_agent import NO_CLI, SECONDS, RealAgent, call, real_agent, say
 from tests.journeys.test_answer_claude import (
     DATABASE,
     PARTS,
@@ -44,6 +45,14 @@ async def facts(agent: RealAgent) -> dict[str, Any]:
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+async def facts_when(agent: RealAgent, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The facts once the CLI has written what makes the condition hold."""
+    async with asyncio.timeout(SECONDS):
+        while not true(told := await facts(agent)):
+            await asyncio.sleep(0.1)
+    return told
 
 
 def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
@@ -131,7 +140,7 @@ def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
         assert shown.tool == "ExitPlanMode"
         await answer(agent, shown, len(shown.choices), text="also send it to Lena")
         again = await dialog(agent, shown.identity)
-        between = await facts(agent)
+        between = await facts_when(agent, lambda told: told["plan"]["approved"] is None)
         assert [(one["call"], one["reason"]) for one in between["refusals"]] == [
             ("ExitPlanMode # Plan", "also send it to Lena")
         ]
@@ -140,7 +149,8 @@ def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
         manually = next(n for n, each in enumerate(again.choices, 1) if "manually" in each.label)
         await answer(agent, again, manually)
         await agent.until(lambda row: resting(row) and "approved your plan" in results[-1])
-        plan = (await facts(agent))["plan"]
+        told = await facts_when(agent, lambda told: told["plan"]["approved"] is not None)
+        plan = told["plan"]
         assert plan["approved"] is True
         assert plan["text"].endswith("3. Send it to Lena")
         assert plan["file"].endswith(".md")

@@ -18,6 +18,7 @@ from cockpit.demo.leftovers import carriers
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import MODEL, agent_environment, put_onboarding, table
 from cockpit.demo.script import Script
+from tests.journeys.conftest import wait_for
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Flight
@@ -99,6 +100,9 @@ def test_a_screen_that_was_killed_comes_back_with_its_selection(fleet: Flight) -
     line.type("j")
     line.shows("▌ 2 api", "── api ")
     line.hang_up()
+    # The selection is saved at most once a second.
+    saved = fleet.cockpit.places.state / "screen.json"
+    wait_for(lambda: '"api"' in saved.read_text(), lambda: saved.read_text())
 
     for pid in screens(fleet.cockpit.home):
         os.kill(pid, signal.SIGKILL)

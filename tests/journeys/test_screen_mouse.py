@@ -97,7 +97,7 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
 
     click(terminal, "o open")
     click(terminal, "4 diff")
-    terminal.until("n next file", "q back")  # the footer of the diff, which moves "q back"
+    terminal.until("No uncommitted changes", "q back")  # the footer moves "q back"
     click(terminal, "q back")
     terminal.until("▌ 1 able", "q quit")
     click(terminal, "s send")

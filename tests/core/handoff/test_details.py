@@ -46,6 +46,8 @@ FULL = HandoffDetails(
     closed=4.0,
     compacted=True,
     rebuilt=True,
+    moved_from="laptop",
+    answered_by="ana@laptop",
 )
 
 
@@ -63,6 +65,7 @@ def test_names_on_disk_stay_what_they_were() -> None:
         "sealed_calls", "permission_mode", "has_git", "edited", "writers_failed",
         "writer_cost_usd", "tokens_after", "left", "compacted", "closed", "rebuilt",
         "tokens_before", "document_bytes", "left_to_successor", "first_turns",
+        "moved_from", "answered_by",
     }  # fmt: skip
     assert details_to_record(FULL)["left_to_successor"] == {
         "commit_subjects": ["c"],

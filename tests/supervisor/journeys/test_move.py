@@ -426,7 +426,7 @@ async def test_only_the_user_moves_a_job_and_only_in_its_phase(cockpit: Cockpit,
     await cockpit.until(lambda row: row.handoff and row.handoff.phase == "review")
     code, told = await moved(cockpit, "api", "--to", "local", "--directory", str(far.repository))
     assert code == 2
-    assert "on this machine already" in told
+    assert "already on this machine" in told
     await cockpit.ask(Refuse(name="api", handoff=done.document))
     assert (await cockpit.until(lambda row: row.handoff is None)).state != "stopped"
 

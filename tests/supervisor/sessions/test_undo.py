@@ -163,6 +163,21 @@ async def test_going_back_to_a_session_in_the_middle_of_a_chain(cockpit: Cockpit
         assert back.session_id == third.previous_session_id
 
 
+async def test_a_session_of_another_machine_is_not_reopened(cockpit: Cockpit) -> None:
+    second = await handed_off(cockpit)
+    with closing(Store(cockpit.places.database).open()) as store:
+        session = store.session(str(second.session_id))
+        assert session is not None
+        (ended,) = store.handoffs_of(session.job, str(session.previous))
+        store.save_handoff(replace(ended, details=replace(ended.details, moved_from="laptop")))
+    async with cockpit.flying():
+        await cockpit.until(at_rest(2))
+        refused = await cockpit.refused(Undo(name="api"))
+        assert "is on laptop" in refused.title
+        assert "cockpit move api --to laptop" in refused.hint
+        assert (await cockpit.row()).session_id == second.session_id
+
+
 async def test_an_undo_is_not_finished_over_a_session_that_another_agent_has_open(
     cockpit: Cockpit,
 ) -> None:
