@@ -47,7 +47,7 @@ async def facts(agent: RealAgent) -> dict[str, Any]:
     return found
 
 
-async def facts_when(agent: RealAgent, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+async def facts_when(agent: RealAgent, true: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """The facts once the CLI has written what makes the condition hold."""
     async with asyncio.timeout(SECONDS):
         while not true(told := await facts(agent)):
@@ -89,7 +89,7 @@ def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
         await agent.flown.client.ask(Send(name=agent.name, text="Then always ask before a push."))
         await agent.until(lambda row: resting(row) and script.results[-1].count("always ask"))
 
-        found = await facts(agent)
+        found = await facts_when(agent, lambda told: told["constraints"])
         database, parts = DATABASE["question"], PARTS["question"]
         assert [(one["question"], one["answer"]) for one in found["answers"]] == [
             (database, "Postgres"),

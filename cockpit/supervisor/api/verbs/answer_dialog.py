@@ -27,6 +27,9 @@ STEP_SHOWN = 8.0
 """Seconds within which the pane must show the effect of a key."""
 CLOSES_WITHIN = 10.0
 """Seconds within which the dialog must close after the last key."""
+TAKES_KEYS = 0.5
+"""Seconds after the hook's report from which keys are pressed. Claude Code draws a dialog before it
+reads keys for it; an earlier key is lost."""
 RESULT_WITHIN = 4.0
 """Seconds to wait for the hook or the transcript to report the result."""
 LOOK = 0.05
@@ -73,6 +76,7 @@ class AnswerHandler:
             agent = self._fleet.agent(asked.name)
             found = await self._wanted(agent, asked.dialog)
             answer = _answer(found.dialog, asked.choices, text)
+            await self._until_ready(agent)
             before = _Results(agent)
             at = await self._give(agent, found, answer)
             following = await self._closed(agent, found, before)
@@ -109,6 +113,13 @@ class AnswerHandler:
                 f"Read it, then answer: cockpit answer {agent.name}",
             )
         return found
+
+    async def _until_ready(self, agent: Agent) -> None:
+        """Wait until the CLI takes keys for a dialog that has just opened."""
+        _, asked_at = open_question(agent)
+        left = asked_at + TAKES_KEYS - self._dependencies.clock.steady()
+        if 0 < left <= TAKES_KEYS:
+            await self._dependencies.clock.sleep(left)
 
     async def _give(self, agent: Agent, found: OpenDialog, answer: dialogs.Answer) -> float:
         """Press the keys of the answer, one after the other. Return when the last was pressed."""
