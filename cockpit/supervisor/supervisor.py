@@ -89,6 +89,11 @@ SAVE_READINGS = 30.0
 
 _log = logging.getLogger(__name__)
 
+QUIET_BEFORE_COMPACTION = 0.3
+"""Seconds without a change of the transcript before the facts are saved. The CLI waits."""
+LONGEST_READ = 1.5
+"""Maximum seconds for reading the transcript before a compaction."""
+
 
 class Supervisor:
     """The supervisor of one state folder. Ends agents only on request."""
@@ -124,7 +129,7 @@ class Supervisor:
             self._on_change,
             self._compacted,
         )
-        self.watch.compacts = lambda agent: self.spawn(self.compactions.save_facts(agent))
+        self.watch.compacts = lambda agent: self.spawn(self._save_facts(agent))
         self.search_index = SearchIndex(dependencies)
         self.dialogs = Dialogs(dependencies.store)
         self.worktree_monitor = WorktreeMonitor(dependencies, self.fleet, self.publisher.changed)
@@ -344,6 +349,12 @@ class Supervisor:
             await self.engine.look(agent)
         agent.troubles.failed.pop("handoff", None)
         await self.triggers.consider(agent)
+
+    async def _save_facts(self, agent: Agent) -> None:
+        """Save the facts of a session before its announced compaction, with its last reply."""
+        if agent.session_state.compaction.held:
+            await self.watch.read_until_quiet(agent, QUIET_BEFORE_COMPACTION, LONGEST_READ)
+        await self.compactions.save_facts(agent)
 
     def _compacted(self, agent: Agent) -> None:
         """Record a compaction, and allow the events of all bands again."""

@@ -274,6 +274,25 @@ class Watch:
                 return False
         return True
 
+    async def read_until_quiet(self, agent: Agent, quiet: float, seconds: float) -> None:
+        """Process the agent's transcript until it has not grown for `quiet` seconds.
+
+        Takes at most about `seconds`. The CLI writes its last reply later than it calls its hooks.
+        Raises nothing; an error is recorded.
+        """
+        await self._safely(agent, "transcript", self._read_until_quiet(agent, quiet, seconds))
+
+    async def _read_until_quiet(self, agent: Agent, quiet: float, seconds: float) -> None:
+        clock = self._dependencies.clock
+        now = grown = clock.monotonic()
+        end = now + seconds
+        while now < min(end, grown + quiet):
+            if await self.read_once(agent):
+                grown = clock.monotonic()
+            else:
+                await clock.sleep(HOT)
+            now = clock.monotonic()
+
     async def _fetch(self, agents: Iterable[Agent]) -> list[_Fetched]:
         """Read transcripts on threads: a file system that hangs must not block other agents."""
         tails = [
