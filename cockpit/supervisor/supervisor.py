@@ -342,7 +342,8 @@ class Supervisor:
         self.compactions.hold(agent)
         self.points.consider(agent)
         self.first_turns.consider(agent)
-        self.daily_costs.count(agent)
+        with contextlib.suppress(Hindered):  # counted at the next check; delays no handoff
+            self.daily_costs.count(agent)
         await self.compactions.cancel_outdated(agent)
         await self.supplements.consider(agent)
         if agent.handoff is not None:
