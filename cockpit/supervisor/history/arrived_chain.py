@@ -109,7 +109,11 @@ class _Arrived:
                 if stored is not None and stored.old_session != session.id:
                     raise _refused(f"The handoff {one.id} ended another session.")
         if others := owners - {self._agent}:
-            raise _refused(f"Sessions of it are in the history of {', '.join(sorted(others))}.")
+            named = sorted(others)[0]
+            raise _refused(
+                f"Sessions of it are in the history of {', '.join(sorted(others))}.",
+                f"Use the name that the job has here: cockpit move NAME --to HOST --name {named}",
+            )
         for session in self._sessions:
             if any(one.id == handoff for one in session.handoffs):
                 return session
@@ -221,9 +225,5 @@ def _copy(documents: Documents, ident: str) -> tuple[Path, str] | None:
     return None
 
 
-def _refused(why: str) -> BadUsage:
-    return BadUsage(
-        "The history of the moved job cannot be joined to the one here",
-        why,
-        "Choose another name for the agent: cockpit move NAME --to HOST --name OTHER",
-    )
+def _refused(why: str, hint: str = "Use the same version of cockpit on both machines.") -> BadUsage:
+    return BadUsage("The history of the moved job cannot be joined to the one here", why, hint)

@@ -115,6 +115,7 @@ def test_the_history_of_another_agent_is_not_changed(parts: Dependencies, others
     with pytest.raises(BadUsage, match="cannot be joined") as refused:
         arrive(parts, told())
     assert "web" in refused.value.detail
+    assert "--name web" in refused.value.hint
     assert (parts.store.jobs(), parts.store.session("s1")) == before
 
 
