@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from cockpit.cli.commands import run
@@ -26,7 +27,8 @@ TOO_OLD = """echo $$ >> "$0"; case "$*" in
 esac"""
 DIALOG = {"identity": "d1", "question": "Do you want to proceed?", "choices": [{"label": "Yes"}]}
 DONE = {"message": "done"}
-QUESTION = "Answer with 1?"
+QUESTION = "Answer with 1? [y/N]: "
+"""Its last space is printed immediately before the answer is read."""
 
 
 class Gpu1:
@@ -94,6 +96,10 @@ def exists(pid: int) -> bool:
     return True
 
 
+def is_asleep(pid: int) -> bool:
+    return bool(psutil.Process(pid).status() == psutil.STATUS_SLEEPING)
+
+
 def wait_until(true: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE
     while not true():
@@ -119,6 +125,8 @@ def test_ctrl_c_closes_the_connection(gpu1: Gpu1, answering: Any) -> None:
 
     with asked_at_a_terminal() as (command, _):
         assert gpu1.connections == gpu1.logins
+        # Python's `input` does not notice a signal that comes immediately before it reads.
+        wait_until(lambda: is_asleep(command.pid))
         command.send_signal(signal.SIGINT)
         assert command.wait(PATIENCE) == 130
 
