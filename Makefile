@@ -1,5 +1,6 @@
 # make demo   a whole flight, with no account
-# make test   everything that must hold before a change lands
+# make test   what must hold before each change lands
+# make test-journeys  the longer journeys with real programs: each agent's CLI, moves between machines
 # make test-portable  the tests with none of what only Linux has: pidfd, inotify, /proc
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
 # make scale  what a screen of 50 hosts costs, and with how many hosts it ends: cockpit/docs/performance.md
@@ -19,14 +20,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Tests wait more than they compute: two for each core keep it busy.
 WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
-PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
+ALL = $(BIN)/pytest -n $(WORKERS) --dist worksteal
+PYTEST = $(ALL) -m "not long"
 CHECK = $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/pytest tests/test_floors.py
 # In a fresh checkout, or each worker compiles all tests. What cannot be collected, the run itself tells.
 COMPILE = $(BIN)/pytest --collect-only -qq >/dev/null 2>&1
 # Or each of the processes that tests start compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-portable check bench scale worth faults mutants tracer branches docs wheel release setup programs clis lock clean
+.PHONY: demo test test-journeys test-portable check bench scale worth faults mutants tracer branches docs wheel release setup programs clis lock clean
 
 demo: setup
 	@$(BIN)/cockpit demo
@@ -35,6 +37,11 @@ demo: setup
 test: setup
 	@$(COMPILE) & { $(CHECK); }; result=$$?; wait; exit $$result
 	@PYTEST_PLUGINS=tests.branches $(PYTEST)
+
+# One worker for each core, because each starts a real program that keeps a core busy.
+test-journeys: WORKERS = $(shell getconf _NPROCESSORS_ONLN)
+test-journeys: setup clis
+	@$(ALL) -m long
 
 test-portable: setup
 	@$(COMPILE) || true
@@ -122,16 +129,16 @@ programs:
 			echo "Without sshd, mosh and chromium, the journeys through them are skipped." >&2; \
 		mkdir -p /run/sshd; \
 	fi
-	@[ -z "$$CI" ] || { command -v codex && command -v gemini; } >/dev/null 2>&1 || $(MAKE) --no-print-directory CLIS=tests/clis.json clis
+	@[ -z "$$CI" ] || [ -e $(VENV)/npm/.ready-clis_all ] || { command -v codex && command -v gemini; } >/dev/null 2>&1 || $(MAKE) --no-print-directory CLIS=tests/clis.json clis
 
 # The real CLIs that some journeys run, from npm, for this checkout only.
-# CI installs those of tests/clis.json only, and runs the most important of Gemini's journeys: each of
-# its starts takes 6 s of processor time.
+# CI installs those of tests/clis.json only: `make test` needs no others.
 CLIS ?= tests/clis_all.json
+CLIS_READY = $(VENV)/npm/.ready-$(basename $(notdir $(CLIS)))
 
-clis: $(VENV)/npm/.ready
+clis: $(CLIS_READY)
 
-$(VENV)/npm/.ready: $(CLIS)
+$(CLIS_READY): $(CLIS)
 	@mkdir -p $(@D) && cp $(CLIS) $(@D)/package.json
 	@if command -v npm >/dev/null 2>&1 && \
 		timeout 600 npm install --prefix $(@D) --no-audit --no-fund --ignore-scripts --loglevel=error >&2; then touch $@; \

@@ -89,6 +89,7 @@ def test_the_configuration_names_each_agents_own_cli(
         scratch.remove()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)  # the real CLI on a busy machine
 @pytest.mark.tmux
 @pytest.mark.parametrize(

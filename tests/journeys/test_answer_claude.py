@@ -264,6 +264,7 @@ def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_a_dialog_is_the_same_one_for_the_next_supervisor() -> None:
     script = Script(bash("touch after && python3 -V"), say("Done."))
 
@@ -363,6 +364,7 @@ def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_pat
         terminal.close()
 
 
+@pytest.mark.long
 def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
     again = bash("echo once >> counted && python3 -V")
     script = Script(again, again, say("Done."))

@@ -41,6 +41,7 @@ def stands(note: Path) -> bool:
     return bool(said["status"] == "shell" and age > NOTE_STANDS + 2)
 
 
+@pytest.mark.long
 def test_an_agent_with_a_background_shell_is_idle_and_is_handed_off() -> None:
     with real_agent(answer, mode='"prompt"') as agent:
 

@@ -12,7 +12,7 @@ from cockpit.demo.flight import flight
 from cockpit.demo.jobs import jobs_for
 from cockpit.wire.status import AgentStatus
 
-pytestmark = [pytest.mark.claude, pytest.mark.tmux]
+pytestmark = [pytest.mark.long, pytest.mark.claude, pytest.mark.tmux]
 SECONDS = 120.0
 
 

@@ -35,7 +35,14 @@ def edits(request: Request) -> str:
     return "".join(str(made.input) for made in request.calls_made if made.name == "Edit")
 
 
-@pytest.mark.parametrize("mode", ["default", "plan", "dontAsk", "auto", "acceptEdits"])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "default",
+        "plan",
+        *(pytest.param(it, marks=pytest.mark.long) for it in ("dontAsk", "auto", "acceptEdits")),
+    ],
+)
 def test_no_dialog_stands_in_the_way_of_the_document(mode: str) -> None:
     with real_agent(answer, permission_mode=f'"{mode}"', mode='"auto"') as agent:
 

@@ -11,6 +11,7 @@ from cockpit.demo.conversation import Reply, Request
 from tests.journeys.real_agent import DOCUMENT, NO_CLI, call, real_agent, say, write_document
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.skipif(NO_CLI, reason="the SDK of this platform brings no CLI"),

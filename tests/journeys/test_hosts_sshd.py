@@ -73,6 +73,7 @@ def test_a_machine_is_added_behind_a_banner_and_noise(
     assert run(["hosts", "remove", "gpu1"]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", ["fish", "csh"])
 def test_another_login_shell(shell: str, host: Sshd) -> None:
     found = shutil.which(shell)
@@ -84,6 +85,7 @@ def test_another_login_shell(shell: str, host: Sshd) -> None:
     assert run(["hosts", "check"]) == 0
 
 
+@pytest.mark.long
 def test_a_jump_and_a_shared_connection(host: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
     port = next(
         line.split()[1]

@@ -99,6 +99,7 @@ async def seen_through(flown: Flight, say: Callable[[str], None]) -> Status:
         await asyncio.sleep(0.1)
 
 
+@pytest.mark.long
 @pytest.mark.claude
 @pytest.mark.tmux
 def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:

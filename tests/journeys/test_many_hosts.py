@@ -25,7 +25,7 @@ from cockpit.wire.status import AgentStatus, Status
 from tests.journeys.conftest import COCKPIT, Terminal
 from tests.journeys.sshd import SEPARATION, Sshd, program
 
-pytestmark = pytest.mark.tmux
+pytestmark = [pytest.mark.long, pytest.mark.tmux]
 
 LEAST = 4
 """One for each kind of trouble."""

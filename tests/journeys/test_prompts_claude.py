@@ -121,6 +121,7 @@ def test_no_process_has_a_prompt_in_its_arguments_and_no_file_of_ours_keeps_its_
         asyncio.run(journey())
 
 
+@pytest.mark.long
 def test_a_slash_command_as_the_first_prompt_is_run_as_one() -> None:
     with real_agent(answer) as agent:
 

@@ -120,6 +120,7 @@ def screens(home: Path) -> list[int]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.claude
 def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None:
     """The Claude Code that ships inside claude-agent-sdk, against the demo's model."""

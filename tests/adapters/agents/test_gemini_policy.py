@@ -192,6 +192,7 @@ def decisions(work: Session, *calls: tuple[str, str, dict[str, Any]]) -> list[st
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", ["work", "a b (c)*{2}"])
 def test_gemini_itself_allows_the_files_and_nothing_else(tmp_path: Path, folder: str) -> None:
     work = session(tmp_path, folder)

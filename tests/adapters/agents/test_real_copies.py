@@ -160,7 +160,9 @@ def model() -> Iterator[ModelServer]:
         yield server
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize(
+    "name", [it if it == "codex" else pytest.param(it, marks=pytest.mark.long) for it in PLACES]
+)
 async def test_a_copy_answers_and_starts_nothing_of_the_repository(
     name: str, tmp_path: Path, model: ModelServer
 ) -> None:

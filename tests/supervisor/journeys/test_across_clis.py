@@ -148,6 +148,7 @@ async def test_a_job_goes_through_three_clis_and_back(cockpit: Cockpit, pilot: C
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["default", "acceptEdits"])
 async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
     cockpit: Cockpit, pilot: CodexPilot, mode: str
@@ -174,6 +175,7 @@ async def test_a_mode_without_a_counterpart_is_asked_about_and_never_widened(
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.long
 async def test_a_mode_chosen_in_a_cli_is_the_one_that_it_gets_again(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:
@@ -276,6 +278,7 @@ async def test_a_usage_limit_hands_the_job_over_to_the_next_cli(
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.long
 async def test_a_usage_limit_asks_first_where_the_user_is_asked(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:

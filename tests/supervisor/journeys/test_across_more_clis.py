@@ -28,6 +28,7 @@ SLOW = 240.0
 KEY = "sk-ant-made-up-0123456789abcdefghij"
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.timeout(900),

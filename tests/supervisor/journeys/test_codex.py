@@ -99,6 +99,7 @@ def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
     return lambda row: row.state == "idle" and row.context.tokens == tokens
 
 
+@pytest.mark.long
 async def test_its_tokens_are_read_as_the_model_counted_them(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -112,6 +113,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
         assert (cockpit.home / "codex") in Path(row.transcript).parents
 
 
+@pytest.mark.long
 async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -135,6 +137,7 @@ async def test_a_handoff_swaps_its_session_and_the_next_one_reads_the_document(
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.long
 async def test_an_error_of_the_api_is_told(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -147,6 +150,7 @@ async def test_an_error_of_the_api_is_told(
         assert row.needs.kind == "failed"
 
 
+@pytest.mark.long
 async def test_a_session_goes_on_after_a_stop(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -204,6 +208,7 @@ async def test_a_permission_dialog_is_told_and_answered(
         await cockpit.until(answered, within=SLOW)
 
 
+@pytest.mark.long
 async def test_an_interrupted_turn_is_idle(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -222,6 +227,7 @@ async def test_an_interrupted_turn_is_idle(
         await cockpit.until(lambda row: row.state == "idle", within=SLOW)
 
 
+@pytest.mark.long
 async def test_a_supervisor_that_was_away_knows_the_session_again(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -248,6 +254,7 @@ async def test_no_prompt_is_in_the_process_list(
         assert re.search(rb"--no-daemon", words)
 
 
+@pytest.mark.long
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -270,6 +277,7 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
         assert (await cockpit.event("handoff.document")).data["writer"] == "sdk"
 
 
+@pytest.mark.long
 async def test_it_starts_in_a_worktree(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -287,6 +295,7 @@ async def test_it_starts_in_a_worktree(
         assert row.worktree in flown.model.requests[-1].everything
 
 
+@pytest.mark.long
 async def test_a_usage_limit_is_told(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -299,6 +308,7 @@ async def test_a_usage_limit_is_told(
         assert row.needs.kind == "usage_limit"
 
 
+@pytest.mark.long
 async def test_a_compaction_is_seen(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
@@ -345,6 +355,7 @@ async def test_a_supervisor_killed_in_a_handoff_continues_it(
     assert row.session_number == 2
 
 
+@pytest.mark.long
 async def test_a_request_does_not_reach_a_subagent(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.tmux,
     pytest.mark.skipif(CODEX is None, reason="codex is not installed: make clis"),
 ]

@@ -132,7 +132,7 @@ def flown(cockpit: Cockpit, name: str) -> Iterator[tuple[Any, LongTurn]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["codex", pytest.param("gemini", marks=test_gemini.rarely), "opencode", "copilot"]
+    "name", ["codex", pytest.param("gemini", marks=pytest.mark.long), "opencode", "copilot"]
 )
 async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
     cockpit: Cockpit, name: str, flown: tuple[Any, LongTurn]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,11 +38,6 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(GEMINI is None, reason="gemini is not installed: make clis"),
 ]
-
-rarely = pytest.mark.skipif(
-    bool(os.environ.get("CI")),
-    reason="each start of Gemini takes 6 s of processor time: make clis, then without CI",
-)
 
 
 @pytest.fixture
@@ -109,6 +103,7 @@ def shows(cockpit: Cockpit, row: AgentStatus, text: str) -> bool:
     return text in cockpit.tmux("capture-pane", "-p", "-t", row.pane or "")
 
 
+@pytest.mark.long
 async def test_its_tokens_are_read_as_the_model_counted_them(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -127,7 +122,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
         assert b"--session-id" in words
 
 
-@rarely
+@pytest.mark.long
 async def test_a_handoff_swaps_its_session_and_the_next_one_reads_it_and_goes_on_after_a_stop(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -158,6 +153,7 @@ async def test_a_handoff_swaps_its_session_and_the_next_one_reads_it_and_goes_on
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.long
 async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -177,6 +173,7 @@ async def test_it_starts_in_a_worktree_of_a_trusted_checkout(
         assert f"Output: {row.worktree}" in flown.model.requests[-1].everything
 
 
+@pytest.mark.long
 async def test_an_error_of_the_api_is_told_and_a_usage_limit_that_only_the_screen_tells(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -259,7 +256,7 @@ async def test_a_permission_dialog_is_answered_or_escaped_and_a_turn_is_interrup
         await cockpit.until(lambda row: row.state == "idle", within=SLOW)
 
 
-@rarely
+@pytest.mark.long
 async def test_a_supervisor_that_was_away_knows_the_session_again_and_continues_a_handoff(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -284,7 +281,7 @@ async def test_a_supervisor_that_was_away_knows_the_session_again_and_continues_
     assert row.session_number == 2
 
 
-@rarely
+@pytest.mark.long
 async def test_without_the_extension_it_works_by_its_record_and_its_title(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -300,7 +297,7 @@ async def test_without_the_extension_it_works_by_its_record_and_its_title(
         await cockpit.until(swapped, within=SLOW)
 
 
-@rarely
+@pytest.mark.long
 async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -320,6 +317,7 @@ async def test_a_copy_writes_the_document_where_the_agent_is_not_asked(
         assert len(flown.records()) == 2
 
 
+@pytest.mark.long
 async def test_a_compaction_is_seen_and_its_point_learned_and_the_next_prompt_has_the_facts(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:
@@ -350,6 +348,7 @@ async def test_a_compaction_is_seen_and_its_point_learned_and_the_next_prompt_ha
         )
 
 
+@pytest.mark.long
 async def test_a_request_does_not_reach_a_subagent(
     cockpit: Cockpit, pilot: Callable[..., GeminiPilot]
 ) -> None:

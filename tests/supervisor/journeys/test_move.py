@@ -251,6 +251,7 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     git(far.repository, "fsck", "--strict")
 
 
+@pytest.mark.long
 async def test_a_job_moves_over_a_real_ssh(cockpit: Cockpit, far: Far, sshd: Sshd) -> None:
     far.tell_near([*sshd.ssh, "env", f"COCKPIT_HOME={far.home}"])
     row = await flying(cockpit, far)
@@ -278,6 +279,7 @@ async def test_a_command_is_not_moved(cockpit: Cockpit, far: Far) -> None:
     assert "cockpit start logs --host gpu1 -- COMMAND" in told
 
 
+@pytest.mark.long
 async def test_a_dry_run_changes_nothing(cockpit: Cockpit, far: Far) -> None:
     row = await flying(cockpit, far)
     before = tree_of(Path(str(row.worktree)))
@@ -305,6 +307,7 @@ async def test_a_dry_run_changes_nothing(cockpit: Cockpit, far: Far) -> None:
     assert (await cockpit.row()).handoff is None
 
 
+@pytest.mark.long
 async def test_a_session_that_never_replies_leaves_the_job_where_it_was(
     cockpit: Cockpit, far: Far
 ) -> None:
@@ -398,6 +401,7 @@ async def test_a_move_that_was_killed_is_continued_by_the_same_command(
     assert (await cockpit.row()).note == "moved to gpu1"
 
 
+@pytest.mark.long
 async def test_files_that_change_after_they_were_sent_are_not_left_behind(
     cockpit: Cockpit, far: Far
 ) -> None:
@@ -475,6 +479,7 @@ async def test_a_prompt_during_the_move_is_not_cut_off_by_its_end(cockpit: Cockp
     assert (now.session_id, now.pid) == (row.session_id, row.pid)
 
 
+@pytest.mark.long
 async def test_a_second_command_for_the_agent_is_refused(cockpit: Cockpit, far: Far) -> None:
     await flying(cockpit, far)
     words = ("api", "--to", "gpu1", "--directory", str(far.repository))

@@ -32,6 +32,7 @@ SLOW = 240.0
 """Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.tmux,
     pytest.mark.timeout(900),
     pytest.mark.skipif(OPENCODE is None, reason="opencode is not installed: make clis"),
