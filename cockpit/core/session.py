@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from cockpit.core.rate_limits import RateLimit
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -256,6 +258,13 @@ class Identified:
     """Tokens at which the CLI compacts automatically, if its transcript says so."""
 
 
+@dataclass(frozen=True, slots=True)
+class LimitsReported:
+    """The account's usage limits, in a CLI whose transcript contains them."""
+
+    limits: tuple[RateLimit, ...]
+
+
 SessionEvent = (
     AssistantReplied
     | LastSaid
@@ -278,6 +287,7 @@ SessionEvent = (
     | PullRequestLinked
     | AwaySummarized
     | Identified
+    | LimitsReported
 )
 
 

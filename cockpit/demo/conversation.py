@@ -80,6 +80,8 @@ class ApiError:
     status: int
     type: str
     message: str
+    headers: tuple[tuple[str, str], ...] = ()
+    """More headers of the response, in the Responses API."""
 
 
 OVERLOADED = ApiError(529, "overloaded_error", "Overloaded")

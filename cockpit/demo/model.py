@@ -135,7 +135,8 @@ class ModelServer:
         reply = self._answer(request)
         await asyncio.sleep(reply.delay)
         if reply.error is not None:
-            return JSONResponse(error_body(reply.error), status_code=reply.error.status)
+            status, headers = reply.error.status, dict(reply.error.headers)
+            return JSONResponse(error_body(reply.error), status_code=status, headers=headers)
         return StreamingResponse(self._format.stream(reply), media_type="text/event-stream")
 
     async def _generate(self, http: HttpRequest) -> Response:

@@ -14,6 +14,7 @@ from cockpit.core.dialogs import Dialog, Step, Stuck
 from cockpit.core.ids import AgentName, SessionId, model_name
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
+from cockpit.core.rate_limits import RateLimit
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped, Usage
 from cockpit.core.tool_names import ToolNames
@@ -104,17 +105,6 @@ class Signal:
     def subagent(self) -> bool:
         """Whether the signal comes from a subagent instead of the main thread."""
         return bool(self.payload.get("agent_id"))
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimit:
-    """How much of one of the account's usage limits is used."""
-
-    name: str
-    used: float
-    """The used share; from 0 to 1."""
-    resets_at: float | None
-    """Unix seconds; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import CompactionOver, Moment, PromptTaken, TurnBroken
 from cockpit.core.prompt_files import mentioned_files
+from cockpit.core.rate_limits import RateLimit, exhausted_until
 from cockpit.core.reading import Window
 from cockpit.core.session import (
     ApiFailed,
@@ -24,6 +25,7 @@ from cockpit.core.session import (
     CostCounted,
     Identified,
     Interrupted,
+    LimitsReported,
     PromptFileTaken,
     SessionEvent,
     Skipped,
@@ -32,7 +34,7 @@ from cockpit.core.session import (
     TurnRecorded,
     UserSaid,
 )
-from cockpit.ports.runtimes import RateLimit, Report
+from cockpit.ports.runtimes import Report
 from cockpit.supervisor.agents.compaction_notes import CompactionNotes
 from cockpit.supervisor.agents.transcript_reading import TranscriptReading
 
@@ -71,9 +73,9 @@ class SessionState:
     """Tokens at which the CLI compacts automatically, if the transcript has them."""
     cost_usd: float | None = None
     limit_resets: float | None = None
-    """When a reached usage limit resets, from the status line; unix seconds."""
+    """When a reached usage limit resets, from the status line or transcript; unix seconds."""
     rate_limits: tuple[RateLimit, ...] = ()
-    """The account's usage limits, from the last status line that contained any."""
+    """The account's usage limits, as last reported in the status line or transcript."""
     permission_mode: str | None = None
     """The newest permission mode in the transcript; the user may change it in the session."""
     began_with: str | None = None
@@ -234,6 +236,9 @@ class SessionState:
                 self.conduct.interrupted(when)
             case CostCounted(total_usd=total):
                 self.cost_usd = total
+            case LimitsReported(limits=limits):
+                self.rate_limits = limits
+                self.limit_resets = exhausted_until(limits)
             case Identified():
                 self.see_mode(event.permission_mode)
                 if event.window:

@@ -14,8 +14,9 @@ from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import TurnBroken
+from cockpit.core.rate_limits import RateLimit
 from cockpit.core.session import Usage
-from cockpit.ports.runtimes import Program, RateLimit, SessionOrder, Signal
+from cockpit.ports.runtimes import Program, SessionOrder, Signal
 
 API = AgentName("api")
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")

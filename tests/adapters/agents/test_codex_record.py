@@ -11,11 +11,13 @@ import pytest
 from cockpit.adapters.agents.codex.record import parse
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
+from cockpit.core.rate_limits import RateLimit
 from cockpit.core.session import (
     Compacted,
     ContextInjected,
     Identified,
     Interrupted,
+    LimitsReported,
     PromptFileTaken,
     SessionEvent,
     Skipped,
@@ -185,3 +187,42 @@ def test_wild_numbers_are_no_tokens() -> None:
     for event in events:
         meter.feed(event)
     assert meter.tokens is None
+
+
+def test_the_accounts_usage_limits_are_read() -> None:
+    primary = {"used_percent": 62.5, "window_minutes": 300, "resets_at": 1_795_792_392}
+    secondary = {"used_percent": 131.0, "window_minutes": 10_080, "resets_at": 1_795_875_192}
+    limits = {"limit_id": "codex", "limit_name": None, "primary": primary, "secondary": secondary}
+    five = RateLimit("five_hour", 0.625, 1_795_792_392.0)
+    seven = RateLimit("seven_day", 1.0, 1_795_875_192.0)
+    told = parse(line("event_msg", type="token_count", info=None, rate_limits=limits))
+    assert told == (LimitsReported((five, seven)),)
+
+
+@pytest.mark.parametrize(
+    ("limit", "read"),
+    [
+        ({"used_percent": 5, "window_minutes": 60}, RateLimit("1h", 0.05, None)),
+        ({"used_percent": 0.0, "window_minutes": None}, RateLimit("primary", 0.0, None)),
+        ({"used_percent": 10, "resets_at": "soon"}, RateLimit("primary", 0.1, None)),
+    ],
+)
+def test_an_incomplete_usage_limit_is_read_as_far_as_it_is_known(
+    limit: object, read: RateLimit
+) -> None:
+    given = {"primary": limit, "secondary": None}
+    told = parse(line("event_msg", type="token_count", rate_limits=given))
+    assert told == (LimitsReported((read,)),)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        None,
+        [],
+        {"primary": None},
+        *({"primary": {"used_percent": n}} for n in (None, True, -1, "5")),
+    ],
+)
+def test_without_a_known_share_there_is_no_usage_limit(limits: object) -> None:
+    assert parse(line("event_msg", type="token_count", rate_limits=limits)) == ()

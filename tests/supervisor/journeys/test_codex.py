@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.core.prompt_files import prompt_files_in
+from cockpit.core.timestamps import rfc3339
 from cockpit.demo.conversation import (
     DOCUMENT_PATH,
     ApiError,
@@ -299,13 +300,22 @@ async def test_it_starts_in_a_worktree(
 async def test_a_usage_limit_is_told(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:
-    limited = Reply(error=ApiError(429, "rate_limit_error", "Usage limit reached"))
-    flown = pilot(worker(lambda number: limited))
+    resets = int(time.time()) + 7_200
+    told = (("primary-used-percent", "100"), ("primary-window-minutes", "300"))
+    headers = (*told, ("primary-reset-at", str(resets)))
+    error = ApiError(
+        429,
+        "usage_limit_reached",
+        "The usage limit has been reached",
+        tuple((f"x-codex-{name}", value) for name, value in headers),
+    )
+    flown = pilot(worker(lambda number: Reply(error=error)))
     async with cockpit.flying(flown.table()):
         await cockpit.start()
         row = await cockpit.until(lambda row: row.needs, within=SLOW)
         assert row.needs is not None
-        assert row.needs.kind == "usage_limit"
+        assert (row.needs.kind, row.needs.resets_at) == ("usage_limit", rfc3339(resets))
+        assert [(one.name, one.used) for one in row.rate_limits] == [("five_hour", 1.0)]
 
 
 @pytest.mark.long

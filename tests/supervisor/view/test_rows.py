@@ -27,10 +27,18 @@ from cockpit.core.handoff.states import (
 )
 from cockpit.core.ids import AgentName, JobId, PaneId, SessionId
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, TurnBroken, TurnOver
-from cockpit.core.session import AssistantReplied, ToolUse, Usage
+from cockpit.core.rate_limits import RateLimit
+from cockpit.core.session import (
+    ApiFailed,
+    AssistantReplied,
+    LimitsReported,
+    ToolUse,
+    TurnFailed,
+    Usage,
+)
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord
-from cockpit.ports.runtimes import RateLimit, Report
+from cockpit.ports.runtimes import Report
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.predicates import chain_cost, has_marker
 from cockpit.supervisor.api.verbs.handoff import interruption_clause
@@ -263,6 +271,17 @@ def test_a_usage_limit_is_shown_until_it_is_reset(agent: Agent) -> None:
     assert (five.name, five.used, five.resets_at) == ("five_hour", 0.62, "1970-01-01T00:33:20Z")
     assert (seven.name, seven.used, seven.resets_at) == ("seven_day", 0.31, None)
     assert [one.name for one in row(agent, 2_000.0, 0.0).rate_limits] == ["seven_day"]
+
+
+def test_a_usage_limit_of_the_transcript_says_when_it_resets(agent: Agent) -> None:
+    used_up = LimitsReported((RateLimit("five_hour", 1.0, 2_000.0),))
+    failed = TurnFailed(ApiFailed("Used up", 429))
+    agent.session_state.read([used_up, failed], 1.0)
+    shown = row(agent, 1_000.0, 0.0)
+    assert shown.needs is not None
+    assert (shown.needs.kind, shown.needs.resets_at) == ("usage_limit", "1970-01-01T00:33:20Z")
+    agent.session_state.read([LimitsReported((RateLimit("five_hour", 0.0, 9_000.0),))], 2.0)
+    assert agent.session_state.limit_resets is None
 
 
 def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> None:

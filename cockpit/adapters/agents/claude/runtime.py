@@ -43,6 +43,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.permission import nearest
 from cockpit.core.prompt_files import is_slash_command, mention
+from cockpit.core.rate_limits import RateLimit, exhausted_until
 from cockpit.core.safetext import safe_line
 from cockpit.core.session import Usage
 from cockpit.core.timestamps import unix_time
@@ -52,7 +53,6 @@ from cockpit.ports.runtimes import (
     Aside,
     Presence,
     Program,
-    RateLimit,
     Report,
     SessionOrder,
     Signal,
@@ -315,6 +315,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 def status_report(payload: Mapping[str, Any]) -> Report:
     """Parse a status-line report; a field without a usable value is None."""
     window = _mapping(payload.get("context_window"))
+    limits = _rate_limits(_mapping(payload.get("rate_limits")))
     return Report(
         session_id=_text(payload.get("session_id")),
         transcript=reported_transcript(
@@ -325,8 +326,8 @@ def status_report(payload: Mapping[str, Any]) -> Report:
         window=_count(window.get("context_window_size")) or None,
         version=_text(payload.get("version")),
         cost_usd=_amount(_mapping(payload.get("cost")).get("total_cost_usd")),
-        limit_resets=_limit_resets(_mapping(payload.get("rate_limits"))),
-        rate_limits=_rate_limits(_mapping(payload.get("rate_limits"))),
+        limit_resets=exhausted_until(limits),
+        rate_limits=limits,
     )
 
 
@@ -342,17 +343,6 @@ def _rate_limits(limits: Mapping[str, Any]) -> tuple[RateLimit, ...]:
         if (used := _amount((each := _mapping(value)).get("used_percentage"))) is not None
     ]
     return tuple(found[:MOST_LIMITS])
-
-
-def _limit_resets(limits: Mapping[str, Any]) -> float | None:
-    """Return when the last of the exhausted limits resets, as seconds since the epoch."""
-    used_up = [
-        resets
-        for each in map(_mapping, limits.values())
-        if (_amount(each.get("used_percentage")) or 0.0) >= 99.5
-        and (resets := unix_time(each.get("resets_at"))) is not None
-    ]
-    return max(used_up, default=None)
 
 
 def _usage(value: object) -> Usage | None:

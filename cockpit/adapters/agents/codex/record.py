@@ -1,9 +1,9 @@
 """Parse a line of a Codex transcript ("rollout") into session events.
 
 As of 0.169.0. `token_usage_record` has the token count. Codex writes it once per reply, before the
-reply's tools run. `token_count` is ignored: it repeats the numbers later, and around a compaction
-its numbers are not those of the context. The agent's texts and tool calls are separate items,
-without usage.
+reply's tools run. The tokens of `token_count` are ignored: it repeats the numbers later, and around
+a compaction its numbers are not those of the context; its usage limits are those of the account.
+The agent's texts and tool calls are separate items, without usage.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from cockpit.adapters.transcripts.output_ends import end_of
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.prompt_files import prompt_files_in
+from cockpit.core.rate_limits import RateLimit
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
@@ -26,6 +27,7 @@ from cockpit.core.session import (
     ContextInjected,
     Identified,
     Interrupted,
+    LimitsReported,
     PromptFileTaken,
     SessionEvent,
     Skipped,
@@ -37,7 +39,7 @@ from cockpit.core.session import (
     Usage,
     UserSaid,
 )
-from cockpit.core.timestamps import moment
+from cockpit.core.timestamps import moment, unix_time
 
 Payload = Mapping[str, Any]
 
@@ -53,6 +55,9 @@ _NOT_JSON = (ValueError, RecursionError)
 USED_UP = "usage_limit_exceeded"
 """Codex's error code for an exhausted usage limit; this error has no HTTP status."""
 _HOOK_CONTEXT = "hooks.additional_context"
+LARGEST_PERCENT = 1e6
+_LIMITS = {300: "five_hour", 10_080: "seven_day"}
+"""Names of the usage limits in cockpit's status, by their length in minutes."""
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -138,9 +143,32 @@ def _event(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
         error = payload.get("error")
         ended = (TurnEnded(at), TurnRecorded(working=False, at=at))
         return (*ended, _failed(error, at)) if isinstance(error, Mapping) else ended
+    if kind == "token_count":
+        limits = _rate_limits(payload.get("rate_limits"))
+        return (LimitsReported(limits),) if limits else ()
     if kind == "turn_aborted":
         return (Interrupted(at),) if payload.get("reason") == "interrupted" else ()
     return ()
+
+
+def _rate_limits(limits: object) -> tuple[RateLimit, ...]:
+    """Return the account's limits; Codex names them by their length."""
+    if not isinstance(limits, Mapping):
+        return ()
+    found: list[RateLimit] = []
+    for key in ("primary", "secondary"):
+        limit = limits.get(key)
+        if isinstance(limit, Mapping) and (used := _share(limit.get("used_percent"))) is not None:
+            minutes = token_count(limit.get("window_minutes"))
+            name = _LIMITS.get(minutes) or (f"{minutes / 60:.3g}h" if minutes else key)
+            found.append(RateLimit(name, used, unix_time(limit.get("resets_at"))))
+    return tuple(found)
+
+
+def _share(percent: object) -> float | None:
+    if isinstance(percent, bool) or not isinstance(percent, int | float):
+        return None
+    return min(percent / 100, 1.0) if 0 <= percent <= LARGEST_PERCENT else None
 
 
 def _failed(error: Payload, at: datetime | None) -> TurnFailed:

@@ -1,0 +1,26 @@
+"""The usage limits of an account, as a CLI reports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+USED_UP = 0.995
+"""The used share from which a limit is exhausted; CLIs round the share."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """How much of one of the account's usage limits is used."""
+
+    name: str
+    used: float
+    """The used share; from 0 to 1."""
+    resets_at: float | None
+    """Unix seconds; None if unknown."""
+
+
+def exhausted_until(limits: Iterable[RateLimit]) -> float | None:
+    """Return when the last of the exhausted limits resets, in unix seconds; None if none is."""
+    times = [one.resets_at for one in limits if one.used >= USED_UP and one.resets_at is not None]
+    return max(times, default=None)
