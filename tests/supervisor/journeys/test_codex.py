@@ -166,6 +166,34 @@ async def test_a_session_goes_on_after_a_stop(
         assert after.session_number == 1
 
 
+async def test_an_idle_session_is_ended_by_its_own_key_and_a_draft_is_not_sent(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    """Codex runs the user's `SessionEnd` hooks only if it ends by itself."""
+    flown = pilot(worker(lambda number: say("Done.", tokens=30_000)))
+    status, program = cockpit.home / "status", cockpit.home / "bin" / "codex"
+    real = program.resolve()
+    program.unlink()
+    program.write_text(f'#!/bin/sh\n"{real}" "$@"\necho $? > "{status}"\n')
+    program.chmod(0o755)
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+        status.unlink()  # of the look at its version
+        await cockpit.ask(Stop(name="api"))
+        assert status.read_text() == "0\n"
+
+        await cockpit.start(resume="last", prompt="Go on.")
+        row = await cockpit.until(lambda row: row.state == "idle" and row.pid, within=SLOW)
+        pane = row.pane or ""
+        cockpit.tmux("send-keys", "-t", pane, "-l", "half a sentence")
+        await cockpit.until(lambda _: "half a sentence" in shown(cockpit, pane), within=SLOW)
+        status.unlink()
+        await cockpit.ask(Stop(name="api"))
+        assert not status.exists()
+    assert not any("half a sentence" in each.everything for each in flown.model.requests)
+
+
 async def test_a_folder_that_is_not_trusted_is_told(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:

@@ -22,4 +22,5 @@ CAPABILITIES = Capabilities(
     tools=Yes("through an argument"),
     background=No("Codex does not report it"),
     session_ends=Yes(),
+    end_keys=("C-d",),  # a signal ends it too, but without the user's `SessionEnd` hooks
 )
