@@ -1,7 +1,8 @@
 """Find standing orders and corrections in a prompt of the user, in several languages.
 
 The pattern is cautious: it finds sentences that say what must always, never or no longer be done,
-and sentences that say that something was wrong. Their meaning is not analysed.
+and sentences that say that something was wrong. Sentences that have the same words, but say what
+happens or what to build, are left out. Their meaning is not analysed.
 """
 
 from __future__ import annotations
@@ -16,28 +17,41 @@ LONGEST = 400
 
 _ORDERS = (
     # English
-    r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|please|just|also|then|you|we|they|it|that|this)\s+)"
-    r"(?:do\s+not|don['’]?t|never|always)\s+(?!know\b|think\b|understand\b|see\b|mind\b|have\b"
-    r"|remember\b|care\b|need\b|get\b|worry\b|seem\b|work\b|want\s+you\b)\w",
+    r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|please|just|also|then|you|we|they|that)\s+)"
+    r"(?:do\s+not|don['’]?t|never|always)\s+(?:ever\s+)?(?!know\b|think\b|understand\b|see\b|mind\b|have\b"
+    r"|remember\b|care\b|need\b|get\b|worry\b|seem\b|work\b|want\s+you\b|mind\b|do\s+anything\s+yet\b|stop\b|give\s+up\b|\w+ed\b)\w",
     r"\b(?:must|should|shall|may|can)\s*(?:not|n['’]t|never|always|only)\b.{3}",
-    r"\b(?:you|we|it|they|everything|all|each|every\s+\w+)\s+(?:must|have\s+to|need\s+to)\b.{3}",
+    r"\b(?:you|it|they|everything|all|each|every\s+\w+)\s+(?:must|have\s+to|need\s+to)\b.{3}|\bwe\s+(?:must|have\s+to)\b.{3}"
+    r"|\b(?:is|are)\s+(?:not\s+)?to\s+be\s+(?:\w+ed|written|kept|done)\b|^if\s+(?:in\s+doubt|unsure)\b|\bwhatever\s+(?:happens|you\s+do)\b|\bonce\s+you\s+(?:finish|are\s+done)\b|^let['’]s\s+agree\b|\byou\s+(?:can|may)\s+.{1,60}\bexcept\b"
+    r"|\b(?:is|are)\s+not\s+(?:accepted|acceptable|allowed\s+here)\b|^(?:my|our)\s+rule\b|^(?:write|keep)\s+commit\s|^you\s+keep\s+\w+ing\b|^your\s+(?:job|task|part|scope)\s+is\b.*\bonly\b",
     r"\bfrom\s+now\s+on\b|\bgoing\s+forward\b|\bas\s+a\s+rule\b",
-    r"\bstick\s+(?:to|with)\b|\bmake\s+sure\b|\bbe\s+sure\s+(?:to|that)\b|\bremember\s+to\b",
-    r"\b(?:only|just)\s+(?:use|edit|change|touch|commit|push|work|write|run|add|import|ever)\b",
-    r"\buse\s+\S.{0,80}\b(?:instead|rather\s+than|and\s+not|,\s*not)\b|\binstead\s+of\s+\w+ing\b",
-    r"\bstop\s+\w+ing\b|\bavoid\s+\w+|\bleave\s+.{1,60}\b(?:alone|as\s+(?:it|they)\s+(?:is|are)|untouched)\b",
+    r"\bstick\s+(?:to|with)\b|\bmake\s+sure\b|\bbe\s+sure\s+(?:to|that)\b|\bremember\s+(?:to|that)\b"
+    r"|\bit['’]?s\s+important\s+(?:to|that)\b|\bcareful\s+not\s+to\b|\bfor\s+the\s+rest\s+of\s+(?:this|the)\b",
+    r"\b(?:only|just)\s+(?:use|edit|change|touch|commit|push|work|write|run|add|import|ever)\b"
+    r"|\b(?:use|edit|change|touch|commit|push|work|write|read|answer|reply)\s+(?:only|nothing|exclusively)\b"
+    r"|\b(?:add|install|delete|remove)\s+nothing\b|\b(?:limit|restrict|confine)\s+(?:yourself|your\s+\w+)\s+to\b",
+    r"\buse\s+\S.{0,80}\b(?:instead|rather\s+than|and\s+not|,\s*not)\b|\binstead\s+of\s+\w+ing\b"
+    r"|^instead\s+of\s+.{1,60}\b(?:use|take|call|write)\b"
+    r"|^(?:please\s+)?(?:use|write|put|keep|log)\s.*\b(?:throughout|everywhere)\s*[.!]?$|,\s*(?:always|every\s+time)\s*[.!]?$",
+    r"(?:^|[,;:–—-]\s*|\b(?:and|so|please|just|to|must|should)\s+)(?:stop|quit)\s+\w+ing\b"
+    r"|(?:^|[,;:–—-]\s*|\b(?:and|please|should|must|to)\s+)avoid\s+\S|\bleave\s+.{1,60}\b(?:alone|as\s+(?:it|they)\s+(?:is|are)|untouched)\b",
     r"\bkeep\s+.{1,60}\b(?:as\s+(?:it|they)\s+(?:is|are)|unchanged|compatible|below|under|in\s+sync)\b",
-    r"\bwithout\s+(?:asking|my\s+\w+|telling|permission)\b|\b(?:ask|check\s+with)\s+me\s+(?:before|first)\b",
+    r"\bwithout\s+(?:asking|my\s+\w+|telling|permission)\b|\bwait\s+for\s+(?:me|my)\b"
+    r"|\byou(?:['’]re|\s+are)\s+not\s+(?:allowed|permitted|supposed)\b|\b(?:ask|check\s+with)\s+me\s+(?:before|first)\b",
     r"\bi\s+(?:said|told\s+you|asked\s+(?:you|for)|already\s+said|never\s+(?:said|asked))\b"
     r"|\bnot\s+what\s+i\b|\bthat['’]?s\s+(?:wrong|not\s+(?:right|correct|what))\b|\bthat\s+is\s+wrong\b",
     r"^(?:no|nope|wrong|stop)\b\s*[,.:;!–—-]+\s*\w.{6}|^no\s+(?:the|that|this|it|use|not)\b",
     r"^(?:(?:a|the|one|new)\s+)?rules?\b[^.:]{0,40}:|\bfrozen\b.{0,40}\bno\b|\boff[\s-]limits\b|\bcode\s+freeze\b",
-    r"\bbefore\s+you\s+(?!go\b|left\b)\w+|\bbefore\s+(?:each|every|any)\s+\w+|\bafter\s+(?:each|every)\s+\w+",
+    r"\bbefore\s+you\s+(?!go\b|left\b)\w+|\bbefore\s+(?:each|every|any)\s+\w+|\bafter\s+(?:each|every)\s+\w+"
+    r"|\b(?:every|each)\s+time\s+(?:you|before|after)\b|^(?:nothing|nobody|no\s+one)\s.{1,80}\b(?:may|must|should|is\s+to)\b",
+    r"\b(?:must|shall)\s+(?:stay|remain|keep|continue|pass|go\s+through|match|support)\b",
     # German
-    r"\b(?:nie|niemals|immer|keinesfalls|ausschließlich|stets)\b|\bauf\s+keinen\s+fall\b",
+    r"(?<!noch\s)(?<!nigdy\s)\bnie\s+(?:\w+en|\w+t|ohne|direkt|auf|in|mit|ein\w*|die|den|das|etwas|vor)\b"
+    r"|\b(?:niemals|immer(?!\s+(?:noch|wieder|mehr))|keinesfalls|ausschließlich|stets)\b|\bauf\s+keinen\s+fall\b",
     r"\bab\s+(?:jetzt|sofort|heute)\b|\bin\s+zukunft\b|\bkünftig\b|\bnur\s+noch\b",
     r"\bbitte\s+(?:\w+\s+){0,4}(?:nicht|kein\w*)\b|\b(?:darfst|sollst|musst|dürfen|müssen)\b.{0,60}"
-    r"\b(?:nicht|nur|kein\w*|immer)\b|\bhalte?\s+dich\s+an\b|\bbleib\s+bei\b|\blass\s+.{1,60}\bso\b",
+    r"\b(?:nicht|nur|kein\w*|immer)\b|\bhalte?\s+dich\s+an\b|\bbleib\s+bei\b|\bhör\w*\s+auf\b|\bdie\s+finger\s+von\b|\bnur\s+nach\s+\w+\b"
+    r"|\bohne\s+meine?\s+\w+|^(?:die|der|das|alle|jede\w*|deine?)\s+\w.{0,60}\b(?:muss|müssen|darf|dürfen)\s+\w|\blass\s+.{1,60}\bso\b",
     r"\bohne\s+(?:zu\s+fragen|mich\s+zu|rückfrage)\b|\bdas\s+(?:ist|war)\s+falsch\b"
     r"|\b(?:ich\s+)?(?:hatte|habe)\s+(?:doch\s+)?gesagt\b|\bstatt\s+\w+\b.{0,40}\b(?:nimm|verwende|benutze)\b"
     r"|\b(?:nimm|verwende|benutze)\b.{1,60}\bstatt\b",
@@ -47,23 +61,31 @@ _ORDERS = (
     r"|\b(?:wird|werden)\s+(?:nichts|nie)\b|^fass\s+.{1,60}\bnicht\s+an\b",
     # French
     r"\b(?:jamais|toujours|désormais|dorénavant|uniquement|surtout\s+pas)\b|\bà\s+partir\s+de\s+maintenant\b",
-    r"^(?:ne|n['’])\s?\w+.{0,40}\b(?:pas|plus|rien)\b|\bil\s+(?:ne\s+)?faut\s+(?:pas|toujours)\b"
+    r"^(?:ne\s|n['’])(?!t['’]inqui|vous\s+inqui|t['’]en\s)\w+.{0,40}\b(?:pas|plus|rien)\b|\bil\s+(?:ne\s+)?faut\s+(?:pas|toujours)\b"
     r"|\btu\s+(?:ne\s+)?(?:dois|peux)\b.{0,40}\b(?:pas|plus|jamais|toujours)\b|\bévite[zr]?\b"
-    r"|\bau\s+lieu\s+d[e'’]|\bj['’]ai\s+(?:déjà\s+)?dit\b|\bc['’]est\s+faux\b",
+    r"|\bdoi(?:t|vent)\s+(?!y\s+avoir)\w|\barrête[zr]?\s+d|^reste[zr]?\s+(?:sur|avec|dans|à)\b|\bau\s+lieu\s+d[e'’]|\bj['’]ai\s+(?:déjà\s+)?dit\b|\bc['’]est\s+faux\b",
     r"^non\s*[,.:;!–—-]\s*\w.{6}|^règles?\b[^.:]{0,40}:|\bgelée?s?\b.{0,40}\b(?:pas|aucun)"
     r"|\bavant\s+(?:de|que\s+tu|chaque)\s+\w+|\bsans\s+me\s+\w+",
     # Spanish, Portuguese, Italian
-    r"\b(?:nunca|siempre|jamás|sempre)\b|\ba\s+partir\s+de\s+(?:ahora|agora)\b|\bd['’]ora\s+in\s+poi\b",
+    r"\b(?:nunca|siempre|jamás|sempre)\b|\ba\s+partir\s+de\s+(?:ahora|agora)\b|\bd['’]ora\s+in\s+poi\b"
+    r"|\bde\s+(?:agora|ahora|ora)\s+(?:em\s+diante|en\s+adelante|in\s+poi)\b|^(?:por\s+favor,?\s+)?(?:deja|dejad|deje|deixa|deixe"
+    r"|para|pare|smetti\w*)\s+d[ei]\s+\w+r",
+    r"\bhay\s+que\s+\w+r\b|\b(?:prohibido|proibido|vietato)\b|\bdeb(?:es|en)\s+\w+r\b|\bdevem?\s+(?!ser\s+um)\w+r\b"
+    r"|\bdev(?:i|ono|ete)\s+(?:\w+\s+)?\w+re\b|^(?:no|não)\s+quero\b|\b(?:pregunt|pergunt)[ea]\w*\s+.*\bantes\b|^rimani\s"
+    r"|(?:^|[,;:]\s*)non\s+\w+(?:are|ere|ire)\b|^(?:usa|use|usad|lavora|modifica|edita)\s+(?:solo|sólo|soltanto|só|apenas|somente)\b",
     r"^(?:por\s+favor,?\s+)?(?:no|não|non)\s+(?:lo\s+|la\s+)?(?:hagas|uses|usar|use|toques|tocar|toque|cambies"
     r"|cambiare|modificare|mude|borres|añadas|faça|fare|mexa|altere|committare|subas|crees)\b"
-    r"|\bevita\b|\ben\s+lugar\s+de\b|\bem\s+vez\s+de\b|\binvece\s+di\b|\bte\s+dije\b|\best[áa]\s+mal\b"
+    r"|\bevita\b|\bsiempre\s+en\b|\ben\s+lugar\s+de\b|\bem\s+vez\s+de\b|\binvece\s+di\b|\bte\s+dije\b|\best[áa]\s+mal\b"
     r"|\bnon\s+devi\b|\bmai\s+\w{4,}",
     r"^(?:no|não)\s*[,.:;!–—-]\s*\w.{6}",
     r"^(?:reglas?|regras?|regol[ae])\b[^.:]{0,40}:|\bcongela[dt][oaie]s?\b.{0,40}\b(?:no|nada|niente|nunca)\b"
     r"|\bantes\s+de\s+(?:que|cada)\s+\w+|\bsin\s+(?:preguntarme|mi\s+\w+|avisar)|\bya\s+no\s+\w+|\bsem\s+me\s+\w+",
     # Russian
     r"^нет\s*[,.:;!–—-]\s*\w.{6}|\bпрежде\s+чем\b|\bперед\s+каждым\b",
-    r"\b(?:никогда|всегда|отныне|впредь|обязательно|ни\s+в\s+коем\s+случае)\b"
+    r"(?:^|[,;:–—-]\s*|\b(?:и|но|пожалуйста)\s+)(?:никогда\s+)?не\s+(?!мог|ест)\w+(?:[йь]|йте|ьте|(?<!л)и|ите)\b"
+    r"|\bвсегда\s+(?!есть)\w+(?:[йь]|йте|ьте|(?<!л)и|ите)\b|\bс\s+этого\s+момента\b|\bтеперь\s+только\b|\bнельзя\b|\bзапрещ\w+"
+    r"|^\w+(?:й|йте|(?<!л)и|ите)\s+(?:только|лишь|всегда)\b|\bдолж(?:ен|на|ны|но(?!\s+быть))\b",
+    r"^никогда\s+не\s+(?!\w+(?:т|л|ла|ли|ло|ю|у)\b)\w|\b(?:никогда\s+\w+ть|отныне|впредь|обязательно|ни\s+в\s+коем\s+случае)\b"
     r"|\bне\s+(?:надо|нужно|используй|трогай|делай|меняй|удаляй|коммить|пиши|добавляй)\w*\b"
     r"|\bтолько\s+не\b|\bя\s+(?:же\s+)?сказал\w*\b",
     # Forms of any verb or noun, by language: what is forbidden, what stays, whose task it is
@@ -71,12 +93,12 @@ _ORDERS = (
     r"|worr|rush\b|hurry\b|thanks\b|matter\b|wonder\b|luck\b|doubt\b|response|output|errors?\b|results?\b"
     r"|one\b|need\b|way\b|longer\b|funciona|queda|tengo\b|hay\b|entiendo|aparece|encuentr|carga\b|sale\b|puedo|veo\b)[a-z]{3}",
     r"(?:^|[,;:–—-]\s*|\bso\s+)nothing\s+(?!happen|chang|work|show|c[oa]me|is\s+(?:shown|logged|written))\w"
-    r"|^only\s(?!.*\b(?:fail|crash|work|happen|broke|break|pass)\w*\b)",
+    r"|^only\s(?!.*\b(?:fail|crash|load(?:s|ed)|shown|visible|work|happen|broke|break|pass)\w*\b)",
     r"\bhands\s+off\b|\btaboo\b|\bno\s+exceptions?\b|\bwithout\s+exception\b|\bunder\s+no\s+circumstances\b"
     r"|\brefrain\s+from\b|\bread-only\b|\bin\s+mind\b|\bi\s+(?:do\s+not|don['’]?t|only)\s+want\b|\bi['’]?d\s+rather\b",
     r"\b(?:has|have|needs?)\s+to\s+(?:stay|remain|keep|continue|be|pass|support|match)\b|\b(?:stays?|remains?)"
     r"\s*(?:[.,;!]|$|(?:as|on|where|in\s+place|private|public|compatible|un\w+)\b)",
-    r"(?:^|[,;:–—-]\s*|\bplease\s+)keep\s+(?!going\b|on\b|up\b|at\b|\w+ing\b)\w"
+    r"(?:^|[,;:–—-]\s*|\bplease\s+)keep\s+(?!me\b|going\b|on\b|up\b|at\b|\w+ing\b)\w"
     r"|\bleave\s+.{1,60}\bto\s+me\b|\bthrough\s+me\b|\b(?:let\s+me|i['’]ll|i\s+will)\s+.{1,40}\bmyself\b",
     r"\b(?:ask|tell|ping|check\s+with|talk\s+to)\s+\w+\s+(?:first|if\s+you|when\s+you|whenever)\b"
     r"|\bask\s+(?:first\b|before\b)|\bfrom\s+(?:here|\w+\s+\d+)\s+on(?:wards)?\b|\bone\s+\w+\s+per\s+\w+|\bwhenever\s+you\b",
@@ -106,9 +128,36 @@ _ORDERS = (
     r"\bhold\s+off\b|\bwait\s+(?:with|until|till)\b|\bwarte?\s+.{0,60}\b(?:mit|bis)\b|^esper[ae]\b|^attend[sz]?\b"
     r"|\byou\s+can\s+ignore\b|\bprefer\s+\w+|^(?:ohne|sin|sans|senza|sem|without)\s+\w+"
     r"|\b(?:instead\s+of|statt|en\s+vez\s+de|en\s+lugar\s+de|au\s+lieu\s+de)\s+\d|\bnur\s+\w+e\s+\w+[.!]?$",
+    # Dutch
+    r"\b(?:vanaf\s+nu|voortaan)\b|^(?:\w+,\s+)?(?:raak|kom|gebruik|commit|push|merge|verwijder|wijzig|verander|schrijf|maak|voeg"
+    r"|installeer|start|laat|pas|zet)\s+(?:.{0,60}\s)?(?:niet|nooit|geen|niets|alleen|altijd)\b|\b(?:nooit|altijd)\s+(?:\w+\s+){0,3}\w+en[.!]?$"
+    r"|\bvraag\s+(?:het\s+)?(?:me|mij|eerst|altijd)\b|\b(?:mag|mogen)\s+.{0,40}\b(?:niet|nooit|geen)\b|\bmoeten\s+\w",
+    # Polish
+    r"\bod\s+teraz\b|(?:^|[,;:–—-]\s*|\b(?:i|ale|proszę)\s+)(?:nigdy\s+)?nie\s+(?:\w+j(?:cie)?|rób|pisz|usuń|zmień|twórz|kasuj)\b"
+    r"|\bzawsze\s+\w+j(?:cie)?\b|^\w+j(?:cie)?\s+(?:tylko|zawsze|wyłącznie)\b|\bnie\s+wolno\b|\bnależy\b|\b(?:muszą|musisz)\s+\w",
+    # What stays as it is, and how a thing is done: verbs of keeping, and nouns without an article
+    r"(?:^|[,;:–—-]\s*|\b(?:please|bitte)\s+)(?:stay\s+(?:away|out|off|on|in|within|with)|treat|pin|preserve|respect|adhere\s+to|conform\s+to"
+    r"|behalt|belass|behandel|respektier|halte?\s+(?:dich|die|den|das|alle)|garde[zr]?|conserve[zr]?|respecte[zr]?|laisse[zr]?|mant[ée]n(?:ga)?|conserva"
+    r"|respeta|respete|mantieni|rispetta|resta|lascia\s+(?:stare|\w+\s+\w+\s+com)|mantenha|mantém|respeite|houd|blijf|bewaar|trzymaj|zachowaj|zostaw"
+    r"|держи|сохраняй|соблюдай|оставь|оставляй)\w*\s+\w|\bleave\s+(?:it|them|that|those)\s*[.!]?$",
+    r"^(?:please\s+)?use\s+(?!(?:the|this|that|these|those|my|your|it|a|an)\b)(?!.*\s(?:to|and|for|in)\s)\S+(?:\s+\S+){0,3}$"
+    r"|^(?:bitte\s+)?(?:nutze?|verwende|benutze)\s+(?!(?:de[rnms]|die|das|dies\w*|mein\w*|dein\w*|ein\w*)\b)\S+(?:\s+\S+)?$",
+    r"^(?:any|not\s+(?:a\s+single|one|more\s+than))\s+\w|^at\s+most\s|,\s*so\s+at\s+most\s|\bwith\s+(?:every|each)\s+(?:change|commit|step|fix|release|pr)\b"
+    r"|\bbefore\s+(?:handing|committing|pushing|merging|deleting|opening|installing)\b|\b(?:fine|ok|okay)\s+to\b.*\bbut\s+not\b"
+    r"|^(?:i|we)\s+(?:want|like|need)\s+(?:every|each|all|one|no)\b|^i\s+(?:prefer|hate|(?:don['’]t|do\s+not)\s+like)\s|,\s*i\s+hate\b",
+    r"^ich\s+(?:will|möchte)\s.*\bjede\w*\s|^je\s+veux\s+.*\b(?:chaque|tous|toutes|aucun\w*)\b|^quiero\s.*\b(?:todo\w*|toda\w*|cada)\b|\bso\s+lassen\b"
+    r"|\bgehör(?:t|en)\s+(?:nach|in|unter|zu)\s|\bsans\s+mon\s|\bsem\s+(?:minha|meu|a\s+minha|o\s+meu)\s|\bsenza\s+(?:il\s+mio|la\s+mia|chiedere)\b"
+    r"|\bzonder\s+(?:mijn|te\s+vragen)\b|\bbez\s+(?:mojej|mojego|pytania)\b|\bбез\s+(?:моего|моей|спроса)\b",
+    r"\bpo\s+(?:angielsku|polsku)\b|\bin\s+(?:inglese|italiano)\b|\bem\s+(?:inglês|português)\b|\bна\s+(?:английском|русском)\b",
+)
+_EAST_ASIAN_ORDERS = (
     # Chinese, Japanese, Korean
-    r"不要|不许|不准|禁止|务必|必须|永远|一定要|从现在开始|别再|不能再|以后都|只能用|不對|不对",
-    r"しないで|使わないで|ないでください|してはいけない|必ず|絶対に|今後は|常に|やめて(?:ください)?|べきではない",
+    r"不要|不许|不准|禁止|务必|必须|永远(?:不要|别|用)|一定要|从现在(?:开始|起)|别再|不能再|不對|不对"
+    r"|千万别|切勿|始终(?:使用|用|保持)|请勿|不得|^别|以后.*[都要请]|每次(?:修改|提交|改|推送|你).*(?:都要|都得|先)|^只(?:能|准|允许|用)",
+    r"しないで|使わないで|ないでください|してはいけない|必ず(?!.*(?:失敗|エラー))|絶対に|今後は|常に(?!.*(?:失敗|エラー|落ち|遅い))"
+    r"|これから(?:は|ずっと)|ないこと|だけを?使|のみを?使|ないで[。！]?$|禁止|やめて(?:ください)?|べきではない",
+    r"保持|保留|遵守|统一|統一|維持|没有我的|未经我|(?:用|使用)(?:中文|英文|英语)"
+    r"|(?:コメント|メッセージ|文書|返信|回答|説明).*(?:日本語|英語)で",
     r"하지\s?마|절대로?|항상|반드시|앞으로는|금지|쓰지\s?마",
 )
 _CORRECTIONS = (
@@ -139,8 +188,44 @@ _CORRECTIONS = (
     r",\s*not\s+(?!sure\b|yet\b|really\b|only\b|too\b)(?:\w+\s+){0,2}\S+$|,\s*nicht\s+(?!dass\b|wahr\b|sicher\b|mehr\b)(?:\w+\s+){0,2}\S+$"
     r"|,\s*(?:y\s+)?no\s+(?:en\s+|el\s+|la\s+)?[^\s,]+$|,\s*(?:et\s+)?pas\s+(?:en\s+|le\s+|la\s+)?[^\s,]+$",
 )
-_CORRECTION = re.compile("|".join(f"(?:{one})" for one in _CORRECTIONS), re.IGNORECASE)
-_ORDER = re.compile("|".join(f"(?:{one})" for one in _ORDERS), re.IGNORECASE)
+_STATEMENTS = (
+    # Messages of programs, and what a text says
+    r"^\W*(?:\w*(?:error|exception)|warning|fail(?:ed|ure)?|fatal|panic)\s*:"
+    r"|\b(?:docs?|documentation|manual|error|log|message|compiler|linter|screen|page|it)\s+(?:says?|said|states?|reads?|prints?|shows?)\b",
+    # What is to be built, in a clause of its own
+    r"^(?:(?:please|bitte|now|then|and|ok(?:ay)?),?\s+)*(?:add|write|implement|create|build|validate|show|render|display|bau\w*|füge?|ergänze?"
+    r"|zeige?|erstelle?|ajoute[zr]?|affiche[zr]?|añade|crea|muestra|aggiungi|mostra|adicione|crie|voeg|dodaj|добавь|покажи)\s"
+    r"[^.;:]{1,80}?(?:\b(?:that|which|who|where|so\s+that|dass|qui|que|che|waarbij|która|который|которая|которое)\b"
+    r"|,\s+(?:der|die|das)\b|\b(?:visible|sichtbar)\b)|^implement\s",
+    # What happens, seen by somebody
+    r"^(?:i|we)\s+(?:think|guess|wonder|suppose)\b|^(?:users?|customers?|admins?|people|clients?)\s+(?:can|cannot|can['’]t)\b"
+    r"|\b(?:kommt|kommen)\s+(?:\w+\s+)?(?:nie|immer)\b",
+    r"\b(?:it|this|that|there|he|she|problem|bug|cause|reason|issue)\s+(?:must|has\s+to)\s+(?:be|have)\b|\bmust\s+have\s+(?:been|\w+ed)\b",
+    r"^(?:ich|mir|je|j['’]|yo|io|eu|ik|ja|я)\s(?!.*\b(?:will|möchte|wollte|sagte|gesagt|meinte|darf|geirrt|vertan|veux|dit|quiero|voglio"
+    r"|quero|wil|chcę|хочу|сказал\w*|ошиб\w+|передумал\w*|me\s+suis\s+tromp\w+|voulais|quise|quería)\b)",
+    r"\b(?:geht|läuft|klappt|funktioniert|schlägt|bricht|endet|erscheint|passiert|hängt|fehlt|lädt|antwortet)\s+(?:\w+\s+)?(?:nie|immer|niemals)\b"
+    r"|\bkeine\s+ahnung\b|^keine[rs]?\s+.{1,60}\b(?:lädt|geht|läuft|klappt|funktioniert|antwortet|erscheint)\b|\b(?:nur|noch)\s+(?:ein|eine|noch\s+ein)\s+\w+\s+(?:ist|sind|fehlt|schlägt)\b",
+    r"^(?:le|la|les|l['’]|ce|cette|ça|cela|il|elle|ils|elles)\s?(?!.*\b(?:doi(?:t|vent)|faut|reste\w*|peu(?:t|vent))\b).*\b(?:jamais|toujours)\b",
+    r"^(?:el|la|los|las|o|a|os|as|il|lo|i|gli|le|esto|eso|isso|questo)\s(?!.*\b(?:deb\w+|deve\w*|devono|tienen?\s+que|hay\s+que|puede\w*"
+    r"|può|pode\w*|qued\w+)\b).*\b(?:nunca|siempre|jamás|sempre|mai)\b",
+    r"\bno\s+(?:sé|te\s+preocupes)\b|\b(?:falla|funciona|pasa|sale|aparece|ocurre|acontece|succede|esce)\w?\s+(?:siempre|sempre)\b"
+    r"|^(?:siempre|sempre|nunca|mai)\s+(?:(?:me|se|mi|si)\s+)?(?:sale|pasa|aparece|falla|funciona|da|hay|ocurre|acontece|esce|succede|lo\s+mismo)\b"
+    r"|\b(?:deve|deben?)\s+(?:essere|ser)\s+(?:una?|um)\b|\bnon\s+(?:funziona|capisco|so)\b",
+    r"\bhet\s+werkt\b|\bwerkt\s+(?:\w+\s+)?(?:nooit|niet)\b",
+)
+
+
+def _any_of(patterns: tuple[str, ...], at: str = "") -> re.Pattern[str]:
+    """Compile alternatives, which are tried only where `at` matches. They are for lower case."""
+    return re.compile(at + "(?:" + "|".join(f"(?:{one})" for one in patterns) + ")")
+
+
+_START = r"(?:^|\b(?=\w)|(?=[,;:(–—-]))"
+"""The beginning of a text, of a word or of a clause."""
+_ORDER = _any_of(_ORDERS, _START)
+_EAST_ASIAN_ORDER = _any_of(_EAST_ASIAN_ORDERS)
+_STATEMENT = _any_of(_STATEMENTS, _START)
+_CORRECTION = _any_of(_CORRECTIONS, _START)
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
 _NO_SENTENCE = re.compile(r"\s{4,}\S|\t|[>|$#%]|\d{4}-\d\d-\d\d|at \S+ ?\(|File \"|[{}\[<]")
@@ -159,12 +244,17 @@ def standing_orders(prompt: str) -> list[str]:
 def _is_order(sentence: str) -> bool:
     if not 4 <= len(sentence) <= LONGEST or sentence.endswith(("?", "？")):
         return False
-    return _ORDER.search(sentence) is not None or is_correction(sentence)
+    if is_correction(sentence):
+        return True
+    text = sentence.lower()
+    if _ORDER.search(text) is not None:
+        return _STATEMENT.search(text) is None
+    return not text.isascii() and _EAST_ASIAN_ORDER.search(text) is not None
 
 
 def is_correction(sentence: str) -> bool:
     """Return whether a sentence changes what was said, or allows what was forbidden."""
-    return _CORRECTION.search(sentence) is not None
+    return _CORRECTION.search(sentence.lower()) is not None
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cockpit.core.standing_orders import is_correction, standing_orders
@@ -107,3 +109,42 @@ def test_a_correction_is_told_from_other_orders(sentence: str) -> None:
 def test_an_order_corrects_nothing() -> None:
     assert not is_correction("Never push to main.")
     assert not is_correction("Bitte keine neuen Abhängigkeiten.")
+
+
+CORPUS = Path(__file__).parents[1] / "data" / "standing_orders.tsv"
+
+
+def of_the_corpus(number: int) -> tuple[list[str], list[str]]:
+    """Return the orders, and the other sentences, of one set."""
+    rows = [
+        row.split("\t")
+        for row in CORPUS.read_text(encoding="utf-8").splitlines()
+        if row.startswith(f"{number}\t")
+    ]
+    assert all(len(row) == 4 and row[2] in "+-" for row in rows)
+    return tuple([row[3] for row in rows if row[2] == sign] for sign in "+-")  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("number", "recall", "false"),
+    [(1, 0.97, 0.03), (2, 0.97, 0.07), (3, 0.9, 0.03), (4, 0.8, 0.03)],
+)
+def test_most_sentences_of_a_corpus_in_eleven_languages_are_told_apart(
+    number: int, recall: float, false: float
+) -> None:
+    orders, others = of_the_corpus(number)
+    found = [sentence for sentence in orders if standing_orders(sentence) == [sentence]]
+    wrong = [sentence for sentence in others if standing_orders(sentence)]
+    assert len(found) >= recall * len(orders), sorted({*orders} - {*found})
+    assert len(wrong) <= false * len(others), wrong
+
+
+def test_a_message_of_a_program_is_no_order() -> None:
+    assert standing_orders("Never push to main.\nError: you must provide a token") == [
+        "Never push to main."
+    ]
+
+
+def test_what_is_to_be_built_is_no_order() -> None:
+    assert standing_orders("Add a check that a user must not delete himself.") == []
+    assert standing_orders("Bitte füge eine Prüfung ein, dass der Name nie leer ist.") == []
