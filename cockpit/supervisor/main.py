@@ -39,7 +39,8 @@ from cockpit.core.events import Plain
 from cockpit.supervisor.agents.continuation_settings import continuation_settings
 from cockpit.supervisor.agents.environment import agent_environment
 from cockpit.supervisor.api.listener import log_once
-from cockpit.supervisor.api.server import application, server
+from cockpit.supervisor.api.routes import application
+from cockpit.supervisor.api.server import server
 from cockpit.supervisor.api.socket import SocketWatch
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.events import EventLog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cockpit.supervisor.api.last_requests import LastRequests
-from cockpit.supervisor.api.server import Served
+from cockpit.supervisor.api.served import Served
 from cockpit.supervisor.api.verbs.adopt import AdoptHandler
 from cockpit.supervisor.api.verbs.agent_lock import Perform, UnderAgentLock
 from cockpit.supervisor.api.verbs.answer_dialog import AnswerHandler

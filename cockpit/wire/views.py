@@ -1,7 +1,7 @@
 """The requests that only read (GET): paths, queries and responses.
 
-The supervisor builds its routes from `VIEWS`, and `wire.openapi` its description. A view has the
-same name as its handler in `supervisor/api/server.py`.
+The supervisor builds its routes from `VIEWS`, and `wire.openapi` its description. The table in
+`supervisor/api/routes.py` maps each view's name to its handler.
 """
 
 from __future__ import annotations

@@ -28,7 +28,9 @@ from cockpit.core.prompt_files import prompt_files
 from cockpit.demo.leftovers import carriers, send
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
-from cockpit.supervisor.api.server import application, bind, server
+from cockpit.supervisor.api.listener import bind
+from cockpit.supervisor.api.routes import application
+from cockpit.supervisor.api.server import server
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies, take_lock
 from cockpit.supervisor.serving import served

@@ -10,8 +10,12 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 import socket
+from pathlib import Path
 from typing import Any
+
+from cockpit.core.errors import Failed
 
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _log = logging.getLogger(__name__)
@@ -38,6 +42,30 @@ class Listener(socket.socket):
             raise
         self.exhausted = False
         return accepted
+
+
+def bind(path: Path) -> Listener:
+    """Create a listening socket of mode 0600 at the path; replaces an existing file.
+
+    Only the holder of the supervisor's lock may call this. Raises `Failed`.
+    """
+    listener = Listener(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # On Linux the file gets the mode of the socket. Setting the umask instead would affect
+        # other threads of the process.
+        os.fchmod(listener.fileno(), 0o600)
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        raise Failed(
+            f"Cannot bind {path}",
+            error.strerror or str(error),
+            hint="Check the free disk space, and COCKPIT_HOME's permissions and length.",
+        ) from error
+    listener.listen(64)
+    listener.setblocking(False)
+    return listener
 
 
 def log_once(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -27,8 +27,8 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.events import Plain
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.blocked import reason_of
-from cockpit.supervisor.api.listener import Listener
-from cockpit.supervisor.api.server import accept_on, bind
+from cockpit.supervisor.api.listener import Listener, bind
+from cockpit.supervisor.api.server import accept_on
 from cockpit.supervisor.events import EventLog
 
 LOOK = 5.0

@@ -26,7 +26,8 @@ from cockpit.supervisor.api.connections import (
     MOST_OF_PROCESS,
     Connections,
 )
-from cockpit.supervisor.api.server import bind, server
+from cockpit.supervisor.api.listener import bind
+from cockpit.supervisor.api.server import server
 
 
 def _no_ancestry(pid: int) -> list[Ancestor]:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.process.descriptors import out_of_descriptors
-from cockpit.supervisor.api.listener import log_once
-from cockpit.supervisor.api.server import bind
+from cockpit.supervisor.api.listener import bind, log_once
 
 
 async def test_a_process_without_descriptors_tries_once_and_then_rests(own_home: Path) -> None:

@@ -31,7 +31,7 @@ from cockpit.supervisor.api.request_checks import (
     check_address,
     validated,
 )
-from cockpit.supervisor.api.server import LARGEST_REQUEST
+from cockpit.supervisor.api.request_content import LARGEST_REQUEST
 from cockpit.wire.status import Wire
 from cockpit.wire.verbs import VERBS, Refusal, RemoveWorktree, Send, Snooze, Start
 from cockpit.wire.views import EventsQuery, Query

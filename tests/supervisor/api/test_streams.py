@@ -11,7 +11,8 @@ import pytest
 
 from cockpit.client.exchange import Exchange
 from cockpit.core.events import Plain
-from cockpit.supervisor.api import server, streams
+from cockpit.supervisor.api import streams
+from cockpit.supervisor.api.views import events
 from cockpit.wire.verbs import Stop
 from tests.supervisor.api.web import gateway
 
@@ -63,7 +64,7 @@ async def test_each_form_has_the_same_events(cockpit: Cockpit) -> None:
 async def test_a_client_that_was_away_for_long_misses_nothing(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "MOST_EVENTS", 3)
+    monkeypatch.setattr(events, "MOST_EVENTS", 3)
     async with cockpit.flying(cockpit.agent()) as supervisor:
         ids = [supervisor.event_log.record(FOUND, "missed").id for _ in range(8)]
         following = cockpit.client.follow(after=ids[0])

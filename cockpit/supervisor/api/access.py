@@ -1,0 +1,41 @@
+"""Who sent a request, and what its sender may see."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from cockpit.core.actors import HEADER
+from cockpit.core.callers import Caller, forwarded, named
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.api.callers import Callers
+from cockpit.supervisor.api.connections import ANCESTRY, PEER
+
+
+class Access:
+    """Identifies callers, and finds the agents that they may see."""
+
+    def __init__(self, callers: Callers, fleet: Fleet) -> None:
+        self.callers = callers
+        self._fleet = fleet
+
+    async def caller(self, request: Request) -> Caller:
+        peer = request.client
+        pid = peer.port if peer is not None and peer.host == PEER else None
+        caller = await self.callers.of(pid, getattr(request.state, ANCESTRY, []))
+        caller = named(caller, request.headers.get(HEADER, ""), self.callers.own_user)
+        return forwarded(caller, request.headers.get("forwarded", ""))
+
+    async def only(self, request: Request) -> str | None:
+        """Return the one agent that the caller may see; None if it may see all."""
+        return self.callers.only(await self.caller(request))
+
+    async def check_look(self, request: Request, name: str | None) -> None:
+        """Raise `NotAllowed` if the caller may not see this agent; None: all agents."""
+        self.callers.check_look(await self.caller(request), name)
+
+    async def agent(self, request: Request) -> Agent:
+        """Return the agent in the URL. Raises `NotAllowed` if the caller may not see it."""
+        name = request.path_params["name"]
+        await self.check_look(request, name)
+        return self._fleet.agent(name)
