@@ -54,7 +54,7 @@ MAY_OPEN = {
     "adapters/files/private_file.py": "makes its own file",
     "adapters/process/process_table.py": "/proc",
     "adapters/process/terminals.py": "/dev: a terminal, not blocking, and checked to be the user's",
-    "adapters/store/store.py": "our database",
+    "adapters/store/database_file.py": "our database",
     "adapters/tmux/server.py": "our state folder",
     "adapters/hooks/responses.py": "makes its own file",
     "cli/move_lock.py": "our own lock file, in our state folder",

@@ -26,7 +26,8 @@ Check = Cycle | str
 """A flight of the fault harness, or what pytest is given."""
 
 GUARDED, DOCUMENTS = "adapters/files/guarded_folder.py", "adapters/documents/files.py"
-STORE, PROCESSES = "adapters/store/store.py", "adapters/process/processes.py"
+STORE, DATABASE = "adapters/store/store.py", "adapters/store/database.py"
+DATABASE_FILE, PROCESSES = "adapters/store/database_file.py", "adapters/process/processes.py"
 ACTS, ENGINE, SESSIONS = (
     "supervisor/handoff/effects.py",
     "supervisor/handoff/engine.py",
@@ -82,7 +83,7 @@ MUTANTS: tuple[Mutant, ...] = (
     one(
         "database-not-synced",
         "what SQLite commits is not forced to the disk",
-        STORE,
+        DATABASE_FILE,
         "pragma synchronous = full",
         "pragma synchronous = off",
         PLAIN,
@@ -98,7 +99,7 @@ MUTANTS: tuple[Mutant, ...] = (
     one(
         "database-lost-with-the-power",
         "what SQLite commits is not forced to the disk, and the power goes",
-        STORE,
+        DATABASE_FILE,
         "pragma synchronous = full",
         "pragma synchronous = off",
         POWERLESS,
@@ -402,7 +403,7 @@ MUTANTS: tuple[Mutant, ...] = (
     one(
         "broken-database-removed",
         "a database that cannot be read is thrown away",
-        STORE,
+        DATABASE_FILE,
         "    path.rename(aside)\n",
         "    path.unlink()\n",
         "tests/adapters/store/test_store.py -k put_aside",
@@ -410,7 +411,7 @@ MUTANTS: tuple[Mutant, ...] = (
     one(
         "halves-committed",
         "half of a transaction stays when the other half failed",
-        STORE,
+        DATABASE,
         '                self._database.execute("rollback")',
         '                self._database.execute("commit")',
         "tests/adapters/store/test_store.py -k transaction",

@@ -16,7 +16,7 @@ class DialogTable:
     """The dialog table of one store."""
 
     def __init__(self, store: Store) -> None:
-        self._run = store._run
+        self._run = store.run
 
     def of(self, agent: str, session: str) -> tuple[DialogOpened, float] | None:
         """Return this session's open dialog, and when it was reported, in seconds of

@@ -23,7 +23,7 @@ class OutgoingTable:
     """The message table of one store."""
 
     def __init__(self, store: Store) -> None:
-        self._run = store._run
+        self._run = store.run
 
     def add(self, message: OutgoingRecord) -> int:
         """Store a message; return the number of old messages that were dropped. Idempotent."""

@@ -40,7 +40,7 @@ class SearchTable:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._run = store._run
+        self._run = store.run
 
     def stale(self) -> list[Stale]:
         """Return the documents to index, oldest first; empty if the index is current."""

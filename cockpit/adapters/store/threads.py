@@ -15,7 +15,7 @@ class ThreadTable:
     """The thread table of one store."""
 
     def __init__(self, store: Store) -> None:
-        self._run = store._run
+        self._run = store.run
 
     def of(self, place: str, job: str) -> str | None:
         row = self._run(

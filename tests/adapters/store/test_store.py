@@ -371,4 +371,4 @@ def test_a_statement_that_makes_no_sense_is_not_taken_for_a_full_disk(
     opened: Callable[[], Store],
 ) -> None:
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        opened()._run("delete from nowhere")
+        opened().run("delete from nowhere")

@@ -120,9 +120,9 @@ async def test_a_lost_record_takes_no_session_from_another_agent(cockpit: Cockpi
         await cockpit.until(lambda row: row.session_number == 2)
         (before,) = sessions(cockpit, "web")
     with closing(Store(cockpit.places.database).open()) as store:
-        store._run("delete from seats where name = 'api'")
-        store._run("delete from sessions where agent = 'api'")
-        store._run("delete from jobs where agent = 'api'")
+        store.run("delete from seats where name = 'api'")
+        store.run("delete from sessions where agent = 'api'")
+        store.run("delete from jobs where agent = 'api'")
     async with cockpit.flying():
         row = await cockpit.until(lambda row: row.pid is not None)
         assert (row.pid, row.session_number) == (api.pid, 1)

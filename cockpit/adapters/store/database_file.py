@@ -1,0 +1,70 @@
+"""Open the database's file: create it, check it, and bring it to the current version."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from cockpit.adapters.store.migrations import MIGRATIONS
+from cockpit.adapters.store.rows import text_of
+from cockpit.core.errors import Failed
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open or create the database. Raises `sqlite3.DatabaseError` if it cannot be read.
+
+    Raises `Failed` for a database of a newer version.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    os.fchmod(handle, 0o600)
+    os.close(handle)
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    database.row_factory = sqlite3.Row
+    database.text_factory = text_of
+    try:
+        database.execute("pragma journal_mode = wal")
+        database.execute("pragma synchronous = full")
+        database.execute("pragma fullfsync = on")  # macOS only, see `sync_descriptor`
+        database.execute("pragma foreign_keys = on")
+        if database.execute("pragma quick_check").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("the file is damaged")
+        _migrate(database, path)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _migrate(database: sqlite3.Connection, path: Path) -> None:
+    taken = int(database.execute("pragma user_version").fetchone()[0])
+    if taken > len(MIGRATIONS):
+        raise Failed(
+            f"{path} was written by a newer cockpit",
+            f"It has schema version {taken}; this version supports {len(MIGRATIONS)}.",
+            "Run the newer version, or move the file away to start with an empty database.",
+        )
+    for number, migration in enumerate(MIGRATIONS[taken:], start=taken + 1):
+        database.execute("begin immediate")
+        try:
+            migration(database)
+            database.execute(f"pragma user_version = {number}")
+        except BaseException:
+            database.execute("rollback")
+            raise
+        database.execute("commit")
+
+
+def put_aside(path: Path) -> Path | None:
+    """Rename an unreadable file together with its journal; return the new path."""
+    if not path.is_file() or path.is_symlink():
+        return None
+    number = 1
+    while (aside := path.with_name(f"{path.name}.unreadable-{number}")).exists():
+        number += 1
+    path.rename(aside)
+    for ending in ("-wal", "-shm"):
+        journal = path.with_name(path.name + ending)
+        if journal.exists():
+            journal.rename(aside.with_name(aside.name + ending))
+    return aside
