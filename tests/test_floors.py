@@ -66,8 +66,8 @@ ONLY_IN = {
     "click": ("cli/",),
     "tomlkit": ("config/",),
     "jinja2": ("adapters/",),
-    "aiohttp": ("adapters/",),
-    "textual_serve": ("adapters/",),
+    "aiohttp": ("adapters/browser/",),
+    "textual_serve": ("adapters/browser/",),
     "asyncinotify": ("adapters/files/",),
     "starlette": ("supervisor/", "demo/"),
     "uvicorn": ("supervisor/", "demo/"),
@@ -76,8 +76,7 @@ ONLY_IN = {
 """A library's name -> the beginnings of the paths, inside cockpit/, that may import it."""
 
 IN_ONE_FILE = (
-    "aiohttp", "apprise", "asyncinotify", "claude_agent_sdk", "h11", "httpx2", "libtmux",
-    "mcp", "textual_serve",
+    "apprise", "asyncinotify", "claude_agent_sdk", "h11", "httpx2", "libtmux", "mcp",
 )  # fmt: skip
 """Libraries that are known to one file only."""
 

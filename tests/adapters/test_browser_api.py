@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from cockpit.adapters.browser import gateway, server
+from cockpit.adapters.browser import api_responses, api_routes, gateway, server
 from cockpit.adapters.browser.access import AccessCheck
 from cockpit.adapters.browser.gateway import LARGEST_BODY, Gateway
 from cockpit.adapters.browser.server import Browser
@@ -281,7 +281,7 @@ async def test_there_are_not_endlessly_many_requests(monkeypatch: pytest.MonkeyP
 async def test_a_stream_arrives_line_by_line_and_ends_with_its_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server, "LOOK", 0.05)
+    monkeypatch.setattr(api_responses, "LOOK", 0.05)
     async with serving() as script:
         script.behind.say = Said(pieces=(b"one\n", b"two\n"), endless=True)
         async with script.session.get(f"{script.base}/v1/watch", headers=script.allowed) as got:
@@ -442,7 +442,7 @@ async def test_a_body_must_arrive_in_time_and_counts_while_it_does(
         writer.close()
         while (await script.ask()) != (200, "said"):  # it has gone
             pass
-        monkeypatch.setattr(server, "BODY_SECONDS", 0.1)
+        monkeypatch.setattr(api_routes, "BODY_SECONDS", 0.1)
         assert (await script.raw(slow))[:2] == (408, "not-now")
         assert await script.ask() == (200, "said")
 
@@ -458,7 +458,7 @@ async def test_a_client_that_never_ends_its_head_is_disconnected(
 
 
 async def test_a_client_that_takes_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "STALLED", 0.1)
+    monkeypatch.setattr(api_responses, "STALLED", 0.1)
     async with serving() as script:
         script.behind.say = Said(pieces=(b"x" * 65536,) * 1000, endless=True)
         _, writer = await script.connect(head("GET", script.allowed))
