@@ -54,6 +54,38 @@ def test_a_command_over_several_lines() -> None:
     assert read("command-lines-80").body == ("python3 -c '", "print(1)", "", "print(2)", "'")
 
 
+def test_a_dialog_above_the_task_list() -> None:
+    found = read("command-tasks-120")
+    assert (found.title, found.body) == ("Bash command", ("python3 -m pip install openpyxl",))
+    assert labels(found) == ["Yes", "Yes, and don’t ask again for: python3 *", AUTO, "No"]
+    assert (found.highlighted, found.cut, found.choices[0].text) == (0, False, "may")
+    low = read("command-tasks-cut-80")
+    assert (low.body, low.cut, labels(low)) == (found.body, True, labels(found))
+    # The only task has the title "Esc to cancel · Tab to amend".
+    asked = read("question-tasks-80")
+    assert (asked.kind, asked.question) == ("question", "Whose public holidays count?")
+    assert labels(asked)[:2] == ["The client's", "The worker's"]
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        ["  2/3 tasks done · 1 in progress", "  ✔ One", "  ◼ Two", "    Doing two…", "  ◻ Three"],
+        ["  0/1 task done", "  ◻ ❯ 1. Yes", "", ""],
+        ["  0/9 tasks done", "  ◻ One", "  … +8 pending, 2 completed"],
+    ],
+)
+def test_the_task_list_does_not_change_the_dialog(tasks: list[str]) -> None:
+    shown = [*lines("command-120"), "", *tasks]
+    assert open_dialog(Screen(tuple(shown))) == read("command-120")
+
+
+def test_no_dialog_above_lines_that_are_no_task_list() -> None:
+    above = lines("command-120")
+    for below in (["  ◻ A task without a count"], ["  0/1 task done", "Another line"]):
+        assert open_dialog(Screen((*above, "", *below))) is None
+
+
 @pytest.mark.parametrize("name", ["command-cut-80", "command-cut-120"])
 def test_a_command_whose_beginning_is_above_the_pane(name: str) -> None:
     found = read(name)

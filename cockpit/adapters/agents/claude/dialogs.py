@@ -1,8 +1,9 @@
 """Read an open permission dialog or question of Claude Code from a capture of its pane.
 
 As of CLI 2.1.330. A dialog takes the place of the prompt box, so the last line of a dialog is the
-last line on the screen. Everything above it can be text that an agent wrote, so the screen is read
-from its end, and a screen with any line that is not understood is not treated as a dialog.
+last line on the screen, except for the CLI's task list. Everything above it can be text that an
+agent wrote, so the screen is read from its end, and a screen with any line that is not understood
+is not treated as a dialog.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ _BOX = re.compile(r"\[([ ✔x])\] (\S.*)\Z")
 _MORE_ABOVE = re.compile(r" ↑ \d+ more lines?\Z")
 _TAB = re.compile(r"[☐☒✔] +([^☐☒✔←→]+?)(?=\s{2,}|\s*\Z)")
 _WITHOUT_TEXT = re.compile(r"No(, .*\(esc\))?\Z")
+_TASKS = re.compile(r"  \d+/\d+ tasks? done(?: · \d+ in progress)?\Z")
+_TASK = re.compile(r"  (?:[✔◼◻] |… \+\d|  )")
+_MOST_TASKS = 40
+"""Maximum lines of the CLI's task list."""
 
 
 @dataclass(slots=True)
@@ -44,11 +49,9 @@ class _Item:
 
 def open_dialog(screen: Screen) -> Dialog | None:
     """Return the dialog with the keyboard focus; None without one, or if it is not understood."""
-    lines = [safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines]
+    lines = _above_tasks([safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines])
     cut = any(_MORE_ABOVE.match(line) for line in lines[-4:])
     lines = [line for line in lines if not _MORE_ABOVE.match(line)]
-    while lines and not lines[-1]:
-        lines.pop()
     if not lines:
         return None
     last = lines[-1].strip()
@@ -61,6 +64,21 @@ def open_dialog(screen: Screen) -> Dialog | None:
     if (footer := _plan_footer(lines)) is not None:
         return _plan(lines[:footer], cut=cut)
     return _permission(lines, cut=cut, amends=False)
+
+
+def _above_tasks(lines: list[str]) -> list[str]:
+    """Return the lines above the CLI's task list; all lines if none is at the end.
+
+    The titles of the tasks are the agent's text, so only the form of their lines is read. A screen
+    without a dialog has the prompt box below the tasks.
+    """
+    end = _end_of_text(lines, len(lines))
+    for at in range(end - 1, max(end - _MOST_TASKS, -1), -1):
+        if _TASKS.match(lines[at]):
+            return lines[: _end_of_text(lines, at)]
+        if not _TASK.match(lines[at]):
+            break
+    return lines[:end]
 
 
 def _choices_above(lines: Sequence[str], end: int) -> tuple[list[_Item], int] | None:
