@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 0.9
-"""Maximum seconds for reading the files, because the user is waiting for the session."""
+"""Maximum seconds for reading the files, because the user is waiting for the session. The time in
+which Python starts is not part of it: on a busy machine, that alone can be longer."""
 _FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 _DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
 """Only names of this form are repeated to a session: other names could contain any sentence."""
@@ -28,13 +29,22 @@ def print_offer() -> int:
 
     The hook's shell command does not call this inside an agent, and hides errors.
     """
-    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
     if is_interactive(os.environ):
+        _load_modules()
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, LONGEST)
         document = waiting_document(Path.cwd(), os.environ)
         if document is not None:
             sys.stdout.write(json.dumps(answer(document)))
     return 0
+
+
+def _load_modules() -> None:
+    """Load the modules that `waiting_document` uses."""
+    import cockpit.adapters.documents.files
+    import cockpit.config.file
+    import cockpit.config.paths
+    import cockpit.config.project  # noqa: F401
 
 
 def is_interactive(environment: Mapping[str, str]) -> bool:
