@@ -6,7 +6,8 @@ The supervisor decides by these capabilities; the documentation and the screen s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -109,6 +110,8 @@ class Capabilities:
     the CLI gets its first prompt as an argument."""
     may_lose_enter: bool = False
     """The CLI can treat an Enter after a paste as part of the text."""
+    commits: Mapping[str, str] = field(default_factory=dict)
+    """What users must know about commits before a start, as a clause, by permission mode."""
 
     @property
     def chooses_ids(self) -> bool:

@@ -1,7 +1,4 @@
-"""Describe the result of a start: directory and branch, or the error. Changes nothing.
-
-The agent's program is not checked, because this runs while a user types.
-"""
+"""Describe the result of a start: directory and branch, or the error. Changes nothing."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from cockpit.core.ids import AgentName, agent_name
 from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.commit_note import commit_note
 from cockpit.supervisor.sessions.location import Place, find_place, refuse_git_folder, same_place
 from cockpit.supervisor.sessions.refusals import refuse_if_alive
 from cockpit.supervisor.sessions.start import Starter
@@ -60,6 +58,9 @@ class Planner:
         sentences += self._neighbours(name, settings, place)
         where_it_works = place.target if place else settings.directory
         await self._starter.check_program(settings)
+        in_git = found.root is not None or place is not None
+        if in_git and (note := commit_note(self._dependencies, settings)):
+            sentences.append(f"{note}.")
         waiting = await waiting_document(self._dependencies, where_it_works, settings)
         sentences += [f"But {offer_text(waiting)}"] if waiting else []
         return Done(message=" ".join(sentences), name=name)

@@ -23,7 +23,7 @@ from cockpit.demo.conversation import (
 )
 from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Stop
+from cockpit.wire.verbs import Approve, Handoff, Plan, Start, Stop
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 
@@ -322,6 +322,31 @@ async def test_it_starts_in_a_worktree(
         assert row.worktree is not None
         assert cockpit.repository not in Path(row.worktree).parents
         assert row.worktree in flown.model.requests[-1].everything
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("", "asks you before each commit, unless your Codex configuration"),
+        ("acceptEdits", "asks you before each commit"),
+        ("dontAsk", "cannot commit"),
+        ("bypassPermissions", None),
+    ],
+)
+async def test_the_user_is_told_of_commits_before_the_start(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot], mode: str, told: str | None
+) -> None:
+    flown = pilot(worker(lambda number: say("Done.")))
+    table = flown.table().replace("'bypassPermissions'", repr(mode))
+    async with cockpit.flying(table):
+        plan = await cockpit.ask(Plan(name="api"))
+        elsewhere = await cockpit.ask(Plan(name="api", directory=str(cockpit.home)))
+        assert (told or "as configured") in plan.message
+        assert told is not None or "commit" not in plan.message
+        assert "each commit" not in elsewhere.message
+        if mode == "acceptEdits":
+            started = await cockpit.ask(Start(name="api"))
+            assert "asks you before each commit" in started.message
 
 
 @pytest.mark.long

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from cockpit.core.capabilities import Capabilities, No, SessionIds, Source, Yes
 
+_ASKS = (
+    "Codex asks you before each commit, because .git is read-only in its sandbox "
+    '(permission_mode = "bypassPermissions" removes the sandbox)'
+)
+COMMITS = {
+    "": "Codex asks you before each commit, unless your Codex configuration removes its sandbox",
+    "default": _ASKS,
+    "acceptEdits": _ASKS,
+    "dontAsk": "Codex cannot commit in this permission mode: .git is read-only in its sandbox, and "
+    'this mode never asks ("acceptEdits" asks you before each commit, "bypassPermissions" removes '
+    "the sandbox)",
+}
+
 CAPABILITIES = Capabilities(
     session_ids=SessionIds.MINTED,
     readings=Yes("per reply"),
@@ -22,5 +35,6 @@ CAPABILITIES = Capabilities(
     tools=Yes("through an argument"),
     background=No("Codex does not report it"),
     session_ends=Yes(),
+    commits=COMMITS,
     end_keys=("C-d",),  # a signal ends it too, but without the user's `SessionEnd` hooks
 )

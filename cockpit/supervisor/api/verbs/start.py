@@ -10,6 +10,7 @@ from cockpit.core.ids import AgentName, agent_name
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.commit_note import commit_note
 from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.plan import neighbours_text
 from cockpit.supervisor.sessions.refusals import (
@@ -72,6 +73,9 @@ class StartHandler:
         waiting = await waiting_document(self._dependencies, agent.directory, agent.settings)
         others = [other.name for other in self._neighbours.of(agent)]
         warning = f"; {neighbours_text(others)}" if others else ""
+        in_git = agent.record.branch is not None
+        if in_git and (note := commit_note(self._dependencies, agent.settings)):
+            warning += f"; {note}"
         if waiting is not None and not asked.resume:
             warning += f"; {offer_text(waiting)}"
         return Done(
