@@ -150,10 +150,11 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     DOCUMENT is a file, or the id of a handoff, or the id's first characters. Any file with the
     sections of a handoff document works. For a transcript of a CLI, cockpit writes the document
     from its facts, as `facts --document` does. Starts a new job; the old job's chain stays
-    unchanged.
+    unchanged. Starts the supervisor if needed.
     """
     from cockpit.cli.lifecycle import local_context, remote_context
     from cockpit.cli.requests import ask, remote_host
+    from cockpit.cli.supervisor_process import ensure_supervisor
     from cockpit.cli.transcript_handoff import document_file
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Continue
@@ -161,6 +162,8 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     here = remote_host() is None
     place = local_context(directory) if here else remote_context(directory)
     path = _document_path(document, here=here)
+    if here:
+        ensure_supervisor(common_options().config)
     wanted = {"name": None if name is None else agent_name(name), **place}
     with document_file(path, here=here) as readable:
         ask(Continue.model_validate({"document": str(readable), **wanted}))
@@ -173,12 +176,15 @@ def _document_path(document: str, *, here: bool) -> Path:
     Paths on another machine are not checked. Raises `BadUsage`.
     """
     from cockpit.cli.requests import with_client
+    from cockpit.cli.supervisor_process import ensure_supervisor
 
     path, shown = Path(document).absolute(), safe_line(document, 200)
     if path.exists() if here else Path(document).is_absolute():
         return path
     if not _ID.fullmatch(document):
         raise BadUsage(f"No such file: {shown}", "", "List files and ids: cockpit history")
+    if here:
+        ensure_supervisor(common_options().config)
     chains = with_client(lambda client: client.history(None))
     handoffs = [handoff for chain in chains for one in chain.sessions for handoff in one.handoffs]
     matches = [handoff for handoff in handoffs if handoff.id.startswith(document)]

@@ -174,6 +174,17 @@ def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
     assert "supervisor" not in again.stderr
 
 
+def test_continue_needs_nothing_to_run_already_but_a_document(own_home: Path) -> None:
+    typo = cockpit("continue", "notes.md", "--name", "fresh")
+    assert (typo.returncode, "No such file" in typo.stderr) == (2, True)
+    assert cockpit("status").returncode == 4
+
+    (own_home / "notes.md").write_text("# Notes\n")
+    told = cockpit("continue", "notes.md", "--name", "fresh")
+    assert told.stderr.startswith("Started the supervisor (pid ")
+    assert "is not a handoff document" in told.stderr
+
+
 def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
