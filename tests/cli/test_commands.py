@@ -188,7 +188,6 @@ def test_a_dry_run_prints_what_would_be_done(
         (["events"], 4, "cockpit up"),
         (["history"], 4, "cockpit up"),
         (["show", "x"], 4, "cockpit up"),
-        (["continue", __file__], 4, "cockpit up"),
         (["serve", "--bind", "0.0.0.0"], 2, "--let-others-in"),
         ([], 2, "terminal"),
     ],
