@@ -42,7 +42,7 @@ MAY_OPEN = {
     "adapters/files/file_system.py": "opens folders only, to sync them",
     "adapters/files/folder_size.py": "opens folders only, to list them, without following a link",
     "adapters/git/worktrees.py": "the exclude file: neither blocking nor following a link",
-    "adapters/git/removal.py": "git's index, moved and copied",
+    "adapters/git/worktree_folders.py": "copies git's index",
     "adapters/git/restore.py": "makes its own files, and overwrites none",
     "adapters/git/removal_record.py": "forces its own file to the disk",
     "adapters/files/guarded_folder.py": "folders step by step, and files it makes itself",

@@ -18,7 +18,7 @@ from pathlib import Path
 from cockpit.adapters.git.command import DURABLE, GitAnswer
 from cockpit.adapters.git.commit_refs import MUST_NOT_EXIST, reference_part
 from cockpit.adapters.git.raw_files import GITLINK, Entry, GitPaths, RawFiles, staged, tree_entries
-from cockpit.adapters.git.removal import US
+from cockpit.adapters.git.saved_worktree import AUTHOR
 from cockpit.adapters.git.scratch import scratch
 from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import Failed, NotNow
@@ -239,7 +239,7 @@ class LeavingWorktree:
             *("commit-tree", *named, "-m", words, tree),
             deadline=60.0,
             settings=DURABLE,
-            variables=US,
+            variables=AUTHOR,
         )
         return self._ok(answer).line
 
