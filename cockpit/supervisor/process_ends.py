@@ -55,10 +55,10 @@ class ProcessEnds:
 
     async def _record(self, agent: Agent, *, handing_off: bool) -> None:
         known = await self.sessions.find_exit(agent)
-        for other in self.watch.hear_once():
+        for other in self.watch.reports.hear_once():
             if other is not agent:
                 self.reconsider(other)
-        await self.watch.read_to_end(agent, LAST_LOOK_SECONDS)
+        await self.watch.transcripts.read_to_end(agent, LAST_LOOK_SECONDS)
         agent.exit = known
         self.dialogs.save(agent)
         if agent.record.wanted and ended_with_server(known):

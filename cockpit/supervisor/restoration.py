@@ -67,12 +67,12 @@ class Restoration:
                         note_lost_settings(self.dependencies, agent)
                     continue
                 self._record_found(agent, found, handing_off=handed_off)
-        self.watch.hear_once()
+        self.watch.reports.hear_once()
         clock = self.dependencies.clock
         until = clock.monotonic() + RESTORE_SECONDS
         for agent in self.fleet:
             with _isolated(agent):
-                await self.watch.read_to_end(agent, until - clock.monotonic())
+                await self.watch.transcripts.read_to_end(agent, until - clock.monotonic())
         has_panes = any(self.fleet.find(pane.label) for pane in panes.values())
         find_interrupted(self.dependencies, self.fleet, panes=has_panes)
         self._drop_prompts(handing_off)

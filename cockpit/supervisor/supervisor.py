@@ -127,9 +127,9 @@ class Supervisor:
             lambda: self.fleet,
             spool.take,
             self._on_change,
-            self._compacted,
+            compacts=lambda agent: self.spawn(self._save_facts(agent)),
+            compacted=self._compacted,
         )
-        self.watch.compacts = lambda agent: self.spawn(self._save_facts(agent))
         self.search_index = SearchIndex(dependencies)
         self.dialogs = Dialogs(dependencies.store)
         self.worktree_monitor = WorktreeMonitor(dependencies, self.fleet, self.publisher.changed)
@@ -259,14 +259,14 @@ class Supervisor:
 
     def run(self) -> None:
         """Start all tasks. Must be called on the event loop that serves requests."""
-        stop_watching = self._spool.on_change(self.watch.reported)
+        stop_watching = self._spool.on_change(self.watch.reports.reported)
         self._closing = contextlib.ExitStack()
         self._closing.callback(stop_watching)
         for name, loop in {
             "sending rows": self.publisher.run,
-            "reading hooks": self.watch.hear,
-            "reading transcripts": self.watch.read,
-            "reading the CLIs' status files": self.watch.note,
+            "reading hooks": self.watch.reports.follow,
+            "reading transcripts": self.watch.transcripts.follow,
+            "reading the CLIs' status files": self.watch.status_files.follow,
             "pasting first prompts": self.first_prompts.run,
             "driving handoffs": self._advance_handoffs,
             "checking for due handoffs": self._check_timed,
@@ -282,7 +282,7 @@ class Supervisor:
         self.publication.resume(self.fleet)
         self.spawn(self._consider_all())
         self.spawn(self.search_index.run())
-        self.watch.reported()
+        self.watch.reports.reported()
 
     async def _consider_all(self) -> None:
         """Check every running agent once at the start: an idle agent's handoff may be due."""
@@ -354,7 +354,9 @@ class Supervisor:
     async def _save_facts(self, agent: Agent) -> None:
         """Save the facts of a session before its announced compaction, with its last reply."""
         if agent.session_state.compaction.held:
-            await self.watch.read_until_quiet(agent, QUIET_BEFORE_COMPACTION, LONGEST_READ)
+            await self.watch.transcripts.read_until_quiet(
+                agent, QUIET_BEFORE_COMPACTION, LONGEST_READ
+            )
         await self.compactions.save_facts(agent)
 
     def _compacted(self, agent: Agent) -> None:

@@ -66,7 +66,8 @@ class Watched:
             lambda: [self.agent],
             self._taken,
             self._nothing,
-            lambda _: None,
+            compacts=lambda _: None,
+            compacted=lambda _: None,
         )
         self.guards = Guards(self.parts)
 
@@ -96,13 +97,13 @@ class Watched:
         }  # fmt: skip
         with self.record.open("a") as file:
             file.write(json.dumps(line) + "\n")
-        asyncio.run(self.watch.read_once(self.agent))
+        asyncio.run(self.watch.transcripts.read_once(self.agent))
 
     def hook(self, event: str, **more: object) -> None:
         """A hook is called, dated by the wall clock, and heard."""
         payload = {"hook_event_name": event, "session_id": "s", **more}
         self.signals.append(Signal(AgentName("api"), event, payload, at=self.wall()))
-        self.watch.hear_once()
+        self.watch.reports.hear_once()
 
     def swapped(self) -> None:
         """A handoff was confirmed a moment ago."""
@@ -176,7 +177,7 @@ def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
         lines = file.readlines()
     watched.record.write_text("".join([json.dumps(undated) + "\n", *lines]))
     watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
-    asyncio.run(watched.watch.read_once(watched.agent))
+    asyncio.run(watched.watch.transcripts.read_once(watched.agent))
     told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert (told.context.tokens, told.context.age_seconds) == (100_000, 60.0)
 
@@ -192,7 +193,7 @@ def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: 
         watched.replies(20_000)
         watched.clock.advance(60)
     watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
-    asyncio.run(watched.watch.read_once(watched.agent))
+    asyncio.run(watched.watch.transcripts.read_once(watched.agent))
     assert watched.agent.session_state.gauge.tokens == 20_000
 
 

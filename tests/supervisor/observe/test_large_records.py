@@ -32,7 +32,7 @@ def append(watched: Watched, line: bytes) -> None:
 
 
 def read(watched: Watched) -> None:
-    assert asyncio.run(watched.watch.read_to_end(watched.agent, 60.0))
+    assert asyncio.run(watched.watch.transcripts.read_to_end(watched.agent, 60.0))
 
 
 def hostile(values: int, kind: str = "assistant") -> bytes:
@@ -71,7 +71,7 @@ def test_a_long_record_gives_no_figure_before_its_end(watched: Watched) -> None:
     watched.replies(20_000)
     watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
     drawn: list[int | None] = []
-    while asyncio.run(watched.watch.read_once(watched.agent)):
+    while asyncio.run(watched.watch.transcripts.read_once(watched.agent)):
         drawn.append(watched.agent.session_state.gauge.tokens)
     assert set(drawn[:-1]) == {None}
     assert watched.agent.session_state.gauge.tokens == 20_000

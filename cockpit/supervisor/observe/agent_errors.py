@@ -1,0 +1,30 @@
+"""Errors while one agent is watched: shown on its row, without effect on other agents."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+
+from cockpit.core.errors import CockpitError
+from cockpit.supervisor.agents.agent import Agent
+
+_log = logging.getLogger(__name__)
+
+
+async def safely(agent: Agent, part: str, work: Awaitable[None]) -> None:
+    """Await the work; an error is shown on the screen, and a bug is logged too."""
+    try:
+        await work
+        agent.troubles.failed.pop(part, None)
+    except CockpitError as refused:
+        agent.troubles.failed[part] = str(refused)
+    except Exception as bug:  # noqa: BLE001 - the one place around one agent's watching
+        show_bug(agent, part, bug)
+
+
+def show_bug(agent: Agent, part: str, bug: Exception) -> None:
+    """Show a bug on the agent's row, and log it once."""
+    trouble = f"watching the agent's {part} failed: {bug!r}; see the log"
+    if agent.troubles.failed.get(part) != trouble:  # once a second would fill the log
+        _log.error("watching the %s of %s failed", part, agent.name, exc_info=bug)
+        agent.troubles.failed[part] = trouble
