@@ -86,7 +86,7 @@ MAY_LOOK = {
     "supervisor/history/rebuild.py": 1,
     "supervisor/sessions/reopen.py": 1,
     "supervisor/api/socket.py": 2,  # our own socket, in the folder that it is bound in
-    "supervisor/sessions/start.py": 1,
+    "supervisor/sessions/job_worktree.py": 1,
     "supervisor/sessions/automatic_starts.py": 1,
 }
 """A file of the supervisor -> how many plain looks it has. Those at foreign paths only go down."""

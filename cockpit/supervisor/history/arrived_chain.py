@@ -27,7 +27,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.document_chains import UNKNOWN, seconds
 from cockpit.supervisor.history.memories import LED_NOWHERE
-from cockpit.supervisor.sessions.start import Predecessor
+from cockpit.supervisor.sessions.inheritance import Predecessor
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 
 MOST_SESSIONS = 500

@@ -123,7 +123,7 @@ class Adoption:
         order = Start(
             name=name, directory=str(found.directory), runtime=found.runtime, mode="prompt"
         )
-        settings, _ = self._starter.settings_for(name, order, in_place=True)
+        settings, _ = self._starter.settings.combined(name, order, in_place=True)
         observed = await self._observed_mode(found, runtime)
         mode = successors_mode(settings.permission_mode, observed, runtime.modes)
         if mode != settings.permission_mode:

@@ -30,8 +30,9 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.inheritance import Inheritance, Predecessor
 from cockpit.supervisor.sessions.refusals import refuse_if_alive, refuse_if_handing_off
-from cockpit.supervisor.sessions.start import Inheritance, Predecessor, Starter
+from cockpit.supervisor.sessions.start import Starter
 from cockpit.wire.verbs import Continue, Start
 
 Join = Callable[[AgentName], Awaitable[Predecessor]]

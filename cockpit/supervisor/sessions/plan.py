@@ -38,7 +38,7 @@ class Planner:
         name = agent_name(asked.name)
         if (agent := self._fleet.find(name)) is not None:
             refuse_if_alive(agent)
-        settings, file = self._starter.settings_for(name, asked)
+        settings, file = self._starter.settings.combined(name, asked)
         _refuse_runtime(settings)
         slow = self._dependencies.slow
         if not await slow.ask(settings.directory, settings.directory.is_dir):

@@ -6,59 +6,32 @@ Most checks come before anything is created. Handoffs start their sessions in `h
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from cockpit.config.loaded import Loaded, changed_agent
 from cockpit.config.schema import AgentSettings
-from cockpit.core.continuation import Succession, continuation, first_prompt
-from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
+from cockpit.core.errors import BadUsage
 from cockpit.core.events import AgentStarted
-from cockpit.core.exclusion import exclusion
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.ports.records import JobRecord, SessionRecord
-from cockpit.ports.worktrees import GitFacts, Worktree
+from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.inheritance import Inheritance
+from cockpit.supervisor.sessions.job_worktree import JobWorktree, check_directory
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.location import (
-    find_place,
-    record_worktree_ready,
     refuse_git_folder,
 )
 from cockpit.supervisor.sessions.neighbours import Neighbours
-from cockpit.supervisor.sessions.reopen import LAST, Reopening, session_named
+from cockpit.supervisor.sessions.opening_prompt import opening_prompt
+from cockpit.supervisor.sessions.reopen import Reopening, session_named
+from cockpit.supervisor.sessions.requested_settings import RequestedSettings
 from cockpit.supervisor.sessions.setup import WorktreeSetup
 from cockpit.wire.verbs import Start
-
-DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
-"""Settings without which an agent must not be started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Predecessor:
-    """The session that the first session of a new agent follows, in the same job."""
-
-    job: JobRecord
-    session: SessionId
-
-
-@dataclass(frozen=True, slots=True)
-class Inheritance:
-    """The handoff document from which a new agent continues."""
-
-    document: str
-    """Absolute path at which the agent can read the document."""
-    first_step: str | None
-    standing: tuple[str, ...] = ()
-    """Decisions and constraints that hold and are not in the document; see `Succession`."""
-    predecessor: Predecessor | None = None
-    """None for a new job."""
 
 
 class Starter:
@@ -80,6 +53,8 @@ class Starter:
         self._setup = setup
         self._reopening = reopening
         self._neighbours = neighbours
+        self._worktree = JobWorktree(dependencies, neighbours)
+        self.settings = RequestedSettings(dependencies, fleet)
 
     def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
         """Return the agent to start, with the options of the command line applied.
@@ -87,76 +62,10 @@ class Starter:
         An agent without a config entry needs a directory. `in_place` starts the agent in its
         directory itself, even if a worktree is configured. Raises `NoSuchAgent`, `BadUsage`.
         """
-        settings, file = self.settings_for(name, asked, in_place=in_place)
+        settings, file = self.settings.combined(name, asked, in_place=in_place)
         agent = self._fleet.take_up(settings, file)
         self._dependencies.store.save_agent(agent.change(directory=str(settings.directory)))
         return agent
-
-    def settings_for(
-        self, name: AgentName, asked: Start, *, in_place: bool = False
-    ) -> tuple[AgentSettings, Path | None]:
-        """Return the settings that `agent_for` would use, and the file with the agent."""
-        self._check_runtime(name, asked)
-        options: dict[str, Any] = {}
-        if asked.directory:
-            options["directory"] = resolve_dots(Path(asked.directory))
-        if asked.runtime:
-            assert self._fleet.loaded is not None
-            self._fleet.loaded.check_runtime(asked.runtime)
-            options["runtime"] = asked.runtime
-        if asked.command:
-            if asked.runtime not in (None, "command"):
-                raise BadUsage(
-                    f"A command does not run in {asked.runtime}",
-                    "The program of that runtime is fixed.",
-                    'Leave the runtime out, or choose the runtime "command".',
-                )
-            options |= {"runtime": "command", "command": tuple(asked.command)}
-        if asked.mode:
-            options["mode"] = asked.mode
-        if asked.worktree:
-            options["worktree"] = {"strategy": "git_worktree"}
-        if in_place:
-            options["worktree"] = {"strategy": "none"}
-        return self._settings(name, options, asked.cwd)
-
-    def _check_runtime(self, name: AgentName, asked: Start) -> None:
-        """Raise `BadUsage` if the session to reopen is not of the requested CLI."""
-        agent = self._fleet.find(name)
-        named = agent.record.session if agent and asked.resume == LAST else asked.resume
-        held = self._dependencies.store.session(named) if named and asked.runtime else None
-        if held is None:
-            return
-        owner = self._fleet.find(held.agent)
-        runtime = held.runtime or (owner.settings.runtime if owner else asked.runtime)
-        if runtime != asked.runtime:
-            raise BadUsage(
-                f"Session {held.id} ran in {runtime}, not in {asked.runtime}",
-                "A CLI can reopen only its own sessions.",
-                f"Reopen it, then change the CLI: cockpit start {name} --resume {held.id}, "
-                f"then cockpit handoff {name} --to {asked.runtime}",
-            )
-
-    def _settings(
-        self, name: AgentName, options: dict[str, Any], cwd: str | None
-    ) -> tuple[AgentSettings, Path | None]:
-        loaded = self._fleet.loaded
-        assert loaded is not None
-        agent = self._fleet.find(name)
-        _refuse_if_held(loaded, name)
-        try:
-            known = loaded.agent(name)
-            return (changed_agent(known, **options) if options else known), loaded.file_of(name)
-        except NoSuchAgent:
-            if loaded.held_for(name):
-                raise
-            if agent is not None:
-                base = agent.settings
-                return (changed_agent(base, **options) if options else base), None
-            if "directory" not in options and cwd is None:
-                raise
-            directory = options.pop("directory", None) or Path(str(cwd))
-            return loaded.new_agent(name, directory, **options), None
 
     async def check_program(self, settings: AgentSettings) -> None:
         """Raise `ProgramMissing` if the CLI of an agent with these settings cannot run."""
@@ -222,8 +131,8 @@ class Starter:
         if own is not None and job.id == agent.record.job:
             made = await self._reopening.restore_worktree(agent)
         else:
-            made = await self._make_worktree(agent, job.id)
-        _check_place(agent)
+            made = await self._worktree.ensure(agent, job.id)
+        check_directory(agent)
         self._neighbours.check(agent)
         await self._sessions.leases.ensure_free(agent)
         found = await self._dependencies.worktrees.facts(agent.directory)
@@ -266,7 +175,7 @@ class Starter:
     ) -> None:
         """Open the job's first session; the worktree is ready."""
         found = await self._dependencies.worktrees.facts(agent.directory)
-        first = _opening_prompt(agent, text, inheritance, found)
+        first = opening_prompt(agent, text, inheritance, found)
         await self._first_session(agent, first, resume, inheritance)
         self._dependencies.prompts.forget(agent.record.job)
         action = "reopened a session" if resume else "started"
@@ -342,91 +251,3 @@ class Starter:
         runtime = self._sessions.runtime_of(agent, probe)
         runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
         self._sessions.refuse_if_open(agent, probe)
-
-    async def _make_worktree(self, agent: Agent, job: str) -> Worktree | None:
-        worktrees = self._dependencies.worktrees
-        place = await find_place(worktrees, agent.settings, job)
-        if place is None:
-            self._dependencies.store.save_agent(agent.change(worktree=None, branch=None))
-            return None
-        await self._neighbours.refuse_nesting(agent, place.root)
-        made = await worktrees.ensure(
-            place.root, place.target, place.branch, place.base, agent=agent.name, job=job
-        )
-        if place.folder.is_relative_to(place.root):
-            inner = place.folder.relative_to(place.root)
-            await worktrees.keep_out(place.root, exclusion(inner.parts))
-        self._dependencies.store.save_agent(
-            agent.change(worktree=str(made.directory), branch=made.branch)
-        )
-        wanted = agent.settings.worktree
-        if made.created and not (wanted.setup or wanted.copy_files):
-            await worktrees.set_ready(made.directory)
-        record_worktree_ready(self._dependencies.event_log, agent, made, _origin_text(made))
-        return made
-
-
-def resolve_dots(path: Path) -> Path:
-    """Return a path without `..`, with links followed; other paths are unchanged."""
-    return path.resolve() if ".." in path.parts else path
-
-
-def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
-    """Raise `NotNow` if a decisive setting of the agent needs trust that it does not have."""
-    held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
-    if held:
-        raise NotNow(
-            f"{name} is ignored until you trust its file",
-            "\n".join(str(one) for one in held),
-            f"Read the file, then: cockpit config trust {held[0].file}",
-        )
-
-
-def _check_place(agent: Agent) -> None:
-    """Raise `BadUsage` if the agent's folder is not in the commit of its worktree."""
-    if agent.record.worktree and not agent.directory.is_dir():
-        raise BadUsage(
-            f"{agent.directory} is not in the worktree",
-            f"{agent.settings.directory} is not in the commit that the worktree starts from.",
-            "Commit that folder, or set worktree.base to a branch that has it.",
-        )
-    if agent.record.worktree:
-        refuse_git_folder(agent.settings, agent.directory)
-
-
-def _opening_prompt(
-    agent: Agent, text: str, inheritance: Inheritance | None, found: GitFacts
-) -> str | None:
-    """Return the first prompt; None if the user will type it."""
-    if inheritance is None:
-        return first_prompt(text, _marker(agent)) if text else None
-    return continuation(
-        Succession(
-            document=inheritance.document,
-            goal=text or None,
-            first_step=inheritance.first_step,
-            standing=inheritance.standing,
-            has_git=found.root is not None,
-            branch=found.branch,
-            marker=_marker(agent),
-        )
-    )
-
-
-def _marker(agent: Agent) -> str | None:
-    """Return the completion marker; None for a runtime whose output is not read."""
-    settings = agent.settings
-    if not agent.has_readings:
-        return None
-    if settings.loop.enabled:
-        return settings.loop.completion_marker
-    return settings.handoff.completion_marker
-
-
-def _origin_text(made: Worktree) -> str:
-    """Return a text whether the worktree and its branch were created or already existed."""
-    if not made.created:
-        return f"already exists and is used as it is: {made.directory} ({made.branch})"
-    if made.new_branch:
-        return f"was created: {made.directory} ({made.branch})"
-    return f"was created: {made.directory}; the branch {made.branch} already exists and is used"

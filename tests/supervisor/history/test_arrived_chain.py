@@ -17,7 +17,7 @@ from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.arrived_chain import MOST_SESSIONS, store_chain
 from cockpit.supervisor.main import dependencies
-from cockpit.supervisor.sessions.start import Predecessor
+from cockpit.supervisor.sessions.inheritance import Predecessor
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 
 API = AgentName("api")

@@ -117,7 +117,7 @@ async def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_super
     cockpit: Cockpit,
 ) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
-        settings, _ = supervisor.starter.settings_for(
+        settings, _ = supervisor.starter.settings.combined(
             agent_name("two"), Start(name="two", directory=str(cockpit.repository))
         )
         supervisor.fleet.take_up(settings, None)

@@ -12,7 +12,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.arrived_chain import store_chain
 from cockpit.supervisor.sessions.continuation import Continuation
-from cockpit.supervisor.sessions.start import Predecessor
+from cockpit.supervisor.sessions.inheritance import Predecessor
 from cockpit.wire.verbs import (
     Continue,
     Done,

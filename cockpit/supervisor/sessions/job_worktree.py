@@ -1,0 +1,65 @@
+"""Create the worktree of an agent's new job, or use the one that exists."""
+
+from __future__ import annotations
+
+from cockpit.core.errors import BadUsage
+from cockpit.core.exclusion import exclusion
+from cockpit.ports.worktrees import Worktree
+from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.location import (
+    find_place,
+    record_worktree_ready,
+    refuse_git_folder,
+)
+from cockpit.supervisor.sessions.neighbours import Neighbours
+
+
+class JobWorktree:
+    def __init__(self, dependencies: Dependencies, neighbours: Neighbours) -> None:
+        self._dependencies = dependencies
+        self._neighbours = neighbours
+
+    async def ensure(self, agent: Agent, job: str) -> Worktree | None:
+        """Return the worktree; None if the agent works in its directory itself."""
+        worktrees = self._dependencies.worktrees
+        place = await find_place(worktrees, agent.settings, job)
+        if place is None:
+            self._dependencies.store.save_agent(agent.change(worktree=None, branch=None))
+            return None
+        await self._neighbours.refuse_nesting(agent, place.root)
+        made = await worktrees.ensure(
+            place.root, place.target, place.branch, place.base, agent=agent.name, job=job
+        )
+        if place.folder.is_relative_to(place.root):
+            inner = place.folder.relative_to(place.root)
+            await worktrees.keep_out(place.root, exclusion(inner.parts))
+        self._dependencies.store.save_agent(
+            agent.change(worktree=str(made.directory), branch=made.branch)
+        )
+        wanted = agent.settings.worktree
+        if made.created and not (wanted.setup or wanted.copy_files):
+            await worktrees.set_ready(made.directory)
+        record_worktree_ready(self._dependencies.event_log, agent, made, _origin_text(made))
+        return made
+
+
+def check_directory(agent: Agent) -> None:
+    """Raise `BadUsage` if the agent's folder is not in the commit of its worktree."""
+    if agent.record.worktree and not agent.directory.is_dir():
+        raise BadUsage(
+            f"{agent.directory} is not in the worktree",
+            f"{agent.settings.directory} is not in the commit that the worktree starts from.",
+            "Commit that folder, or set worktree.base to a branch that has it.",
+        )
+    if agent.record.worktree:
+        refuse_git_folder(agent.settings, agent.directory)
+
+
+def _origin_text(made: Worktree) -> str:
+    """Return a text whether the worktree and its branch were created or already existed."""
+    if not made.created:
+        return f"already exists and is used as it is: {made.directory} ({made.branch})"
+    if made.new_branch:
+        return f"was created: {made.directory} ({made.branch})"
+    return f"was created: {made.directory}; the branch {made.branch} already exists and is used"

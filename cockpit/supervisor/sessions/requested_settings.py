@@ -1,0 +1,112 @@
+"""The settings of an agent that is to start: its configuration with the options of the request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cockpit.config.loaded import Loaded, changed_agent
+from cockpit.config.schema import AgentSettings
+from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
+from cockpit.core.ids import AgentName
+from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.reopen import LAST
+from cockpit.wire.verbs import Start
+
+DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
+"""Settings without which an agent must not be started."""
+
+
+class RequestedSettings:
+    """Combines configuration and request; changes nothing."""
+
+    def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
+        self._dependencies = dependencies
+        self._fleet = fleet
+
+    def combined(
+        self, name: AgentName, asked: Start, *, in_place: bool = False
+    ) -> tuple[AgentSettings, Path | None]:
+        """Return the settings, and the configuration file that defines the agent.
+
+        `in_place`: in the directory itself, even if a worktree is configured. Raises `NoSuchAgent`,
+        `BadUsage`; `NotNow` for settings that need trust.
+        """
+        self._check_runtime(name, asked)
+        options: dict[str, Any] = {}
+        if asked.directory:
+            options["directory"] = resolve_dots(Path(asked.directory))
+        if asked.runtime:
+            assert self._fleet.loaded is not None
+            self._fleet.loaded.check_runtime(asked.runtime)
+            options["runtime"] = asked.runtime
+        if asked.command:
+            if asked.runtime not in (None, "command"):
+                raise BadUsage(
+                    f"A command does not run in {asked.runtime}",
+                    "The program of that runtime is fixed.",
+                    'Leave the runtime out, or choose the runtime "command".',
+                )
+            options |= {"runtime": "command", "command": tuple(asked.command)}
+        if asked.mode:
+            options["mode"] = asked.mode
+        if asked.worktree:
+            options["worktree"] = {"strategy": "git_worktree"}
+        if in_place:
+            options["worktree"] = {"strategy": "none"}
+        return self._settings(name, options, asked.cwd)
+
+    def _check_runtime(self, name: AgentName, asked: Start) -> None:
+        """Raise `BadUsage` if the session to reopen is not of the requested CLI."""
+        agent = self._fleet.find(name)
+        named = agent.record.session if agent and asked.resume == LAST else asked.resume
+        held = self._dependencies.store.session(named) if named and asked.runtime else None
+        if held is None:
+            return
+        owner = self._fleet.find(held.agent)
+        runtime = held.runtime or (owner.settings.runtime if owner else asked.runtime)
+        if runtime != asked.runtime:
+            raise BadUsage(
+                f"Session {held.id} ran in {runtime}, not in {asked.runtime}",
+                "A CLI can reopen only its own sessions.",
+                f"Reopen it, then change the CLI: cockpit start {name} --resume {held.id}, "
+                f"then cockpit handoff {name} --to {asked.runtime}",
+            )
+
+    def _settings(
+        self, name: AgentName, options: dict[str, Any], cwd: str | None
+    ) -> tuple[AgentSettings, Path | None]:
+        loaded = self._fleet.loaded
+        assert loaded is not None
+        agent = self._fleet.find(name)
+        _refuse_if_held(loaded, name)
+        try:
+            known = loaded.agent(name)
+            return (changed_agent(known, **options) if options else known), loaded.file_of(name)
+        except NoSuchAgent:
+            if loaded.held_for(name):
+                raise
+            if agent is not None:
+                base = agent.settings
+                return (changed_agent(base, **options) if options else base), None
+            if "directory" not in options and cwd is None:
+                raise
+            directory = options.pop("directory", None) or Path(str(cwd))
+            return loaded.new_agent(name, directory, **options), None
+
+
+def resolve_dots(path: Path) -> Path:
+    """Return a path without `..`, with links followed; other paths are unchanged."""
+    return path.resolve() if ".." in path.parts else path
+
+
+def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
+    """Raise `NotNow` if a decisive setting of the agent needs trust that it does not have."""
+    held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
+    if held:
+        raise NotNow(
+            f"{name} is ignored until you trust its file",
+            "\n".join(str(one) for one in held),
+            f"Read the file, then: cockpit config trust {held[0].file}",
+        )
