@@ -43,6 +43,7 @@ from cockpit.supervisor.handoff import announcements
 from cockpit.supervisor.handoff.documents import DocumentBuilder, would_be_for_context
 from cockpit.supervisor.handoff.effects import Effects
 from cockpit.supervisor.handoff.integrity import edited
+from cockpit.supervisor.handoff.options import HandoffOptions
 from cockpit.supervisor.handoff.outcome import Outcomes
 from cockpit.supervisor.handoff.queue import is_ahead, is_under_way
 from cockpit.supervisor.handoff.snapshot import Observer
@@ -80,25 +81,10 @@ class Engine:
 
     # Beginning
 
-    async def begin(
-        self,
-        agent: Agent,
-        reason: Reason,
-        *,
-        ask: bool,
-        review: bool,
-        now: bool = False,
-        given: str | None = None,
-        words: str = "",
-        because: HeldBack | None = None,
-        to: Target | None = None,
-        move_to: str = "",
-    ) -> HandoffRecord:
+    async def begin(self, agent: Agent, options: HandoffOptions) -> HandoffRecord:
         """Begin a handoff of this agent's session. Raises `NotNow` if one is in progress.
 
-        `words`: why the handoff is due. `because`: why the user is asked, if not because of the
-        mode. `to`: the CLI of the new session; None for the configured one. The user is asked first
-        if that CLI lacks the permission mode of this session. `move_to`: see `Plan.move_to`.
+        The user is asked first if the new session's CLI lacks the permission mode of this session.
         """
         async with self._lock(agent):
             if agent.handoff is not None:
@@ -113,29 +99,29 @@ class Engine:
                     "The agent was never started, or its session is unknown.",
                     f"Start it: cockpit start {agent.name}",
                 )
-            target = await self.targets.configured(agent) if to is None else to
-            if because is None and (question := self.targets.mode_question(agent, target)):
-                because, ask, review = HeldBack("handoff", question), agent.alive, True
-            plan = self._plan(agent, reason, ask=ask, review=review, now=now, given=given)
-            plan = replace(plan, runtime=target.runtime, model=target.model, move_to=move_to)
+            target = options.to or await self.targets.configured(agent)
+            if options.because is None and (question := self.targets.mode_question(agent, target)):
+                because = HeldBack("handoff", question)
+                options = replace(options, because=because, ask=agent.alive, review=True)
+            plan = self._plan(agent, options, target)
             handoff, commands = rules.begin(plan, self._dependencies.clock.monotonic())
             session = agent.session.id
-            record = await self._first_record(agent, handoff, reason)
-            if agent.session.id != session or not (agent.alive or reason == "loop"):
+            record = await self._first_record(agent, handoff, options.reason)
+            if agent.session.id != session or not (agent.alive or options.reason == "loop"):
                 raise NotNow(
                     f"{agent.name} changed while its handoff was prepared",
                     "The session ended, or another session began. The handoff was not started.",
                     f"Check it again: cockpit status {agent.name}",
                 )
-            details = replace(record.details, due=words, because=because)
+            details = replace(record.details, due=options.due, because=options.because)
             record = replace(record, details=details)
             self._dependencies.store.save_handoff(record)
             agent.progress.take(handoff, record)
-            if because is not None:
-                text = f"{because.words}; asking you"
+            if options.because is not None:
+                text = f"{options.because.words}; asking you"
                 self._dependencies.event_log.record(Plain("handoff.held_back"), text, agent.name)
             self._changed(agent)
-            announcements.begun(self._dependencies.event_log, agent, plan, words)
+            announcements.begun(self._dependencies.event_log, agent, plan, options.due)
             await self._or_block(agent, self._run(agent, commands))
             return record
 
@@ -173,22 +159,24 @@ class Engine:
         """Return the facts of the transcript; see `DocumentBuilder.facts`."""
         return self._document_builder.facts(agent)
 
-    def _plan(
-        self, agent: Agent, reason: Reason, *, ask: bool, review: bool, now: bool, given: str | None
-    ) -> Plan:
+    def _plan(self, agent: Agent, options: HandoffOptions, target: Target) -> Plan:
         settings = agent.settings.handoff
         successors = (self._sessions.mint(agent) for _ in range(STARTS))
         plan = Plan(
-            reason=reason,
-            ask=ask,
-            review=review,
+            reason=options.reason,
+            ask=options.ask,
+            review=options.review,
             successors=tuple(Successor(session, run) for session, run in successors),
-            now=now,
+            now=options.now,
             writers=self.writers(agent),
-            given=given,
+            given=options.given,
             deadline=settings.deadline,
+            runtime=target.runtime,
+            model=target.model,
+            move_to=options.move_to,
         )
-        return replace(plan, grace=agent.settings.limits.grace) if reason == "limit" else plan
+        limited = options.reason == "limit"
+        return replace(plan, grace=agent.settings.limits.grace) if limited else plan
 
     async def _first_record(self, agent: Agent, handoff: Handoff, reason: Reason) -> HandoffRecord:
         assert agent.job is not None

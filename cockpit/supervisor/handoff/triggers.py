@@ -27,6 +27,7 @@ from cockpit.supervisor.agents.predicates import (
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import usage_text
 from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.options import HandoffOptions
 from cockpit.supervisor.handoff.policy import Due, Guards, is_turn_over
 from cockpit.supervisor.handoff.target import next_runtime
 
@@ -276,16 +277,16 @@ class Triggers:
         because = self._because(agent, held)
         given, agent.progress.given = agent.progress.given, None
         agent.progress.hurried_by = None
-        await self._engine.begin(
-            agent,
-            due.reason,
+        options = HandoffOptions(
+            reason=due.reason,
             ask=ask,
             review=review,
             now=hurried,
             given=given,
-            words=due.words,
+            due=due.words,
             because=because,
         )
+        await self._engine.begin(agent, options)
 
     def _because(self, agent: Agent, held: HeldBack | None) -> HeldBack | None:
         """Return why the user is asked; None if the mode alone is the reason."""

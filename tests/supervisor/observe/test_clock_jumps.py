@@ -25,6 +25,7 @@ from cockpit.ports.runtimes import Signal
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.options import HandoffOptions
 from cockpit.supervisor.handoff.policy import Due, Guards
 from cockpit.supervisor.handoff.snapshot import user_prompted
 from cockpit.supervisor.main import dependencies
@@ -226,7 +227,7 @@ def test_a_prompt_after_a_handoff_began_is_one_after_it(watched: Watched, jump: 
             lambda _: None,
         )
         watched.clock.advance(5)
-        await engine.begin(watched.agent, "manual", ask=True, review=True)
+        await engine.begin(watched.agent, HandoffOptions(reason="manual", ask=True, review=True))
 
     asyncio.run(begin())
     assert not user_prompted(watched.agent)

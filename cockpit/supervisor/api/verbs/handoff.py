@@ -21,6 +21,7 @@ from cockpit.supervisor.agents.ownership import checked_document
 from cockpit.supervisor.api.verbs.answers import same_handoff
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.options import HandoffOptions
 from cockpit.supervisor.handoff.target import SAME, Target
 from cockpit.supervisor.handoff.triggers import Triggers
 from cockpit.supervisor.history.arrived_chain import confirm_arrival
@@ -116,9 +117,8 @@ class HandoffHandler:
             return Done(message=message, name=agent.name)
         interrupts = interruption_clause(agent, at_once=asked.now)
         review = agent.settings.mode != "auto" or because is not None
-        record = await self._engine.begin(
-            agent,
-            "agent" if asked.by_agent else "manual",
+        options = HandoffOptions(
+            reason="agent" if asked.by_agent else "manual",
             ask=because is not None,
             review=review,
             because=because,
@@ -127,6 +127,7 @@ class HandoffHandler:
             to=target,
             move_to=asked.host or "",
         )
+        record = await self._engine.begin(agent, options)
         await self._engine.look(agent)
         then = "you review the document before the session ends" if review else "no review"
         if because is None and record.details.because is not None:

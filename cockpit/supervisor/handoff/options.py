@@ -1,0 +1,30 @@
+"""What somebody who begins a handoff decides about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cockpit.core.handoff.details import HeldBack
+from cockpit.core.handoff.states import Reason
+from cockpit.supervisor.handoff.target import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoffOptions:
+    reason: Reason
+    ask: bool
+    """Whether the user is asked before the document is requested."""
+    review: bool
+    """Whether the user reviews the document before the session ends."""
+    now: bool = False
+    """Whether the agent is interrupted."""
+    given: str | None = None
+    """The path of a document that is already written."""
+    due: str = ""
+    """Why the handoff is due."""
+    because: HeldBack | None = None
+    """Why the user is asked, if not because of the mode."""
+    to: Target | None = None
+    """The CLI of the new session; None for the configured one."""
+    move_to: str = ""
+    """See `Plan.move_to`."""
