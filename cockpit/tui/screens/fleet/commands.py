@@ -6,7 +6,6 @@ Other screens are imported where they are opened; `lazy.load` imports them ahead
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.tui.keys import reasons
@@ -14,22 +13,20 @@ from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
-from cockpit.tui.present.sorting import ORDERS, next_order
 from cockpit.tui.screens.copying import Copying
+from cockpit.tui.screens.fleet.opening import Opening
 from cockpit.tui.screens.fleet.putting_away import MANY, PuttingAway
+from cockpit.tui.screens.fleet.viewing import Viewing
 from cockpit.tui.screens.leaving import leave
-from cockpit.tui.screens.removals import Removals
 from cockpit.tui.screens.requests import (
     Requests,
     is_refused_as_paste,
     show_error,
-    show_message,
     show_reason,
     snooze_or_wake,
 )
 from cockpit.tui.state.background import in_background
 from cockpit.tui.terminal.attach import suspend_while
-from cockpit.tui.terminal.driver import RedrawWanted
 from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import (
@@ -41,7 +38,6 @@ from cockpit.wire.verbs import (
     Resume,
     Send,
     Snooze,
-    Start,
     Stop,
     Undo,
     Verb,
@@ -58,9 +54,10 @@ class Commands:
         self._screen = screen
         self._model = screen.model
         self._requests = Requests(screen, screen.client)
-        self._removals = Removals(screen.client)
         self._putting_away = PuttingAway(screen, self._requests)
         self._copying = Copying(screen, screen.ui, lambda: self._model.agent)
+        self._viewing = Viewing(screen)
+        self._opening = Opening(screen, self._attach)
 
     def do(self, action: str) -> None:
         """Run an action by its id, or show why it is unavailable."""
@@ -94,43 +91,21 @@ class Commands:
             "snooze": self._snooze,
             "snooze-more": self._snooze_more,
             "let-compact": self._let_compact,
-            "document": self._document,
             "attach": self._attach,
             "handoff": self._handoff,
             "handoff-to": self._handoff_to,
             "send": self._send,
-            "start": self._start,
             "resume": self._resume,
             "stop": self._stop,
             "mark": self._putting_away.mark,
             "forget": self._forget,
             "rename": self._putting_away.rename,
-            "duplicate": self._duplicate,
             "done": self._done,
             "undo": self._undo,
             "open": self._open,
             **self._copying.handlers(),
-            "down": self._down,
-            "up": self._up,
-            "first": self._first,
-            "last": self._last,
-            "next-needing": self._next_needing,
-            "pane-up": self._pane_up,
-            "pane-down": self._pane_down,
-            "inbox": self._inbox,
-            "history": self._history,
-            "worktrees": self._worktrees,
-            "elsewhere": self._elsewhere,
-            "filter": self._filter,
-            "unfilter": self._unfilter,
-            "sort": self._sort,
-            "pane-more": self._pane_more,
-            "pane-less": self._pane_less,
-            "beside": self._beside,
-            "settings": self._settings,
-            "events": self._events,
-            "redraw": self._redraw,
-            "help": self._help,
+            **self._viewing.handlers(),
+            **self._opening.handlers(),
             "quit": self._quit,
         }
 
@@ -183,12 +158,6 @@ class Commands:
             PermissionScreen(self._model, screen.client, screen.ui, self._attach)
         )
 
-    def _document(self) -> None:
-        from cockpit.tui.screens.review.screen import ReviewScreen
-
-        screen = self._screen
-        screen.app.push_screen(ReviewScreen(self._model, screen.client, screen.ui))
-
     def _attach(self) -> None:
         task = partial(self._go_to, self._agent.name)
         in_background(self._screen, task, group="attach", exclusive=True)
@@ -235,31 +204,6 @@ class Commands:
         form = SendScreen(name)
         form.opened_in = key_in_hand(self._screen)
         self._screen.app.push_screen(form, written)
-
-    def _start(self) -> None:
-        self._open_start_form(None)
-
-    def _duplicate(self) -> None:
-        self._open_start_form(self._agent)
-
-    def _open_start_form(self, like: AgentStatus | None) -> None:
-        from cockpit.tui.screens.start.screen import StartScreen
-
-        screen = self._screen
-
-        def started(order: Start | None) -> None:
-            if order:
-                screen.fleet.select(order.name)
-
-        agents = list(self._model.agents.values())
-        ui = screen.ui
-        there = self._model.agent if self._model.main.is_remote else None
-        place = Path(there.configured_directory or there.directory) if there else ui.directory
-        form = StartScreen(
-            agents, self._model.selected, place, screen.client, ui.files, ui.home, like=like
-        )
-        form.opened_in = key_in_hand(screen)
-        screen.app.push_screen(form, started)
 
     def _resume(self) -> None:
         """Reopen all interrupted agents: on this machine in one request, on others in one each."""
@@ -322,136 +266,12 @@ class Commands:
 
         self._screen.app.push_screen(ConfirmScreen(title, words, yes), decided)
 
-    def _down(self) -> None:
-        self._screen.fleet.move(1)
-
-    def _up(self) -> None:
-        self._screen.fleet.move(-1)
-
-    def _first(self) -> None:
-        self._screen.fleet.move(-10_000)
-
-    def _last(self) -> None:
-        self._screen.fleet.move(10_000)
-
-    def _next_needing(self) -> None:
-        names = self._screen.fleet.names
-        here = names.index(self._model.selected) + 1 if self._model.selected in names else 0
-        for name in [*names[here:], *names[:here]]:
-            if self._model.agents[name].state == "needs_you":
-                self._screen.fleet.select(name)
-                return
-
-    def _pane_up(self) -> None:
-        self._screen.pane.page(-1)
-
-    def _pane_down(self) -> None:
-        self._screen.pane.page(1)
-
     def _open(self) -> None:
         from cockpit.tui.screens.agent.screen import AgentScreen
 
         screen = self._screen
         agent = AgentScreen(self._model, screen.client, screen.ui, self.do_selected)
         screen.app.push_screen(agent)
-
-    def _inbox(self) -> None:
-        from cockpit.tui.screens.inbox.screen import InboxScreen
-
-        screen = self._screen
-        inbox = InboxScreen(self._model, screen.client, screen.ui, self._attach)
-        screen.app.push_screen(inbox)
-
-    def _history(self) -> None:
-        from cockpit.tui.screens.history.screen import HistoryScreen
-
-        screen = self._screen
-        history = HistoryScreen(self._model, screen.client, screen.ui)
-        screen.app.push_screen(history)
-
-    def _elsewhere(self) -> None:
-        from cockpit.tui.screens.elsewhere.screen import ElsewhereScreen
-
-        screen = self._screen
-        screen.app.push_screen(ElsewhereScreen(self._model, screen.client, screen.ui))
-
-    def _worktrees(self) -> None:
-        from cockpit.tui.screens.worktrees.screen import WorktreesScreen
-
-        screen = self._screen
-        screen.app.push_screen(
-            WorktreesScreen(self._model, screen.client, screen.ui, self._removals)
-        )
-
-    def _filter(self) -> None:
-        self._screen.filter_line.display = True
-        self._screen.set_focus(self._screen.filter)
-
-    def _unfilter(self) -> None:
-        screen = self._screen
-        if screen.fleet.unmark_all():
-            screen.refresh_keys()
-            return
-        if not screen.fleet.filter:
-            screen.dismiss_step()
-            return
-        screen.filter.value = screen.fleet.filter = ""
-        screen.filter_line.display = False
-        screen.fleet.show()
-
-    def _sort(self) -> None:
-        screen = self._screen
-        order = next_order(screen.fleet.sort)
-        screen.fleet.sort = order
-        screen.memory.keep(sort=order)
-        screen.fleet.show()
-        screen.fleet.select(self._model.selected)
-        show_message(screen, f"Sorted by {order}: {ORDERS[order]}.")
-
-    def _pane_more(self) -> None:
-        self._show_reason(self._screen.split.give_pane(1))
-
-    def _pane_less(self) -> None:
-        self._show_reason(self._screen.split.give_pane(-1))
-
-    def _beside(self) -> None:
-        self._show_reason(self._screen.split.turn())
-
-    def _show_reason(self, reason: str | None) -> None:
-        if reason:
-            show_reason(self._screen, reason)
-
-    def _settings(self) -> None:
-        from cockpit.tui.screens.settings.screen import SettingsScreen
-
-        screen, ui = self._screen, self._screen.ui
-        if ui.files is None:
-            show_reason(screen, "This screen has no configuration to change.")
-            return
-        form = SettingsScreen(self._model, screen.client, ui.files, ui.home, self._own_keys)
-        screen.app.push_screen(form)
-
-    def _own_keys(self) -> None:
-        from cockpit.tui.screens.settings.own_keys import OwnKeysScreen
-
-        screen, ui = self._screen, self._screen.ui
-        if ui.files is not None:
-            form = OwnKeysScreen(screen.client, ui.files, ui.home, ui.keys)
-            screen.app.push_screen(form, lambda _written: screen.refresh_keys())
-
-    def _events(self) -> None:
-        feed = self._screen.feed
-        feed.toggle_class("-open")
-        if feed.has_class("-open"):
-            feed.show(self._model.events)
-
-    def _redraw(self) -> None:
-        self._screen.post_message(RedrawWanted())
-
-    def _help(self) -> None:
-        from cockpit.tui.screens.help import HelpScreen
-
-        self._screen.app.push_screen(HelpScreen("fleet", self._screen.ui.keys))
 
     def _quit(self) -> None:
         leave(self._screen.app, self._screen.ui.ends_on_leaving)
