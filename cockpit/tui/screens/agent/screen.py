@@ -26,26 +26,23 @@ from cockpit.tui.present.cached_lines import CachedLines
 from cockpit.tui.present.cost import per_hour
 from cockpit.tui.present.detail import reason
 from cockpit.tui.present.facts import fact_lines
-from cockpit.tui.present.history import Entry
 from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import possible_with
 from cockpit.tui.present.lineage import Link, link_spans
 from cockpit.tui.present.outage import outage
 from cockpit.tui.present.plot import plot
 from cockpit.tui.present.span import Span
+from cockpit.tui.screens.agent.commands import Commands
 from cockpit.tui.screens.agent.diff_files import DiffFiles
 from cockpit.tui.screens.agent.lookups import READ, Lookups
 from cockpit.tui.screens.base_screen import BaseScreen
-from cockpit.tui.screens.copying import Copying
 from cockpit.tui.screens.pane_follow import look
-from cockpit.tui.screens.requests import show_error, show_reason
-from cockpit.tui.screens.review.reading import ReadingScreen
+from cockpit.tui.screens.requests import show_error
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.pace import Throttled
 from cockpit.tui.widgets.feed import Feed
 from cockpit.tui.widgets.line import KeyLine, OneLine, Wrapped
-from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.picker import Picker
 from cockpit.tui.widgets.text_view import TextView
@@ -82,12 +79,12 @@ class AgentScreen(BaseScreen):
         self.name_of_agent = model.selected or ""
         self.section = "pane"
         self.lookups = Lookups(client, self.name_of_agent, self.agent)
-        self._do = do
-        self._shown_links: dict[str, Link] = {}
+        self.shown_links: dict[str, Link] = {}
         self._history_lines = 0
         self._make_widgets()
+        self._commands = Commands(self, do)
         self._rows = Throttled(self, lambda: ui.pace.rows, self._draw)
-        self._lookings = Throttled(self, lambda: max(AFTER_WRITING, ui.pace.rows), self._read)
+        self._lookings = Throttled(self, lambda: max(AFTER_WRITING, ui.pace.rows), self.read)
 
     def _make_widgets(self) -> None:
         keys = self.ui.keys
@@ -108,7 +105,6 @@ class AgentScreen(BaseScreen):
         self.feed = Feed(of_one=True)
         self.files = DiffFiles(self.ui, lambda: lookups.diff, partial(why, "diff"))
         self.diff = self.files.text
-        self._copying = Copying(self, self.ui, lambda: self.agent, self._file)
 
     @property
     def agent(self) -> AgentStatus | None:
@@ -154,7 +150,7 @@ class AgentScreen(BaseScreen):
     def on_resize(self) -> None:
         self._measure()
         self._rows.want()
-        self._read()
+        self.read()
 
     def _measure(self) -> None:
         size = self.app.size
@@ -169,7 +165,7 @@ class AgentScreen(BaseScreen):
             self.set_class(each.key == section, f"-{each.key}")
         self.set_class(section != "pane", "-aside")
         self._draw()
-        self._read()
+        self.read()
 
     # Keys
 
@@ -178,161 +174,14 @@ class AgentScreen(BaseScreen):
 
     @on(Picker.Picked)
     def _picked(self) -> None:
-        self._read_document()
+        self._commands.read_document()
 
     def handlers(self) -> Handlers:
         return {
-            "agent.enter": self._enter,
-            "agent.answer": self._answer,
-            "agent.pane": self._pane,
-            "agent.course": self._course,
-            "agent.facts": self._facts,
-            "agent.diff": self._diff,
-            "agent.events": self._events,
-            "agent.next": self._next,
-            "agent.previous": self._previous,
-            "agent.again": self._again,
-            "agent.since": self._since,
-            "agent.next-file": partial(self._go_to_file, 1),
-            "agent.previous-file": partial(self._go_to_file, -1),
-            "agent.edit": self._edit,
-            **self._copying.handlers("agent."),
-            "agent.document": self._document,
-            "agent.handoff": self._handoff,
-            "agent.handoff-to": self._handoff_to,
-            "agent.send": self._send,
-            "agent.undo": self._undo,
-            "agent.down": self._down,
-            "agent.up": self._up,
-            "agent.page-down": self._page_down,
-            "agent.page-up": self._page_up,
-            "agent.first": self._first,
-            "agent.last": self._last,
-            "agent.redraw": self._redraw,
+            **self._commands.handlers(),
             "agent.help": self._help,
             "agent.back": self._back,
         }
-
-    def _pane(self) -> None:
-        self.open("pane")
-
-    def _course(self) -> None:
-        self.open("course")
-
-    def _facts(self) -> None:
-        self.open("facts")
-
-    def _diff(self) -> None:
-        self.open("diff")
-
-    def _events(self) -> None:
-        self.open("events")
-
-    def _next(self) -> None:
-        self.open(head.after(self.section, 1))
-
-    def _previous(self) -> None:
-        self.open(head.after(self.section, -1))
-
-    def _enter(self) -> None:
-        if self.section == "course":
-            self._read_document()
-        else:
-            self._do("attach")
-
-    def _answer(self) -> None:
-        self._do("approve")
-
-    def _document(self) -> None:
-        self._do("document")
-
-    def _handoff(self) -> None:
-        self._do("handoff")
-
-    def _handoff_to(self) -> None:
-        self._do("handoff-to")
-
-    def _send(self) -> None:
-        self._do("send")
-
-    def _undo(self) -> None:
-        self._do("undo")
-
-    def _redraw(self) -> None:
-        self._do("redraw")
-
-    def _again(self) -> None:
-        """Reload the shown section."""
-        self.lookups.outdated.update(self.shown)
-        self._read()
-
-    def _since(self) -> None:
-        self.lookups.turn()
-        self.open("diff")
-
-    def _file(self) -> str | None:
-        return self.files.current if self.section == "diff" else None
-
-    def _go_to_file(self, step: int) -> None:
-        if self.section != "diff":
-            self.open("diff")
-        else:
-            self.files.move(step)
-
-    def _edit(self) -> None:
-        if self.section != "diff":
-            self.open("diff")
-        else:
-            self.files.edit()
-
-    def _down(self) -> None:
-        self._move(1)
-
-    def _up(self) -> None:
-        self._move(-1)
-
-    def _page_down(self) -> None:
-        self._page(1)
-
-    def _page_up(self) -> None:
-        self._page(-1)
-
-    def _first(self) -> None:
-        self._move(-1_000_000)
-
-    def _last(self) -> None:
-        self._move(1_000_000)
-
-    def _move(self, lines: int) -> None:
-        if self.section == "course":
-            self.chain.move(lines)
-        else:
-            self._scrolled().scroll_relative(y=lines, animate=False, force=True)
-
-    def _page(self, direction: int) -> None:
-        widget = self._scrolled()
-        if isinstance(widget, PaneView) and direction < 0 and not widget.scroll_offset.y:
-            self._look_further_up()
-        step = direction * max(1, widget.size.height - 2)
-        widget.scroll_relative(y=step, animate=False, force=True)
-
-    def _scrolled(self) -> Lines | PaneView:
-        sections = {"facts": self.facts, "diff": self.diff, "events": self.feed}
-        return sections.get(self.section, self.pane)
-
-    def _read_document(self) -> None:
-        link = self._shown_links.get(self.chain.selected or "")
-        document = self.lookups.document_of(link) if link else None
-        if document is None:
-            show_reason(
-                self, f"Session {link.number} left no document." if link else "No session yet."
-            )
-            return
-        screen = ReadingScreen(self.model, self.client, self.ui, document, self._go_on)
-        self.app.push_screen(screen)
-
-    def _go_on(self, entry: Entry) -> None:
-        show_reason(self, f"Continue from the history, or run: cockpit continue {entry.document}")
 
     # Model changes and reads
 
@@ -394,14 +243,16 @@ class AgentScreen(BaseScreen):
     def on_mouse_scroll_up(self) -> None:
         """Load scrollback once the pane is scrolled to its top."""
         if self.section == "pane":
-            self._look_further_up()
+            self.look_further_up()
 
-    def _look_further_up(self) -> None:
+    def look_further_up(self) -> None:
+        """Show the pane with its scrollback. Idempotent."""
         if not self._history_lines:
             self._history_lines = HISTORY
             self._look()
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Read what the shown section needs."""
         if not self.is_attached or not self._live or self.agent is None:
             return
         for section in self.lookups.wanted(self.shown):
@@ -444,12 +295,12 @@ class AgentScreen(BaseScreen):
         return reason(self.agent, named=False)
 
     def _draw_chain(self) -> None:
-        before = self._shown_links
-        self._shown_links = {link.session: link for link in self.lookups.links()}
-        if self._shown_links != before:
-            self.chain.show(list(self._shown_links))
+        before = self.shown_links
+        self.shown_links = {link.session: link for link in self.lookups.links()}
+        if self.shown_links != before:
+            self.chain.show(list(self.shown_links))
             if not before:
-                self.chain.move(len(self._shown_links))
+                self.chain.move(len(self.shown_links))
 
     def _draw_limits(self) -> None:
         course, agent = self.lookups.course, self.agent
@@ -462,5 +313,5 @@ class AgentScreen(BaseScreen):
         return head.head(name, agent, width, live=self._live, lost=lost, per_hour=rate)
 
     def _say_link(self, session: str, width: int) -> list[Span]:
-        links = self._shown_links
+        links = self.shown_links
         return link_spans(links[session], list(links.values()), width)
