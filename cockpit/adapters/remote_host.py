@@ -119,7 +119,7 @@ class RemoteHost:
         """Return the error for a broken connection.
 
         `code` is the exit code of the process, None if it has not ended; `words` are its last lines
-        on stderr; `received` is an answer that is not one of a supervisor.
+        on stderr; `received` is an answer that did not come from a supervisor.
         """
         if received:
             return NoSupervisor(

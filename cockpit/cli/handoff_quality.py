@@ -28,7 +28,7 @@ class Row:
     number: int
     """The number of the session that was handed off."""
     before: int | None
-    """Tokens of the old session at its end; for handoffs of earlier versions, as last counted."""
+    """Tokens of the old session at its end; for handoffs of earlier versions, the last count."""
     handoff: HistoryHandoff
 
 

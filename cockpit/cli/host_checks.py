@@ -1,4 +1,4 @@
-"""Check another machine: what is missing there, and the next step for each thing.
+"""Check another machine: what it lacks, and the next step for each thing.
 
 Reads the answer of `host_setup/probe.sh`; sends no requests. The findings are in the order in
 which a user would meet the problems.

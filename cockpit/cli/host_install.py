@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def install_there(report: HostReport, *, yes: bool) -> None:
     """Install this version of cockpit on a host, after showing the commands and asking.
 
-    Raises `NotNow` if the user does not agree or commands run as root there, `ProgramMissing` if
-    nothing there can install it, and `Failed` if the installation fails.
+    Raises `NotNow` if the user does not agree or the host's commands run as root, `ProgramMissing`
+    if the host has no installer, and `Failed` if the installation fails.
     """
     from cockpit.adapters.host_setup.installation import install_wheel
     from cockpit.adapters.host_setup.wheel import own_wheel
@@ -96,7 +96,7 @@ def check_version(report: HostReport) -> None:
 
 
 def is_needed(facts: HostFacts) -> bool:
-    """Return whether cockpit is missing there, or older than this one."""
+    """Return whether the host's cockpit is missing, or older than this one."""
     found = facts.program("cockpit")
     return found is None or numbers(found.version) < numbers(__version__)
 

@@ -269,7 +269,7 @@ def _choose_machine(
     *,
     dry_run: bool,
 ) -> Path | None:
-    """Replace `--host any` with the chosen machine; return the directory for the start there."""
+    """Replace `--host any` with the chosen machine; return the directory on that machine."""
     from cockpit.cli.placement import choose_machine, refuse_resume, start_directory
     from cockpit.cli.supervisor_process import ensure_supervisor
     from cockpit.core.ids import agent_name

@@ -140,7 +140,7 @@ class MoveCheck:
             )
 
     def _check_free(self, before: AgentStatus | None) -> None:
-        """A name is free if its agent was never started there, or was moved away from there."""
+        """A name is free if that machine never started its agent, or has moved it away."""
         if before is None or before.session_id is None:
             return
         if not before.moved_away:

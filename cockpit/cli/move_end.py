@@ -23,7 +23,7 @@ LOOK = 0.5
 
 
 class Stranded(Failed):
-    """The move stopped halfway: it is not known which sessions run, so none is ended."""
+    """The move stopped halfway. Which sessions are running is unknown, so no session is ended."""
 
 
 class MoveEnd:
@@ -85,8 +85,8 @@ class MoveEnd:
     async def take_back(self, handoff: str, why: str, *, refuse: bool = True) -> None:
         """End the new session, undo what arrived, and let the old session continue.
 
-        Raises `Stranded` if the other machine does not answer. A session may be running there, so
-        the old session waits.
+        Raises `Stranded` if the other machine does not answer. The other machine may be running a
+        session, so the old session waits.
         """
         say(f"Undoing the move: {safe_line(why, 300)}")
         try:

@@ -42,7 +42,7 @@ MOST_CORES, MOST_AGENTS, MOST_LOAD, MOST_MEMORY = 100_000, 100_000, 1e6, 2**60
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One machine's answer: as a candidate, and the state of an agent of that name there."""
+    """One machine's answer: as a candidate, and the state of its agent of that name."""
 
     candidate: Candidate
     agent: str = ""
@@ -175,7 +175,7 @@ def read_answer(name: str, told: Mapping[str, Any], *, note: str = "") -> Asked:
 
 
 def _refusal(name: str, told: Mapping[str, Any]) -> tuple[str, str]:
-    """Return why the agent cannot start there, and the next step; both empty if it can."""
+    """Return why the machine cannot start the agent, and the next step; both empty if it can."""
     if directory := _line(told.get("directory")):
         return directory, "Clone it there, or name a directory that is there: --directory DIR"
     if told.get("supervisor") is not True:

@@ -24,7 +24,7 @@ async def place(git: Git, request: dict[str, Any]) -> dict[str, Any]:
     """Describe this machine for the choice.
 
     `request`: `plan`, the fields of the start; `directory`; `needs_repository`; `roots`, the first
-    commits of that repository, of which one must be there.
+    commits of that repository, of which this machine must have one.
     """
     plan = Plan.model_validate(request["plan"])
     problem = await _directory_problem(
@@ -69,7 +69,7 @@ async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: 
 
 
 async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, Any]:
-    """Return the agents there, and the error that the start would have."""
+    """Return this machine's agents, and the error that the start would have."""
     client = HttpClient(our_places().socket)
     try:
         rows = (await client.status()).agents

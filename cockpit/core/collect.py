@@ -224,7 +224,7 @@ class Collector:
             self._reply = cut_at_word(event.text, REPLY_KEPT)
 
     def _longer_reply(self) -> str | None:
-        """Return the last longer reply before a last one that is short."""
+        """Return the last long reply, if a short reply is the very last."""
         last = len((self._reply or "").strip())
         if not 0 < last < SHORT_REPLY:
             return None

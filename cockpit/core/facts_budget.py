@@ -17,11 +17,11 @@ from cockpit.core.verified_facts import GitView
 T = TypeVar("T")
 
 ITEM = 12
-"""Tokens of a list item without its text: the mark, the turn, quotes."""
+"""Estimated tokens of a list item besides its text: the mark, the turn, quotes."""
 SMALLEST_TEXT = 40
 """A text that would be cut to fewer tokens is left out."""
 QUOTED = 400
-"""Characters of one text that a list of the document quotes."""
+"""Maximum characters that a list of the document quotes from one text."""
 FIRST_LINES = 20
 """Maximum files and changed lines that are kept before texts may use the rest."""
 

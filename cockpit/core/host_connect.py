@@ -47,7 +47,7 @@ def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
 def typed(connect: Sequence[str], *words: str, terminal: bool = False) -> str:
     """Return the command line that runs a program on the host, for the user to type here.
 
-    With `terminal`, ssh opens one there, so that a program such as sudo can ask.
+    With `terminal`, ssh opens a terminal on the host, so that a program such as sudo can ask.
     """
     own = [connect[0], "-t", *connect[1:]] if terminal and is_ssh(connect) else list(connect)
     return shlex.join([*own, *words])

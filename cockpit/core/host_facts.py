@@ -39,7 +39,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class FarSupervisor:
-    """The supervisor that runs there."""
+    """The supervisor that runs on the host."""
 
     version: str
     started_at: str
@@ -73,14 +73,14 @@ class HostFacts:
     """Load average of the last minute."""
     programs: Mapping[str, Program] = field(default_factory=dict)
     package_manager: str = ""
-    """Name of a program that installs packages there, such as `apt-get`."""
+    """Name of the host's package manager, such as `apt-get`."""
     python_venv: bool = False
     """Whether the Python that was found can create an environment with pip."""
     linger: bool | None = None
     """Whether processes and sockets stay after a logout; None on systems without such a setting."""
     supervisor: FarSupervisor | None = None
     status_code: int | None = None
-    """Exit code of `cockpit status` there: 4 if no supervisor is running."""
+    """Exit code of `cockpit status` on the host: 4 if no supervisor is running."""
 
     def program(self, name: str) -> Program | None:
         return self.programs.get(name)

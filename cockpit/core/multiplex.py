@@ -29,7 +29,7 @@ MOST_RESET = 1_024
 LONGEST_REASON = 1_024
 """Maximum bytes of the text in a `RESET`."""
 _PIECE = 65_536
-"""Bytes that are decompressed at once, however well the peer has compressed them."""
+"""Maximum bytes that are decompressed at once, whatever the compressed size."""
 _HEADER = struct.Struct("!BIH")
 _COUNT = struct.Struct("!I")
 
@@ -68,7 +68,7 @@ class _Stream:
     may_send: int = WINDOW
     may_receive: int = WINDOW
     consumed: int = 0
-    """Bytes that the peer has not been told about."""
+    """Bytes that were consumed, but not yet acknowledged to the peer."""
     sent_end: bool = False
     received_end: bool = False
 

@@ -17,7 +17,7 @@ from cockpit.core.plurals import counted
 LOAD_STEP = 0.1
 """Loads per core that round to the same multiple of this are equal: they change every second."""
 MEMORY_STEP = 100_000_000
-"""Bytes of free memory that round down to the same multiple of this are equal."""
+"""Unit of free memory in bytes: amounts that round down to the same multiple are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Candidate:
 
     name: str
     refusal: str = ""
-    """Why the agent cannot start there; empty if it can."""
+    """Why the agent cannot start on this machine; empty if it can."""
     remedy: str = ""
-    """The next step that would make a start possible there."""
+    """The next step that would make a start on this machine possible."""
     running: int | None = None
     """Number of agents with a process."""
     cores: int | None = None
@@ -37,7 +37,7 @@ class Candidate:
     free_memory: int | None = None
     """Bytes that new programs can use."""
     note: str = ""
-    """Checks that were not possible there."""
+    """Checks that were not possible on this machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Inspection(Wire):
     version: str
     repository: str
     tips: list[str]
-    """Commits that are already there."""
+    """Commits that the other machine already has."""
     folder: str
     record: Arrival | None = None
     """Null unless an earlier attempt of the same move was interrupted."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BLOCK = 512
-"""Bytes of the unit of `st_blocks`, whatever the block size of the file system is."""
+"""Bytes per unit of `st_blocks`; does not depend on the file system's block size."""
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

@@ -1,1 +1,1 @@
-"""Examine another machine, and install cockpit there, with the host's own `connect` command."""
+"""Examine another machine, and install cockpit on it, with the host's own `connect` command."""

@@ -1,4 +1,4 @@
-"""Install cockpit on another machine, and run its commands there."""
+"""Install cockpit on another machine, and run cockpit's commands on that machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cockpit.adapters.host_setup.wheel import Wheel
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
 
 INSTALL_SECONDS = 900.0
-"""Time limit of an installation: libraries are downloaded there."""
+"""Time limit of an installation: the host downloads libraries."""
 COMMAND_SECONDS = 60.0
 """Time limit of a command such as `cockpit up`."""
 _NO_NETWORK = re.compile(
@@ -26,7 +26,7 @@ _NO_NETWORK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """How cockpit is installed there: with uv, or in an environment that this Python creates."""
+    """How the host installs cockpit: with uv, or in an environment that this Python creates."""
 
     way: Literal["uv", "venv"]
     program: str
@@ -53,7 +53,7 @@ def install_wheel(
     wheel: Wheel,
     step: Callable[[str], None],
 ) -> None:
-    """Send the wheel and install it there. `step` gets each command as it starts.
+    """Send the wheel to the host and install it. `step` gets each command as it starts.
 
     Raises `Failed` with the end of the installer's output, `NoSupervisor` if the connection is
     lost, and what `run_script` raises.
@@ -79,7 +79,7 @@ def install_wheel(
 
 
 def run_command(name: str, connect: Sequence[str], *words: str) -> tuple[int, list[str]]:
-    """Run a command there; return its exit code and the lines of both outputs.
+    """Run a command on the host; return its exit code and the lines of both outputs.
 
     Raises `NoSupervisor` if the connection is lost or the command does not end in time.
     """

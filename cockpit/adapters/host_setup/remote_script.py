@@ -57,7 +57,7 @@ class ScriptAnswer:
 
     @property
     def started(self) -> bool:
-        """Whether the script began to run there."""
+        """Whether the script began to run on the host."""
         return any(key == "ready" for key, _ in self.lines)
 
     def value(self, key: str) -> str:

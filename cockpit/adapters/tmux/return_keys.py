@@ -52,7 +52,7 @@ def tmux_name(key: str) -> str:
 
 
 def spoken(name: str) -> str:
-    """Return one of tmux's names as printed on a keyboard: `C-F12` is `Ctrl-F12`."""
+    """Return a key that tmux names as printed on a keyboard: `C-F12` is `Ctrl-F12`."""
     *held, last = name.split("-")
     words = dict(_MODIFIERS.values())
     is_letter_with_ctrl = len(last) == 1 and held == ["C"]

@@ -95,7 +95,7 @@ class Callers:
     async def _unknown_in_tmux(self, above: list[Ancestor]) -> Caller | None:
         """Return an agent as the caller if the process is in our tmux server and not the screen.
 
-        The agent's name is unknown, but only an agent can have started such a process there.
+        The agent's name is unknown, but only an agent can start such a process in our tmux server.
         """
         top = started_by_tmux(above, self._dependencies.places.tmux_socket)
         if top is None or top.process == self._screen:

@@ -1,6 +1,6 @@
 """Remember who last changed what an agent asks or does, for other users who look at the agent.
 
-If the question of a request was answered meanwhile, the refusal then says by whom.
+If another user has answered a question meanwhile, the refusal of a later answer names that user.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.wire.verbs import Done, Handoff, Verb
 
 RECENT_SECONDS = 600.0
-"""How long a request may explain the refusal of one that names no question."""
+"""How long a request can explain why a later request was refused, if that one names no question."""
 
 
 class LastRequests:

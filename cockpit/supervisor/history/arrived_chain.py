@@ -43,7 +43,7 @@ async def store_chain(
 ) -> Predecessor:
     """Store the chain as the agent's own; return what the new session follows.
 
-    `handoff` is the handoff with which the job was moved, `origin` the machine from which. Raises
+    `handoff` is the handoff that moved the job, `origin` the machine from which it came. Raises
     `BadUsage` for a chain that is not valid, and for one that would change another agent's history.
     """
     found = _Arrived(dependencies, agent, chain, origin)

@@ -76,7 +76,7 @@ class Compactions:
             session_state.compaction.held = False
 
     def record_compaction(self, agent: Agent) -> None:
-        """Record a compaction. The screen shows one that came above the act threshold."""
+        """Record a compaction. The screen shows a compaction that came above the act threshold."""
         kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks

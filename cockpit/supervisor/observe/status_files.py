@@ -166,7 +166,8 @@ class StatusFiles:
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
 
     async def _check_silent_turn(self, agent: Agent) -> None:
-        """Read the pane of a working agent that sends no reports, for events shown only there."""
+        """Read the pane of a working agent that sends no reports, for events that only the pane
+        shows."""
         state, now = agent.session_state, self._dependencies.clock.steady()
         heard = max(state.last_activity or 0.0, state.conduct.last_moment)
         working = state.conduct.turn is Turn.WORKING

@@ -177,7 +177,7 @@ class Outbox:
         self._handle_answer(waiting, sent)
 
     def _address(self, message: OutgoingRecord) -> dict[str, Any] | None:
-        """Return a message's address in the current configuration; None if it was removed there."""
+        """Return a message's address in the configuration; None if the address was removed."""
         if message.kind == "notice":
             known = [notice_address(url) for url in self._notice_urls()]
         else:

@@ -20,9 +20,9 @@ Spans = list[Span]
 BAR = 20
 LEAST_BAR = 4
 LABEL = 11
-"""Cells of a label and the gap after it."""
+"""Width of a label and the gap after the label."""
 NARROW = 40
-"""Cells below which a label is a line of its own."""
+"""Width below which a label gets its own line."""
 SHORT_ID = 8
 LONGEST = 600
 _PROGRAMS = {"claude": "Claude Code"}

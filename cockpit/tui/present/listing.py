@@ -71,7 +71,7 @@ class Listing:
         return same and self._wanted == words_wanted.lower().split()
 
     def change(self, agent: AgentStatus) -> None:
-        """Move the line of an agent that changed; the agent was there before."""
+        """Move the line of an agent that changed; the list already contains the agent."""
         before, after = self._listed.get(agent.name), self._place_of(agent)
         if before == after:
             return

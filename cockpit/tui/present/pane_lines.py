@@ -20,7 +20,7 @@ SIDES = frozenset("│┃║╮╯┐┘┤╗╝")
 MARKERS = frozenset("●⏺⎿❯>*-•·✻✔◻☐☑")
 """First characters of list items: their text continues below the text, not below the marker."""
 WIDEST = 2
-"""Cells of a wide character."""
+"""Columns of a wide character."""
 DRAWN = 8
 """Equal characters in a row from which a line counts as drawn."""
 

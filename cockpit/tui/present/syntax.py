@@ -23,9 +23,9 @@ Colours = Mapping[int, list[Span]]
 SECONDS = 3.0
 """Time after which the rest of a diff stays without colours."""
 LONGEST_LINE = 500
-"""Characters of a line above which its hunk stays without colours."""
+"""Line length above which a hunk is not coloured."""
 MOST_LINES = 2000
-"""Lines of a hunk above which it stays without colours."""
+"""Number of lines above which a hunk is not coloured."""
 
 LANGUAGES = {
     "python": "py pyi pyw", "javascript": "js mjs cjs jsx", "typescript": "ts tsx mts",

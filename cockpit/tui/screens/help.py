@@ -45,9 +45,9 @@ GROUPS = (("Agent", None), ("Handoff", HANDOFF), ("Move", MOVE), ("View", VIEW))
 """The groups of the agents' keys; the first group has all keys that are in no other group."""
 
 AROUND = 9
-"""Lines of the help around its text."""
+"""Lines of the help besides its text."""
 LOW = 20
-"""Lines of the terminal below which the help takes the whole screen."""
+"""Terminal height below which the help fills the screen."""
 
 MOST = 6
 """Maximum lines of a sentence."""

@@ -55,7 +55,7 @@ _ON_COMPACTION = (
 )
 
 OUTPUT_RESERVE = 20_000
-"""Tokens that the CLI reserves for its summary; fewer if the maximum reply is shorter."""
+"""Tokens that the CLI reserves for its summary; fewer if the model's maximum reply is shorter."""
 COMPACTION_MARGIN = 13_000
 
 

@@ -31,9 +31,9 @@ from cockpit.wire.diff import WorktreeDiff
 
 NO_FILE = "The diff has no changed or new file."
 AT_ONCE = 20_000
-"""Characters of a diff above which its lines are made in another thread."""
+"""Characters of a diff above which another thread renders its lines."""
 BESIDE = 96
-"""Columns of the section from which the list is beside the text."""
+"""Minimum columns of the section for a list beside the text."""
 
 
 class _Drawn(NamedTuple):

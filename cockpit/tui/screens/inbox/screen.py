@@ -52,7 +52,7 @@ def _now() -> datetime:
 
 
 STEP_FROM = 60
-"""Columns from which the heading has room for the next step after a lost connection."""
+"""Minimum columns for the next step in the heading after a lost connection."""
 
 
 class InboxScreen(BaseScreen):
