@@ -159,6 +159,7 @@ class AgentWorktrees:
     def _occupant_obstacles(
         self, tree: Tree, occupants: list[Occupant], client: int | None
     ) -> Iterator[Obstacle]:
+        running_here: set[int] = set()
         for agent in self._fleet:
             mine = agent.record.worktree and same_place(Path(agent.record.worktree), tree.directory)
             place = Path(os.path.realpath(agent.directory))
@@ -167,14 +168,23 @@ class AgentWorktrees:
                 continue
             stop = f"cockpit stop {agent.name}"
             if agent.in_use:
+                running_here |= {agent.process.pid} if agent.process else set()
                 yield Obstacle(why=f"{agent.name} is running in it", next=stop)
             elif mine and agent.record.wanted and not _is_job_over(agent):
                 yield Obstacle(
                     why=f"the job of {agent.name} is not over", next=f"If it is over: {stop}"
                 )
         agents = {agent.process.pid for agent in self._fleet if agent.process}
-        foreign = [one for one in occupants if one.pid not in agents and one.pid != client]
-        callers = self._dependencies.processes.lineage(client) if client is not None else []
+        lineage = self._dependencies.processes.lineage
+        # What an agent started, such as an MCP server, ends with it or is listed once it has ended.
+        foreign = [
+            one
+            for one in occupants
+            if one.pid not in agents
+            and one.pid != client
+            and running_here.isdisjoint(lineage(one.pid))
+        ]
+        callers = lineage(client) if client is not None else []
         yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
 
     async def remove(self, asked: RemoveWorktree) -> Done:

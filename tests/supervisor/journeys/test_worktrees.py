@@ -17,6 +17,7 @@ from cockpit.core.errors import BadUsage, NotNow
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Down, Handoff, RemoveWorktree, Start, Stop
 from cockpit.wire.worktrees import WorktreeStatus
+from tests.supervisor.left_alone import until
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -276,6 +277,24 @@ async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpi
             "is used",
             f"The worktree of api already exists and is used as it is: {tree} (agent/api)",
         ]
+
+
+async def test_processes_that_an_agent_started_are_part_of_the_agent(cockpit: Cockpit) -> None:
+    """Such as its MCP servers: stopping the agent is the only step."""
+    child = "sleep 600 & echo $! > child; wait"
+    agent = (
+        f'[[agents]]\nname = "api"\nruntime = "command"\nmode = "observe"\n'
+        f"directory = {json.dumps(str(cockpit.repository))}\n"
+        f"command = {json.dumps(['sh', '-c', child])}\n{worktree()}\n"
+    )
+    async with cockpit.flying(agent):
+        row = await cockpit.start()
+        assert row.worktree is not None
+        written = Path(row.worktree) / "child"
+        await until(lambda: written.exists() and written.read_text().strip())
+        words = await refusal(cockpit, salvage=True)
+        assert "api is running in it\n  cockpit stop api" in words
+        assert f"process {written.read_text().strip()}" not in words
 
 
 async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: Cockpit) -> None:
