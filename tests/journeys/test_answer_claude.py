@@ -332,7 +332,7 @@ def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_pat
         terminal.run("--direct", at=scratch.repository, **scratch.environment())
         terminal.until("permission", agent.name)
         terminal.type("a\r\r")
-        picture = terminal.until("Asks you", "touch on-the-screen", "❯ 1. Yes", "No")
+        picture = terminal.until("Permission", "touch on-the-screen", "❯ 1. Yes", "No")
         assert picture.index("touch on-the-screen") < picture.index("❯ 1. Yes")
         file = worktree(await agent.row()) / "on-the-screen"
         assert not file.exists()
@@ -342,9 +342,9 @@ def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_pat
         second = await dialog(agent, first.identity)
         assert second.text == "git push origin main"
         assert file.exists()
-        if "Asks you" not in terminal.until("git push origin main", "4. No"):
+        if "Permission" not in terminal.until("git push origin main", "4. No"):
             terminal.type("a")  # the screen closed between the two dialogs
-        terminal.until("Asks you", "git push origin main", "4. No")
+        terminal.until("Permission", "git push origin main", "4. No")
         ready(terminal)
         for _ in range(3):
             terminal.press("j")
@@ -355,7 +355,7 @@ def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_pat
         terminal.press("Enter")
         await agent.until(lambda row: row.state in {"idle", "done"})
         assert any("use make" in told for told in script.results)
-        terminal.until(gone=("Asks you",))
+        terminal.until(gone=("Permission",))
 
     try:
         with real_agent(script, **SETTINGS) as agent:

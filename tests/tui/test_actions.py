@@ -171,10 +171,32 @@ def test_the_key_line_offers_what_a_question_can_be_answered_with() -> None:
     assert [action.id for action in possible(there, "fleet")][:2] == ["approve", "approve-straight"]
 
 
-def test_handing_off_is_on_the_key_line_of_every_agent() -> None:
-    for name in ("checkout", "search", "cron"):
-        assert "handoff" in [action.id for action in possible(model(name), "fleet")]
-    assert "handoff" not in [action.id for action in possible(model(None), "fleet")]
+def titles(there: Model) -> dict[str, str]:
+    return {action.id: action.title for action in possible(there, "fleet")}
+
+
+def test_the_key_line_offers_a_handoff_of_a_running_agent_and_forgets_an_ended_one() -> None:
+    for name in ("checkout", "search"):
+        assert "handoff" in titles(model(name))
+        assert "forget" not in titles(model(name))
+    assert {"handoff", "forget"}.isdisjoint(titles(model(None)))
+    assert "handoff" not in titles(model("cron"))
+    assert titles(model("cron"))["forget"] == "forget"
+
+
+def test_the_key_line_names_what_a_key_does_for_the_selected_agent() -> None:
+    there = model("api")
+    api = there.agents["api"]
+    assert (titles(there)["approve"], titles(there)["snooze"]) == ("approve", "snooze")
+    assert api.needs
+    assert api.handoff
+    there.agents["api"] = api.model_copy(
+        update={"needs": api.needs.model_copy(update={"kind": "permission"})}
+    )
+    assert titles(there)["approve"] == "answer"
+    at = api.handoff.model_copy(update={"snoozed_until": "2026-07-09T12:51:00Z"})
+    there.agents["api"] = api.model_copy(update={"needs": None, "handoff": at})
+    assert titles(there)["snooze"] == "ask now"
 
 
 def bound(context: Context, own: dict[str, str]) -> dict[str, set[str]]:

@@ -43,8 +43,8 @@ class Action:
     shown: bool = False
     """Whether the key line shows the action while the action is available."""
     stays: bool = False
-    """Whether the key line shows the action for every reachable agent. If the action is
-    unavailable, its key shows the reason."""
+    """Whether the key line shows the action for every reachable agent that has not ended. If the
+    action is unavailable, its key shows the reason."""
     is_destructive: bool = False
     """Whether the action affects an agent or leaves the screen. If so, the action is refused when
     keys look pasted."""

@@ -68,7 +68,7 @@ FLEET: tuple[Action, ...] = (
     ),
     Action(
         "forget", "forget", "Remove an ended agent from the list; keep its history. Asks first.",
-        ("delete",), check=reasons.cannot_put_away, is_destructive=True,
+        ("delete",), check=reasons.cannot_put_away, shown=True, is_destructive=True,
     ),
     Action(
         "rename", "rename", "Rename an ended agent; its history follows.",

@@ -103,8 +103,16 @@ QUESTIONS: tuple[Action, ...] = (
         ("q", "escape", "left", "h"), "permission", shown=True,
     ),
     Action(
-        "inbox.answer", "answer", "Answer the permission dialog or question here.",
+        "inbox.answer", "answer", "Approve, or answer a permission dialog or question.",
         ("a",), "inbox", shown=True, is_destructive=True,
+    ),
+    Action(
+        "inbox.refuse", "refuse", "Refuse; keep this session.",
+        ("r",), "inbox", shown=True, is_destructive=True,
+    ),
+    Action(
+        "inbox.snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
+        ("z",), "inbox", shown=True, is_destructive=True,
     ),
     Action(
         "inbox.open", "go there", "Open the document or the agent's pane to answer.",

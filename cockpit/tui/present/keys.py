@@ -10,9 +10,11 @@ from rich.cells import cell_len
 
 from cockpit.tui.keys.action import Action, Context
 from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, spoken
+from cockpit.tui.keys.reasons import DIALOGS, has_ended
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 from cockpit.tui.state.model import Model
+from cockpit.wire.status import AgentStatus
 
 KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next-file", "next", "snooze",
@@ -31,7 +33,7 @@ class KeyHint(NamedTuple):
 def possible(model: Model, context: Context) -> list[Action]:
     """Return the actions for the key line now."""
     return [
-        action
+        _retitled(action, model.agent)
         for action in ACTIONS
         if action.context == context
         and action.shown
@@ -40,8 +42,19 @@ def possible(model: Model, context: Context) -> list[Action]:
     ]
 
 
+def _retitled(action: Action, agent: AgentStatus | None) -> Action:
+    """Return the action with the title for what it does for this agent now."""
+    if agent is None:
+        return action
+    if action.id in {"snooze", "review.snooze"} and agent.is_snoozed:
+        return replace(action, title="ask now")
+    if action.id == "approve" and agent.needs and agent.needs.kind in DIALOGS:
+        return replace(action, title="answer")
+    return action
+
+
 def _can_ask(model: Model) -> bool:
-    return model.agent is not None and model.part.connection.live
+    return model.agent is not None and not has_ended(model.agent) and model.part.connection.live
 
 
 def _is_out_of_reach(model: Model) -> bool:

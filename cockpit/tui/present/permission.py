@@ -21,8 +21,13 @@ PIECE = 1000
 _DIFF_ROLES = {"+": "added", "-": "removed"}
 
 
-def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str]) -> list[Span]:
-    """Return the agent with its context bar, and its position among the waiting agents."""
+def title_spans(
+    agent: AgentStatus | None, width: int, waiting: Sequence[str], kind: str
+) -> list[Span]:
+    """Return the agent with its context bar, and its position among the waiting agents.
+
+    `kind` is `question` or `permission`.
+    """
     if agent is None:
         return [Span(" " * width)]
     used = agent.context.used
@@ -30,7 +35,8 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str]) -
     place = ""
     if len(waiting) > 1 and agent.name in waiting:
         place = f"{waiting.index(agent.name) + 1} of {len(waiting)} "
-    head, who = " Asks you ", f"{safe_line(agent.name, 32)}  "
+    head = " Question " if kind == "question" else " Permission "
+    who = f"{safe_line(agent.name, 32)}  "
     room = width - cell_len(head) - cell_len(who) - BAR - cell_len(percent) - cell_len(place)
     if room < 0:
         return [Span(head, "brand"), Span(fit(who, max(0, width - cell_len(head))), "name")]

@@ -26,7 +26,7 @@ KEYS = (
     ("Tab Shift-Tab", "Next field, previous field."),
     ("← →", "Change the selected option."),
     ("Ctrl-U Ctrl-W", "Clear the field; delete a word."),
-    ("Ctrl-S", "Submit."),
+    ("Enter Ctrl-S", "Submit."),
     ("Esc Ctrl-G", "Cancel."),
 )
 """The keys of every form."""

@@ -78,7 +78,9 @@ async def test_a_snoozed_question_says_until_when_and_can_be_answered_or_woken(f
         )
         await flight.press("i")
         await flight.reads("◇ snoozed", "1 snoozed")
-        await flight.press("j", "enter")
+        await flight.press("j")
+        await flight.reads("a approve", "r refuse", "z ask now")
+        await flight.press("enter")
         await flight.reads("Snoozed until")
 
 

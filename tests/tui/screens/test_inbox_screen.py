@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from cockpit.tui.screens.inbox.screen import InboxScreen
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.status import Needs, Status
+from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
 
@@ -128,3 +129,68 @@ async def test_the_palette_says_why_not_now(fly: Fly) -> None:
         assert len(said) == len(commands), "one name for each"
         await flight.pilot.click("#summary", offset=(2, 0))
         await flight.until(lambda: flight.app.screen.id == "--command-palette")
+
+
+def waiting(name: str, since: str, phase: str = "review") -> Any:
+    handoff = {"id": f"h-{name}", "phase": phase, "since": since, "reason": "threshold"}
+    needs = Needs(kind="review", detail="the document is ready", since=since)
+    return agent(name, "needs_you", needs=needs, handoff=handoff)
+
+
+async def test_handoffs_are_approved_refused_and_snoozed_in_the_inbox(fly: Fly) -> None:
+    client = MemoryClient(
+        Status(agents=[waiting("a", "2026-11-21T20:00:00Z"), waiting("b", "2026-11-21T19:00:00Z")])
+    )
+
+    def gone(verb: Any) -> Done:
+        client.change(verb.name, needs=None, handoff=None, state="working")
+        return Done(message="done", name=verb.name)
+
+    client.when(Approve, gone)
+    async with fly(client) as flight:
+        await flight.press("i")
+        await flight.reads("▌ ◆ review", "a approve", "r refuse", "z snooze")
+        screen = flight.app.screen
+        assert isinstance(screen, InboxScreen)
+        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.press("z")
+        await flight.until(lambda: client.asked)
+        assert client.asked == [Snooze(name="a", handoff="h-a", seconds=600)]
+        await flight.press("j")
+        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.press("r")
+        await flight.until(lambda: len(client.asked) == 2)
+        assert client.asked[1] == Refuse(name="b", handoff="h-b")
+
+
+async def test_the_next_item_is_not_answered_by_a_key_that_was_typed_ahead(fly: Fly) -> None:
+    client = MemoryClient(
+        Status(agents=[waiting("a", "2026-11-21T20:00:00Z"), waiting("b", "2026-11-21T19:00:00Z")])
+    )
+
+    def gone(verb: Any) -> Done:
+        client.change(verb.name, needs=None, handoff=None, state="working")
+        return Done(message="done", name=verb.name)
+
+    client.when(Approve, gone)
+    async with fly(client) as flight:
+        await flight.press("i")
+        screen = flight.app.screen
+        assert isinstance(screen, InboxScreen)
+        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.press("a", "a", "a")
+        await flight.until(lambda: screen.item is not None and screen.item.agent == "b")
+        await flight.until(lambda: screen.is_ready, "ready again")
+        assert client.asked == [Approve(name="a", handoff="h-a")]
+
+
+async def test_keys_for_handoffs_say_why_they_do_nothing_for_another_item(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[asking("old", "ls")]))
+    async with fly(client) as flight:
+        await flight.press("i")
+        await flight.reads("a answer")
+        assert "z snooze" not in flight.text()
+        await flight.press("r")
+        await flight.until(flight.toasts)
+        assert "no handoff" in flight.toasts()[0]
+        assert client.asked == []

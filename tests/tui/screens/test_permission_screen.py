@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -231,6 +232,8 @@ async def test_what_cannot_be_answered_here_says_why_and_offers_the_pane(fly: Fl
     async with fly(client) as flight:
         await opened(flight)
         await flight.reads("cannot be answered from here", "does not recognise", "git push")
+        assert "Enter answer" not in flight.text()
+        assert "o pane" in flight.text()
         await flight.press("enter")
         assert answers(flight) == []
         await flight.press("o")
@@ -249,3 +252,54 @@ async def test_it_opens_from_the_inbox_and_the_agent_screen(fly: Fly, first: str
         await flight.reads("git push origin main")
         del client.dialogs["api"]
         await flight.until(lambda: not isinstance(flight.app.screen, PermissionScreen), "closed")
+
+
+async def test_the_key_line_offers_only_keys_for_the_selected_choice(fly: Fly) -> None:
+    client = fleet(asking("api"))
+    client.dialogs["api"] = permission()
+    async with fly(client) as flight:
+        await opened(flight)
+        await flight.reads("Permission api", "Enter answer", "t text")
+        assert "Space check" not in flight.text()
+        await flight.press("down")
+        await flight.until(lambda: "t text" not in flight.text(), "a choice without a text")
+        client.dialogs["api"] = boxes()
+        await flight.reads("Question api", "Space check")
+
+
+async def test_an_answer_that_takes_long_is_not_called_a_dialog_of_another_kind(fly: Fly) -> None:
+    """The tool of the dialog runs, and its hook has not yet reported that it was allowed."""
+    client = fleet(asking("api"))
+    client.dialogs["api"] = permission()
+    begun, over, looked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class Slow(MemoryClient):
+        async def ask(self, verb: Verb) -> Done:
+            if isinstance(verb, Answer):
+                begun.set()
+                await over.wait()
+            return await super().ask(verb)
+
+        async def dialog(self, name: str) -> DialogStatus:
+            found = await super().dialog(name)
+            if begun.is_set():
+                looked.set()
+            return found
+
+    client.__class__ = Slow
+    async with fly(client) as flight:
+        screen = await opened(flight)
+        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.press("enter")
+        await begun.wait()
+        client.dialogs["api"] = DialogStatus(refusal="cockpit does not recognise the dialog")
+        looked.clear()
+        await looked.wait()
+        looked.clear()
+        await looked.wait()  # the response to the first one has been handled
+        assert screen.dialog is not None
+        assert screen.dialog.refusal is None
+        del client.dialogs["api"]
+        client.change("api", state="working", needs=None)
+        over.set()
+        await flight.until(lambda: flight.app.screen is not screen, "the screen is closed")

@@ -1,16 +1,18 @@
-"""The inbox: everything that needs the user, and one key to answer the selected item.
+"""The inbox: everything that needs the user, and the keys to answer the selected item.
 
-Permissions are answered in the agent's pane, documents on the review screen.
+Dialogs are answered on the permission screen, handoffs here or on the review screen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
+from textual._time import get_time
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
@@ -27,8 +29,9 @@ from cockpit.tui.present.outage import remedy
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.pane_follow import look
 from cockpit.tui.screens.permission.screen import PermissionScreen
-from cockpit.tui.screens.requests import show_reason
+from cockpit.tui.screens.requests import Requests, show_error, show_reason, snooze_or_wake
 from cockpit.tui.screens.review.screen import ReviewScreen
+from cockpit.tui.state.arming import Arming
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.pace import Throttled
@@ -36,6 +39,8 @@ from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.tui.widgets.picker import MARGIN, Picker
 from cockpit.tui.widgets.text_view import TextView
+from cockpit.wire.status import AgentStatus
+from cockpit.wire.verbs import Approve, Refuse, Verb
 
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
@@ -44,6 +49,9 @@ MINUTE = 15.0
 """Seconds between two updates of the ages, which are shown in minutes."""
 LOW = 20
 """Minimum lines of the terminal for showing a pane."""
+HANDOFFS = frozenset({"review", "handoff", "breaker", "snoozed"})
+"""Kinds of items that are the question of a handoff."""
+TOO_EARLY = "This item has only just been selected. Read it, then press the key again."
 EMPTY = "Nothing needs you. New items appear here automatically."
 
 
@@ -75,6 +83,8 @@ class InboxScreen(BaseScreen):
         super().__init__(model, client, ui)
         self._now = now
         self._go_in = attach
+        self._requests = Requests(self, client)
+        self._arming = Arming()
         self._items: dict[str, Item] = {}
         self.list = Picker(self._say, empty=EMPTY, id="inbox")
         self.detail = TextView(self._say_all, id="inbox-detail")
@@ -88,6 +98,11 @@ class InboxScreen(BaseScreen):
     def item(self) -> Item | None:
         """The selected item."""
         return self._items.get(self.list.selected or "")
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a key that is pressed now may answer the selected item."""
+        return self._arming.admits(self.item.key if self.item else None, get_time())
 
     def compose(self) -> ComposeResult:
         yield self._heading
@@ -131,6 +146,8 @@ class InboxScreen(BaseScreen):
     def handlers(self) -> Handlers:
         return {
             "inbox.answer": self._answer,
+            "inbox.refuse": self._refuse,
+            "inbox.snooze": self._snooze,
             "inbox.open": self._open,
             "inbox.down": self._down,
             "inbox.up": self._up,
@@ -141,18 +158,56 @@ class InboxScreen(BaseScreen):
         }
 
     def hints(self) -> list[Action]:
-        """Leave out the key that answers a dialog, unless a dialog is selected."""
-        is_dialog = self.item is not None and self.item.kind in DIALOGS
-        return [one for one in super().hints() if is_dialog or one.id != "inbox.answer"]
+        """Leave out the keys that do nothing for the selected item."""
+        kind = self.item.kind if self.item else ""
+        titles: dict[str, str] = {}
+        if kind in DIALOGS:
+            titles = {"inbox.answer": "answer"}
+        elif kind in HANDOFFS:
+            wake = {"inbox.snooze": "ask now"} if kind == "snoozed" else {}
+            titles = {"inbox.answer": "approve", "inbox.refuse": "refuse",
+                      "inbox.snooze": "snooze", **wake}  # fmt: skip
+        answers = {"inbox.answer", "inbox.refuse", "inbox.snooze"}
+        return [
+            replace(one, title=titles.get(one.id, one.title))
+            for one in super().hints()
+            if one.id not in answers or one.id in titles
+        ]
 
     def _answer(self) -> None:
         item = self.item
-        if item is None or item.agent is None or item.kind not in DIALOGS:
-            way = press(self.model.on("inbox"), "inbox.open")
-            show_reason(self, f"This is no permission dialog or question. {way} to go there.")
-            return
-        self.model.select(item.agent)
-        self.app.push_screen(PermissionScreen(self.model, self.client, self.ui, self._go_in))
+        if item is not None and item.agent is not None and item.kind in DIALOGS:
+            self.model.select(item.agent)
+            self.app.push_screen(PermissionScreen(self.model, self.client, self.ui, self._go_in))
+        else:
+            self._decide(lambda agent, handoff: Approve(name=agent.name, handoff=handoff))
+
+    def _refuse(self) -> None:
+        self._decide(lambda agent, handoff: Refuse(name=agent.name, handoff=handoff))
+
+    def _snooze(self) -> None:
+        self._decide(snooze_or_wake)
+
+    def _decide(self, verb: Callable[[AgentStatus, str], Verb]) -> None:
+        """Answer the selected item's handoff, or show why there is none to answer."""
+        item, agent = self.item, self._agent()
+        if item is None:
+            show_reason(self, "Nothing needs you.")
+        elif agent is None or agent.handoff is None or item.kind not in HANDOFFS:
+            show_reason(self, f"This item is no handoff to approve or refuse. {item.step}")
+        elif not self._arming.admits(item.key, self._key_time()):
+            show_reason(self, TOO_EARLY)
+        else:
+            self._arming.answered()
+            self._requests.send(verb(agent, agent.handoff.id), refused=self._not_taken)
+
+    def _key_time(self) -> float:
+        at = getattr(self.app, "key_at", None)
+        return get_time() if at is None else float(at)
+
+    def _not_taken(self, error: CockpitError) -> None:
+        self._arming.refused()
+        show_error(self, error)
 
     def _open(self) -> None:
         item = self.item
@@ -160,7 +215,7 @@ class InboxScreen(BaseScreen):
             show_reason(self, item.step if item else "Nothing needs you.")
             return
         self.model.select(item.agent)
-        if item.kind in {"review", "handoff", "breaker", "snoozed"}:
+        if item.kind in HANDOFFS:
             self.app.push_screen(ReviewScreen(self.model, self.client, self.ui))
             return
         reason = BY_ID["attach"].why_not(self.model, "inbox")
@@ -220,6 +275,12 @@ class InboxScreen(BaseScreen):
             self.detail.styles.height = "1fr"
         self.detail.show()
         self._look()
+        self.call_after_refresh(self._drawn, self.item.key if self.item else None)
+
+    def _drawn(self, key: str | None) -> None:
+        """Called once the terminal shows this item: keys pressed from now on can answer it."""
+        if self.is_attached and key == (self.item.key if self.item else None):
+            self._arming.drawn(key, get_time())
 
     def _say_all(self, width: int, height: int) -> list[list[Any]]:
         is_shown = self.item is not None and inbox.fits_line(self.item, *self._line_room())
@@ -240,7 +301,7 @@ class InboxScreen(BaseScreen):
             task = partial(look, self.client, agent, self.pane, self.ui.pace, start=start)
             in_background(self, task, group="pane", exclusive=True)
 
-    def _agent(self) -> Any:
+    def _agent(self) -> AgentStatus | None:
         item = self.item
         return self.model.agents.get(item.agent) if item and item.agent else None
 

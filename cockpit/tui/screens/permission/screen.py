@@ -18,7 +18,7 @@ from cockpit.client.client import Client
 from cockpit.config.this_user import this_user
 from cockpit.core.errors import CockpitError, NoSupervisor, NotNow
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.action import Context, Handlers
+from cockpit.tui.keys.action import Action, Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import press, waiting_dialogs
@@ -72,7 +72,7 @@ class PermissionScreen(TextScreen):
         """The agent whose dialog is being read."""
         self._requests = Requests(self, client)
         self._title = OneLine(
-            lambda width: title_spans(self.agent, width, waiting_dialogs(model)),
+            lambda width: title_spans(self.agent, width, waiting_dialogs(model), self._kind),
             id="permission-title",
         )
         self.text = self._body = TextView(self._say, id="permission-text")
@@ -81,6 +81,12 @@ class PermissionScreen(TextScreen):
     @property
     def agent(self) -> AgentStatus | None:
         return self.model.agents.get(self.name_of_agent)
+
+    @property
+    def _kind(self) -> str:
+        if self.dialog is not None and self.dialog.identity is not None:
+            return self.dialog.kind
+        return self.agent.needs.kind if self.agent and self.agent.needs else ""
 
     @property
     def identity(self) -> str | None:
@@ -138,7 +144,9 @@ class PermissionScreen(TextScreen):
             return
         self._reading = None
         if found is not None:
-            self._take(found)
+            # While the answer is given, the pane may show no dialog although its hook is open.
+            if not (self._sending and found.refusal is not None):
+                self._take(found)
         elif not self._sending:
             self._leave_or_next()
 
@@ -197,6 +205,7 @@ class PermissionScreen(TextScreen):
     def _draw_choices(self) -> None:
         if not self.is_attached:
             return
+        self._keys.show()
         lines = self._choice_lines(self.size.width - 1)
         self._choices.set_lines(lines)
         # On a low screen, not all choices are visible.
@@ -232,6 +241,17 @@ class PermissionScreen(TextScreen):
         )
 
     # Keys
+
+    def hints(self) -> list[Action]:
+        """Leave out the keys that do nothing for the selected choice."""
+        chosen, unavailable = self._chosen, set()
+        if chosen is None:
+            unavailable.add("permission.answer")
+        if chosen is None or chosen.text == "no":
+            unavailable.add("permission.text")
+        if chosen is None or chosen.checked is None:
+            unavailable.add("permission.check")
+        return [one for one in super().hints() if one.id not in unavailable]
 
     def handlers(self) -> Handlers:
         return {

@@ -107,7 +107,7 @@ class SettingsScreen(ChangeForm):
             yield self.preview
             yield self.status_line
             yield DialogKeys(
-                "↑↓ move  ←→ change  Ctrl-S save  Ctrl-R default  Ctrl-K keys  Esc back"
+                "↑↓ move  ←→ change  Enter save  Ctrl-R default  Ctrl-K keys  Esc back"
             )
 
     def _mark_row(self, name: str) -> Horizontal:
@@ -234,7 +234,7 @@ class SettingsScreen(ChangeForm):
     def action_keys(self) -> None:
         if self.changes():
             self.show_status(
-                "Save these changes first (Ctrl-S), or discard them (Ctrl-G).", wrong=True
+                "Save these changes first (Ctrl-S), or discard them (Esc).", wrong=True
             )
         else:
             self.dismiss(False)

@@ -151,7 +151,7 @@ class StartScreen(Form[Start]):
                 if self._read_files is not None:
                     yield row("save", self.keep)
             yield self.status_line
-            yield DialogKeys("Tab next  Ctrl-S start  Ctrl-G back  ←→ change")
+            yield DialogKeys("Enter start  Tab next  ←→ change  Esc back")
 
     def on_mount(self) -> None:
         super().on_mount()
