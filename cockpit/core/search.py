@@ -46,3 +46,11 @@ def excerpt(text: str, wanted: Sequence[str], room: int = 160) -> str:
 def _count(line: str, wanted: Sequence[str]) -> int:
     folded = line.lower()
     return sum(word.lower() in folded for word in wanted)
+
+
+def line_of(text: str, found: str) -> int | None:
+    """Return the index of the line that an excerpt is from; None if no line contains it."""
+    wanted = found.strip().strip("…").strip()
+    if not wanted:
+        return None
+    return next((at for at, line in enumerate(text.splitlines()) if wanted in line), None)

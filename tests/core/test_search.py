@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.search import LONGEST, MOST_WORDS, excerpt, holds_all, words
+from cockpit.core.search import LONGEST, MOST_WORDS, excerpt, holds_all, line_of, words
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,11 @@ def test_a_long_line_is_cut_around_the_word() -> None:
     assert shown.endswith("…")
     assert len(shown) <= 62
     assert excerpt(f"needle {'x' * 200}", ("needle",), 60).startswith("needle")
+
+
+def test_the_line_of_an_excerpt() -> None:
+    text = "one\n\n- [ ] " + "x" * 300 + " two\n"
+    assert line_of(text, excerpt(text, ["two"])) == 2
+    assert line_of(text, "one") == 0
+    assert line_of(text, "three") is None
+    assert line_of(text, "") is None

@@ -54,6 +54,21 @@ async def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
         await flight.reads("0 handoffs", "No document contains all of these words.")
 
 
+async def test_a_document_that_a_search_found_opens_at_the_line_that_was_found(fly: Fly) -> None:
+    client = scene()
+    early, late = "\n\n".join(["early"] * 60), "\n\n".join(["late"] * 60)
+    client.lay("h-api-1", f"## Goal\n\n{early}\n\n- Rounded **up**, always.\n\n{late}\n")
+    async with fly(client) as flight:
+        await flight.press("H", "slash", *"rounded")
+        await flight.reads("1 handoff")
+        await flight.press("enter", "enter")
+        await flight.reads("Rounded up, always.")
+        screen = flight.app.screen
+        assert isinstance(screen, ReadingScreen)
+        (found,) = screen.document.query(".-found")
+        assert found.region.y - screen.text.region.y <= 2
+
+
 async def test_esc_leaves_the_words_and_an_arrow_keeps_them(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("H")

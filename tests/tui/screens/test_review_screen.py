@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import pytest
 
 from cockpit.core.errors import BadUsage, NotNow
-from cockpit.tui.screens.review.screen import ReviewScreen, plain_parser
+from cockpit.tui.screens.review.screen import ReviewScreen
+from cockpit.tui.widgets.document import plain_parser
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Snooze, Verb
 from tests.client.memory import MemoryClient
 from tests.tui.scene import scene
@@ -310,6 +311,8 @@ async def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_befor
         assert client.asked == []
         client.let.set()
         await flight.reads("edited")
+        await flight.until(flight.toasts)
+        assert "Saved, and checked again." in flight.toasts()[0]
         await flight.press("a")
         await flight.until(lambda: client.asked, "the answer")
         assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]

@@ -9,11 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Markdown
+from textual.widgets.markdown import MarkdownBlock
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_line, safe_text
+from cockpit.core.search import line_of
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.claims import check_claims
@@ -23,9 +25,10 @@ from cockpit.tui.present.review import facts_line
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.screens.base_screen import TextScreen
 from cockpit.tui.screens.requests import show_error
-from cockpit.tui.screens.review.screen import MOST, plain_parser
+from cockpit.tui.screens.review.screen import MOST
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.model import Model
+from cockpit.tui.widgets.document import plain_parser, updated
 from cockpit.tui.widgets.line import OneLine
 
 if TYPE_CHECKING:
@@ -112,5 +115,20 @@ class ReadingScreen(TextScreen):
             self.front, body = load(text)
             self._read = True
             self._facts.show()
-            # Not awaited: cancelling this task would cancel Textual's widgets.
-            self.document.update(check_claims(safe_text(body, MOST)).body)
+            shown = safe_text(body, MOST)
+            await updated(self.document, check_claims(shown).body)
+            self._show_match(line_of(shown, self.entry.found))
+
+    def _show_match(self, line: int | None) -> None:
+        """Scroll to the line that the search found, and mark its paragraph."""
+        if line is None or not self.is_attached:
+            return
+        around = [
+            block
+            for block in self.document.query(MarkdownBlock)
+            if block.source_range[0] <= line < block.source_range[1]
+        ]
+        if around:
+            found = min(around, key=lambda block: block.source_range[1] - block.source_range[0])
+            found.add_class("-found")
+            self._body.scroll_to_widget(found, top=True, animate=False, force=True)

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from markdown_it import MarkdownIt
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
@@ -51,6 +50,7 @@ from cockpit.tui.state.background import in_background
 from cockpit.tui.state.last_request import answered_by
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.terminal.attach import suspend_while
+from cockpit.tui.widgets.document import plain_parser, updated
 from cockpit.tui.widgets.line import OneLine, Wrapped
 from cockpit.wire.facts import SessionFacts
 from cockpit.wire.status import AgentStatus
@@ -64,17 +64,6 @@ MOST = 262_144
 
 MOST_REASONS = 8
 """Maximum lines of an error."""
-
-
-def plain_parser() -> MarkdownIt:
-    """Return a parser for headings, lists, tables, code and emphasis only.
-
-    Link reference definitions are disabled too, because they would hide text.
-    """
-    parser = MarkdownIt("gfm-like", {"html": False, "linkify": False})
-    return parser.disable(
-        ["link", "image", "autolink", "html_inline", "html_block", "linkify", "reference"]
-    )
 
 
 class ReviewScreen(TextScreen):
@@ -93,6 +82,9 @@ class ReviewScreen(TextScreen):
         self._drawn = self._drawn_continuation = ""
         self._is_read = False
         """Whether the newest document is loaded and shown."""
+        self._updating: asyncio.Future[None] | None = None
+        self._before_edit: str | None = None
+        """The document before the user edited it; None unless an edited one is being loaded."""
         self._unread: str | None = None
         """Why the document could not be loaded."""
         self._checked = check_claims("")
@@ -300,6 +292,7 @@ class ReviewScreen(TextScreen):
 
     async def _edit_file(self, file: Path) -> None:
         self._is_read = False
+        self._before_edit = self._drawn
         self._ask()
         try:
             await suspend_while(self.app, lambda: self.ui.edit(file))
@@ -344,8 +337,12 @@ class ReviewScreen(TextScreen):
             show_error(self, error)
             return
         self._draw(text, await self._load_continuation())
+        await self._wait_for_body()
         self._is_read = True
         self._ask()
+        if self._before_edit not in (None, text):
+            show_message(self, "Saved, and checked again.")
+        self._before_edit = None
         await self._compare(text)
 
     async def _compare(self, text: str) -> None:
@@ -374,11 +371,7 @@ class ReviewScreen(TextScreen):
             return ""
 
     def _draw(self, text: str, continuation: str = "") -> None:
-        """Show the document if it differs from the document on the screen.
-
-        Does not await the update: cancelling a task that awaits the removal of widgets cancels the
-        widgets themselves, and Textual then exits silently.
-        """
+        """Show the document if it differs from the document on the screen."""
         if (text, continuation) == (self._drawn, self._drawn_continuation) or not self.is_attached:
             return
         self._drawn_continuation = continuation
@@ -391,9 +384,16 @@ class ReviewScreen(TextScreen):
         self._facts.show()
         self._update_body()
 
+    async def _wait_for_body(self) -> None:
+        """Wait until the document is on the screen."""
+        if self._updating is not None:
+            await asyncio.shield(self._updating)
+
     def _update_body(self) -> None:
         shown = without_title(self._checked.body)
         if self._missing_shown:
             shown = with_missing(shown, self._missing, self._contradicted)
         continuation = safe_text(self._drawn_continuation, MOST)
-        self.document.update(with_continuation(shown, continuation))
+        self._updating = asyncio.ensure_future(
+            updated(self.document, with_continuation(shown, continuation))
+        )

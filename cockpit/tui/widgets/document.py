@@ -1,0 +1,37 @@
+"""Show an untrusted document: without links, images and HTML, so that nothing can be clicked."""
+
+from __future__ import annotations
+
+import asyncio
+
+from markdown_it import MarkdownIt
+from textual.await_complete import AwaitComplete
+from textual.widgets import Markdown
+
+
+def plain_parser() -> MarkdownIt:
+    """Return a parser for headings, lists, tables, code and emphasis only.
+
+    Link reference definitions are disabled too, because they would hide text.
+    """
+    parser = MarkdownIt("gfm-like", {"html": False, "linkify": False})
+    return parser.disable(
+        ["link", "image", "autolink", "html_inline", "html_block", "linkify", "reference"]
+    )
+
+
+async def updated(document: Markdown, text: str) -> None:
+    """Show a text, and wait until all of it is there.
+
+    Cancelling the caller does not cancel the update: that would cancel the widgets themselves, and
+    Textual would then exit silently.
+    """
+    await asyncio.shield(asyncio.ensure_future(_complete(document, document.update(text))))
+
+
+async def _complete(document: Markdown, update: AwaitComplete) -> None:
+    try:
+        await update
+    except Exception:
+        if document.is_attached:
+            raise
