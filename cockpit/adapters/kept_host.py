@@ -1,9 +1,9 @@
 """Keep one connection to a host, which carries all requests of this process.
 
-Each `dial` opens a stream on it (`core/multiplex.py`), so a request costs no login. One thread for
-each host copies the bytes. The connection opens with the first request, and is opened again by the
-next request after it was lost. If the host's cockpit is too old, each request gets a process of its
-own.
+Each `dial` opens a stream on it (`core/multiplex.py`), so a request costs no login; `step` opens a
+stream to a new `cockpit move-step` there. One thread for each host copies the bytes. The connection
+opens with the first request, and is opened again by the next request after it was lost. If the
+host's cockpit is too old, each request gets a process of its own.
 """
 
 from __future__ import annotations
@@ -14,9 +14,15 @@ from contextlib import suppress
 from time import monotonic
 
 from cockpit.adapters.multiplex_pump import Pump
-from cockpit.adapters.remote_host import MULTIPLEX, RemoteConnection, RemoteHost
+from cockpit.adapters.remote_host import (
+    DIAL,
+    MULTIPLEX,
+    STEP_COMMAND,
+    RemoteConnection,
+    RemoteHost,
+)
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
-from cockpit.core.multiplex import MOST_STREAMS, Multiplexer, Violation
+from cockpit.core.multiplex import MOST_STREAMS, STEP, Multiplexer, Violation
 from cockpit.core.safetext import safe_line
 
 PING_SECONDS = 12.0
@@ -61,13 +67,20 @@ class KeptHost:
 
     def dial(self) -> RemoteConnection | StreamConnection:
         """Open a stream. Raises `ProgramMissing` or `Failed` if the command does not start."""
+        return self._dial(b"")
+
+    def step(self) -> RemoteConnection | StreamConnection:
+        """Open a stream to a new `cockpit move-step` on the host. Raises like `dial`."""
+        return self._dial(STEP)
+
+    def _dial(self, purpose: bytes) -> RemoteConnection | StreamConnection:
         with self._lock:
-            if self._line is not None and (connection := self._line.dial()) is not None:
+            if self._line is not None and (connection := self._line.dial(purpose)) is not None:
                 return connection
             if self._old_until is not None and monotonic() < self._old_until:
-                return self.host.dial()
+                return self.host.step() if purpose == STEP else self.host.dial()
             self._line = _Line(self, self.host.dial(MULTIPLEX), self._ping, self._dead)
-            connection = self._line.dial()
+            connection = self._line.dial(purpose)
             assert connection is not None  # its thread has not started, so it is not lost
             self._line.start()
             return connection
@@ -95,8 +108,9 @@ class StreamConnection:
 
     slow_to_end = True
 
-    def __init__(self, line: _Line, channel: socket.socket) -> None:
+    def __init__(self, line: _Line, channel: socket.socket, purpose: bytes) -> None:
         self.channel = channel
+        self.purpose = purpose
         self._line = line
         self.own_process: RemoteConnection | None = None
         """The process that replaced this stream, because the host's cockpit is too old."""
@@ -149,13 +163,13 @@ class _Line(threading.Thread):
 
     # Called by any thread
 
-    def dial(self) -> StreamConnection | None:
+    def dial(self, purpose: bytes) -> StreamConnection | None:
         """Open a stream; None if the connection was lost."""
         with self._lock:
             if self._over:
                 return None
             theirs, ours = socket.socketpair()
-            connection = StreamConnection(self, theirs)
+            connection = StreamConnection(self, theirs, purpose)
             self._waiting[connection] = ours
         self._wake_up()
         return connection
@@ -246,7 +260,7 @@ class _Line(threading.Thread):
     def _open_streams(self, multiplexer: Multiplexer, pump: Pump) -> None:
         waiting, self._waiting = self._waiting, {}
         for connection, ours in waiting.items():
-            stream = multiplexer.open_stream()
+            stream = multiplexer.open_stream(connection.purpose)
             if stream is None:
                 connection.reason = Failed(
                     f"Too many requests to host {self.host.name} at once",
@@ -293,7 +307,10 @@ class _Line(threading.Thread):
             for connection, ours in waiting.items():
                 if is_old and connection not in self._left:
                     try:
-                        connection.own_process = self.host.dial_on(connection.channel, ours)
+                        command = STEP_COMMAND if connection.purpose == STEP else DIAL
+                        connection.own_process = self.host.run_on(
+                            connection.channel, ours, *command
+                        )
                     except CockpitError as error:
                         connection.reason = error
                 ours.close()

@@ -42,13 +42,13 @@ class Pump:
         source: int,
         sink: int,
         *,
-        opened: Callable[[int], None] = lambda _: None,
+        opened: Callable[[int, bytes], None] = lambda _stream, _purpose: None,
         reset: Callable[[int, bytes], None] = lambda _stream, _reason: None,
     ) -> None:
         """`source` and `sink` are the descriptors of the connection, which can be the same.
 
-        `opened` is called when the peer opens a stream, and `reset` when the peer resets one,
-        before the stream's socket is closed.
+        `opened` is called with the purpose of a stream that the peer opens, and `reset` with the
+        reason when the peer resets one, before the stream's socket is closed.
         """
         self.multiplexer = multiplexer
         self._source = source
@@ -145,7 +145,7 @@ class Pump:
 
     def _take(self, frame: Frame) -> None:
         if frame.kind is Kind.OPEN:
-            self._opened(frame.stream)
+            self._opened(frame.stream, frame.payload)
             return
         joined = self._streams.get(frame.stream)
         if joined is None:

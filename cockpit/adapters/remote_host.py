@@ -30,6 +30,7 @@ from cockpit.core.ids import AgentName
 from cockpit.core.safetext import quoted, safe_line
 
 DIAL = ("cockpit", "dial-stdio")
+STEP_COMMAND = ("cockpit", "move-step")
 MULTIPLEX = "--multiplex"
 """Option of `dial-stdio` that carries several connections. Older versions do not have it."""
 GRACE_SECONDS = 1.0
@@ -61,22 +62,30 @@ class RemoteHost:
 
         `options` are for `dial-stdio`.
         """
+        return self._run(*DIAL, *options)
+
+    def step(self) -> RemoteConnection:
+        """Run `cockpit move-step` on the host. Raises like `dial`."""
+        return self._run(*STEP_COMMAND)
+
+    def _run(self, *command: str) -> RemoteConnection:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                return self.dial_on(ours, theirs, *options)
+                return self.run_on(ours, theirs, *command)
         except CockpitError:
             ours.close()
             raise
 
-    def dial_on(
-        self, ours: socket.socket, theirs: socket.socket, *options: str
-    ) -> RemoteConnection:
-        """Open a connection on a socket pair. The caller closes `theirs`, and both on an error."""
+    def run_on(self, ours: socket.socket, theirs: socket.socket, *command: str) -> RemoteConnection:
+        """Run a command on the host, on a socket pair. `command` must be fixed words.
+
+        The caller closes `theirs`, and both on an error.
+        """
         words = _unnamed_file()
         try:
             process = subprocess.Popen(
-                [*self._without_questions(), *DIAL, *options],
+                [*self._without_questions(), *command],
                 env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from cockpit.adapters.kept_host import KeptHost
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.options import common_options
@@ -29,21 +30,32 @@ Answer = TypeVar("Answer")
 def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[str, Answer]:
     """Return the answers by host, this machine first; print why a host gave none.
 
+    Logs in once for each host.
+
     Raises `NoSupervisor` if no host answers.
     """
     refuse_inside_agent("send requests to another machine")
     places = our_places()
     settings = load(places, common_options().config, Path.cwd(), os.environ).settings
     members: dict[str, Supervisor] = {LOCAL: HttpClient(places.socket)}
-    for host in settings.hosts:
-        address = RemoteHost(host.name, host.connect, host.attach)
-        members[host.name] = HostClient(host.name, HttpClient(address, host.name))
+    kept = [KeptHost(RemoteHost(one.name, one.connect, one.attach)) for one in settings.hosts]
+    for address in kept:
+        members[address.host.name] = HostClient(
+            address.host.name, HttpClient(address, address.host.name)
+        )
 
     async def ask_all() -> list[Answer | CockpitError]:
         return await asyncio.gather(*(_answer(question(each)) for each in members.values()))
 
+    try:
+        answered = asyncio.run(ask_all())
+    finally:
+        for address in kept:
+            address.close_soon()
+        for address in kept:
+            address.close()
     answers: dict[str, Answer] = {}
-    for name, answer in zip(members, asyncio.run(ask_all()), strict=True):
+    for name, answer in zip(members, answered, strict=True):
         if isinstance(answer, CockpitError):
             why = ": ".join(filter(None, [answer.title, *answer.detail.splitlines()[:1]]))
             say(f"{name} is left out. {safe_line(why, 300)}")

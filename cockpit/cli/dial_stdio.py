@@ -1,7 +1,7 @@
 """`cockpit dial-stdio`: connect standard input and output to the supervisor's socket.
 
 `ssh` runs this on a remote host. It copies bytes and does not interpret them. With `--multiplex`,
-it carries several connections to the supervisor over the same two files.
+it carries several connections over the same two files: to the supervisor, and to steps of a move.
 """
 
 from __future__ import annotations
@@ -32,19 +32,25 @@ def dial() -> int:
 
 
 def dial_multiplexed() -> int:
-    """Open a connection to the supervisor for each stream of the client, until the client closes
-    standard input; return the exit code.
+    """Open a connection to the supervisor, or start a step, for each stream of the client.
+
+    Returns the exit code when the client closes standard input.
 
     Raises `Failed` if the client does not follow the protocol.
     """
     from cockpit.adapters.multiplex_pump import Pump
-    from cockpit.core.multiplex import Multiplexer, Violation
+    from cockpit.core.multiplex import STEP, Multiplexer, Violation
 
     path = our_places().socket
 
-    def opened(stream: int) -> None:
+    def opened(stream: int, purpose: bytes) -> None:
         try:
-            channel = connect(path, _CONNECT_SECONDS)
+            if purpose == STEP:
+                channel = start_step()
+            elif not purpose:
+                channel = connect(path, _CONNECT_SECONDS)
+            else:
+                raise Failed("This cockpit cannot do that", "It is older than the client's.")
         except CockpitError as error:
             lines = "\n".join(filter(None, (error.title, *error.detail.splitlines()[:1])))
             pump.cut(stream, error.exit_code, lines)
@@ -68,6 +74,28 @@ def dial_multiplexed() -> int:
     finally:
         pump.close()
     return 0
+
+
+def start_step() -> socket.socket:
+    """Start `cockpit move-step`; return its stdin and stdout as one socket.
+
+    The step ends by itself when the socket is closed.
+    """
+    import subprocess
+
+    ours, theirs = socket.socketpair()
+    with theirs:
+        try:
+            subprocess.Popen(
+                [sys.executable, "-P", "-m", "cockpit", "move-step"],
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            ours.close()
+            raise Failed("A step of the move did not start", str(error)) from error
+    return ours
 
 
 def copy_both_ways(channel: socket.socket, source: int, sink: int) -> None:

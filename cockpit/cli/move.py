@@ -108,7 +108,11 @@ def move(
         seconds=seconds,
     )
     job = Job(source, target, wanted)
-    return asyncio.run(job.show() if dry_run else job.move())
+    try:
+        return asyncio.run(job.show() if dry_run else job.move())
+    finally:
+        source.close()
+        target.close()
 
 
 @click.command(

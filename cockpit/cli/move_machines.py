@@ -1,4 +1,6 @@
-"""Run one step of a move on a machine: here as a process, elsewhere through the host's `connect`.
+"""Run one step of a move on a machine: here as a process, elsewhere on the host's connection.
+
+A command keeps one connection to a host, for all its steps and requests.
 
 A step is `cockpit move-step`. It reads a request as one line of JSON on stdin, perhaps with the
 bytes of a bundle after it, and answers in the same form on stdout. Text that a login shell prints
@@ -12,13 +14,16 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from pathlib import Path, PurePath
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from cockpit.adapters.kept_host import KeptHost
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli.places import our_places
 from cockpit.client.http import HttpClient
@@ -42,13 +47,32 @@ SECONDS = 1800.0
 Answer = TypeVar("Answer", bound=Wire)
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A running step: what it reads, what it answers, and how it is ended."""
+
+    input: IO[bytes]
+    output: IO[bytes]
+    end: Callable[[], None]
+    end_of_input: Callable[[], None]
+    reason: Callable[[], str]
+    """Why there is no answer."""
+    stop_timer: Callable[[], None] = lambda: None
+
+
 class Machine:
-    """This machine, or a configured host."""
+    """This machine, or a configured host. The caller closes it."""
 
     def __init__(self, name: str, host: RemoteHost | None) -> None:
         self.name = name
         self.host = host
-        self.client = HttpClient(our_places().socket if host is None else host, name)
+        self.kept = None if host is None else KeptHost(host)
+        self.client = HttpClient(self.kept or our_places().socket, name)
+
+    def close(self) -> None:
+        """Close the connection to the host. Idempotent; the next step opens it again."""
+        if self.kept is not None:
+            self.kept.close()
 
     @property
     def shown(self) -> str:
@@ -59,7 +83,12 @@ class Machine:
         return " ".join(("cockpit", *words, *(() if self.host is None else ("--host", self.name))))
 
     def step(
-        self, request: dict[str, Any], *, send: Path | None = None, receive: Path | None = None
+        self,
+        request: dict[str, Any],
+        *,
+        send: Path | None = None,
+        receive: Path | None = None,
+        seconds: float = SECONDS,
     ) -> dict[str, Any]:
         """Run a step; return its answer.
 
@@ -68,17 +97,15 @@ class Machine:
         `send`: a file that follows the request. `receive`: where to write the file that follows the
         answer, whose size and SHA-256 are in the answer.
         """
-        with self._process() as (process, _):
-            assert process.stdin is not None
-            assert process.stdout is not None
-            feeder = threading.Thread(target=_feed, args=(process.stdin, request, send))
+        with self._step(seconds) as step:
+            feeder = threading.Thread(target=_feed, args=(step, request, send))
             feeder.start()
             try:
-                answer = self._answer(process.stdout)
+                answer = self._answer(step)
                 if receive is not None:
-                    self._received(process.stdout, answer, receive)
+                    self._received(step.output, answer, receive)
             finally:
-                _kill(process)
+                step.end()
                 feeder.join()
         return answer
 
@@ -107,22 +134,30 @@ class Machine:
 
         Raises `CockpitError`, also if the machine refuses the step.
         """
-        with self._process() as (process, timer):
-            assert process.stdin is not None
-            assert process.stdout is not None
+        with self._step(SECONDS) as step:
             with contextlib.suppress(OSError):
-                process.stdin.write(json.dumps(request).encode() + b"\n")
-                process.stdin.flush()
-            self._answer(process.stdout)
-            timer.cancel()
+                step.input.write(json.dumps(request).encode() + b"\n")
+                step.input.flush()
+            self._answer(step)
+            step.stop_timer()
             yield
 
     @contextlib.contextmanager
-    def _process(self) -> Iterator[tuple[subprocess.Popen[bytes], threading.Timer]]:
+    def _step(self, seconds: float) -> Iterator[_Step]:
+        with self._local_step() if self.kept is None else self._remote_step(self.kept) as step:
+            timer = threading.Timer(seconds, step.end)
+            timer.start()
+            try:
+                yield replace(step, stop_timer=timer.cancel)
+            finally:
+                timer.cancel()
+                step.end()
+
+    @contextlib.contextmanager
+    def _local_step(self) -> Iterator[_Step]:
         try:
             process = subprocess.Popen(
-                self._argv(),
-                env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
+                [sys.executable, "-P", "-m", "cockpit", "move-step"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -130,39 +165,59 @@ class Machine:
             )
         except OSError as error:
             raise Failed(
-                f"Cannot run a command on {self.shown}", str(error), "Check it: cockpit doctor"
+                "Cannot run a command on this machine", str(error), "Check it: cockpit doctor"
             ) from error
-        timer = threading.Timer(SECONDS, _kill, (process,))
-        timer.start()
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+
+            def end() -> None:
+                _kill(process)
+
+            def reason() -> str:
+                return "Its process has ended."
+
+            yield _Step(process.stdin, process.stdout, end, process.stdin.close, reason)
+
+    @contextlib.contextmanager
+    def _remote_step(self, kept: KeptHost) -> Iterator[_Step]:
+        connection = kept.step()
+        channel = connection.channel
+        source, output = channel.makefile("wb"), channel.makefile("rb")
+
+        def end() -> None:
+            with contextlib.suppress(OSError):
+                channel.shutdown(socket.SHUT_RDWR)
+
+        def end_of_input() -> None:
+            source.flush()
+            channel.shutdown(socket.SHUT_WR)
+
+        def reason() -> str:
+            error = connection.broken()
+            return f"{error.title}. {error.detail}".strip()
+
         try:
-            with process:
-                try:
-                    yield process, timer
-                finally:
-                    _kill(process)
+            yield _Step(source, output, end, end_of_input, reason)
         finally:
-            timer.cancel()
+            for file in (source, output):
+                with contextlib.suppress(OSError):  # what was not sent yet
+                    file.close()
+            connection.end()
 
-    def _argv(self) -> list[str]:
-        if self.host is None:
-            return [sys.executable, "-P", "-m", "cockpit", "move-step"]
-        argv = self.host.command("move-step")
-        if PurePath(argv[0]).name == "ssh":
-            argv[1:1] = ["-oBatchMode=yes"]
-        return argv
-
-    def _answer(self, output: IO[bytes]) -> dict[str, Any]:
+    def _answer(self, step: _Step) -> dict[str, Any]:
         noise = 0
-        while noise < LARGEST_NOISE:
-            line = output.readline(LARGEST_ANSWER)
-            if not line:
-                break
-            if line.startswith(MARK) and line.endswith(b"\n"):
-                return self._parsed(line)
-            noise += len(line)
+        with contextlib.suppress(OSError):
+            while noise < LARGEST_NOISE:
+                line = step.output.readline(LARGEST_ANSWER)
+                if not line:
+                    break
+                if line.startswith(MARK) and line.endswith(b"\n"):
+                    return self._parsed(line)
+                noise += len(line)
         raise NoSupervisor(
             f"{self.shown} did not answer a step of the move",
-            "The connection ended, or cockpit there is missing or older than `cockpit move`.",
+            step.reason(),
             f"Compare the versions: {self.by_hand('status')}",
         )
 
@@ -222,13 +277,14 @@ def written(source: IO[bytes], file: Path, size: int, sha256: str) -> str:
     return "" if digest.hexdigest() == sha256 else "The bytes were changed on the way."
 
 
-def _feed(stdin: IO[bytes], request: dict[str, Any], send: Path | None) -> None:
-    with contextlib.suppress(OSError, ValueError), stdin:
-        stdin.write(json.dumps(request).encode() + b"\n")
+def _feed(step: _Step, request: dict[str, Any], send: Path | None) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        step.input.write(json.dumps(request).encode() + b"\n")
         if send is not None:
             with send.open("rb") as file:
                 while some := file.read(BLOCK):
-                    stdin.write(some)
+                    step.input.write(some)
+        step.end_of_input()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

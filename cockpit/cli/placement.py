@@ -14,14 +14,19 @@ from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from cockpit import __version__
 from cockpit.adapters.git.worktrees import Git
 from cockpit.adapters.host_setup.question import ask_host
+from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.host_checks import HostReport, connection_problem
 from cockpit.cli.host_names import loaded_configuration
+from cockpit.cli.move_machines import Machine
 from cockpit.cli.output import say
 from cockpit.cli.placement_step import needed_repository, place
+from cockpit.cli.requests import keep
 from cockpit.cli.side_by_side import SideBySide
 from cockpit.core import foreign_json
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NoSuchAgent, NotNow
@@ -64,10 +69,12 @@ def choose_machine(
         "needs_repository": needed,
         "roots": roots,
     }
-    hosts = loaded_configuration().settings.hosts
+    hosts = {host.name: _machine(host) for host in loaded_configuration().settings.hosts}
+    for host in hosts.values():
+        click.get_current_context().find_root().call_on_close(host.close)
     questions: dict[str, Callable[[], Asked]] = {
         LOCAL: lambda: _ask_here(request | {"plan": dict(here)}),
-        **{host.name: _question(host, request | {"plan": dict(there)}) for host in hosts},
+        **{name: _question(host, request | {"plan": dict(there)}) for name, host in hosts.items()},
     }
     answers = _ask_all(questions)
     for asked in answers:
@@ -86,6 +93,11 @@ def choose_machine(
     say(f"Chose {choice.chosen.name}: {numbers(choice.chosen)}")
     for line in choice.lines():
         say(f"  {line}")
+    for host in hosts.values():
+        if host.kept is not None and host.name == choice.chosen.name:
+            keep(host.kept)
+        elif host.kept is not None:
+            host.kept.close_soon()
     return choice.chosen.name
 
 
@@ -99,8 +111,12 @@ def start_directory(name: AgentName, directory: Path | None) -> Path:
         return Path.cwd()
 
 
-def _question(host: Host, request: Mapping[str, Any]) -> Callable[[], Asked]:
-    return lambda: _ask_there(host.name, host.connect, request)
+def _machine(host: Host) -> Machine:
+    return Machine(host.name, RemoteHost(host.name, host.connect, host.attach))
+
+
+def _question(host: Machine, request: Mapping[str, Any]) -> Callable[[], Asked]:
+    return lambda: _ask_there(host, request)
 
 
 def _ask_all(questions: Mapping[str, Callable[[], Asked]]) -> list[Asked]:
@@ -133,10 +149,25 @@ def _ask_here(request: Mapping[str, Any]) -> Asked:
     return read_answer(LOCAL, answer | {"supervisor": True}, note=note)
 
 
-def _ask_there(name: str, connect: Sequence[str], request: Mapping[str, Any]) -> Asked:
-    answer = ask_host(connect, json.dumps(request).encode() + b"\n", SECONDS)
+def _ask_there(host: Machine, request: Mapping[str, Any]) -> Asked:
+    began = time.monotonic()
+    with suppress(CockpitError):
+        return read_answer(host.name, host.step(dict(request), seconds=SECONDS))
+    left = SECONDS - (time.monotonic() - began)
+    if left <= 0:
+        return _refused(host.name, f"no answer within {SECONDS:g} s")
+    assert host.host is not None
+    return _ask_again(host.name, host.host.connect, request, left)
+
+
+def _ask_again(
+    name: str, connect: Sequence[str], request: Mapping[str, Any], seconds: float
+) -> Asked:
+    """Ask without cockpit's own connection, which also works if a login shell prints something, and
+    finds out why there was no answer."""
+    answer = ask_host(connect, json.dumps(request).encode() + b"\n", seconds)
     if not answer.started:
-        problem = connection_problem(HostReport(name, tuple(connect), answer, SECONDS))
+        problem = connection_problem(HostReport(name, tuple(connect), answer, seconds))
         return _refused(name, _line(problem.said), problem.remedy)
     check = f"See what is wrong: cockpit hosts check {name}"
     if any(key == "missing" for key, _ in answer.lines):

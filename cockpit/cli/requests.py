@@ -69,6 +69,11 @@ def supervisor_address() -> Path | Address:
     return _address(keeps=True)
 
 
+def keep(host: KeptHost) -> None:
+    """Use a connection that is open already for all requests. Its owner closes it."""
+    click.get_current_context().find_root().meta[_KEPT] = host
+
+
 def completion_address(options: CommonOptions) -> Path | Address:
     """Return the address of the supervisor for a single request, while a command is typed.
 

@@ -2,8 +2,9 @@
 
 Each end first sends `GREETING`, then one zlib stream of frames: kind, stream number, length,
 payload. Numbers grow and are never reused. Each end closes its direction of a stream with one `END`
-or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not consumed,
-so a slow reader delays only its own stream, and memory is bounded.
+or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not consumed
+(`STEP_WINDOW` of a stream to a step), so a slow reader delays only its own stream, and memory is
+bounded.
 
 The peer is not trusted: each violation raises `Violation`, and the connection must be closed.
 Frames of an unknown kind are skipped, so that later versions can add kinds.
@@ -22,6 +23,11 @@ LONGEST_FRAME = 16_384
 """Maximum bytes of a payload."""
 WINDOW = 262_144
 """Maximum bytes of one stream that were sent and are not consumed yet."""
+STEP = b"step"
+"""Payload of an `OPEN` for a stream to `cockpit move-step`; without a payload, the stream is a
+connection to the supervisor."""
+STEP_WINDOW = 4_194_304
+"""`WINDOW` of a stream to a step, which carries files."""
 MOST_STREAMS = 128
 """Maximum open streams. Below the limit of one process's connections to the supervisor."""
 MOST_RESET = 1_024
@@ -56,7 +62,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A received `OPEN`, `DATA`, `END` or `RESET`."""
+    """A received `OPEN`, `DATA`, `END` or `RESET`. The payload of an `OPEN` is what it is for."""
 
     kind: Kind
     stream: int
@@ -65,12 +71,18 @@ class Frame:
 
 @dataclass(slots=True)
 class _Stream:
+    window: int = WINDOW
     may_send: int = WINDOW
     may_receive: int = WINDOW
     consumed: int = 0
     """Bytes that were consumed, but not yet acknowledged to the peer."""
     sent_end: bool = False
     received_end: bool = False
+
+    @classmethod
+    def to(cls, purpose: bytes) -> _Stream:
+        window = STEP_WINDOW if purpose == STEP else WINDOW
+        return cls(window, window, window)
 
 
 class Multiplexer:
@@ -154,7 +166,7 @@ class Multiplexer:
         if kind is Kind.PONG:
             return None
         if kind is Kind.OPEN:
-            return self._take_open(stream)
+            return self._take_open(stream, payload)
         if not 0 < stream <= self._last:
             raise Violation("A frame belongs to a stream that was never opened.")
         if stream in self._reset:
@@ -182,20 +194,20 @@ class Multiplexer:
             raise Violation("A stream sent more than its limit.")
         return Frame(kind, stream, payload)
 
-    def _take_open(self, stream: int) -> Frame:
+    def _take_open(self, stream: int, payload: bytes) -> Frame:
         if self._opens or stream <= self._last:
             raise Violation("A stream was opened by the wrong end, or twice.")
         if len(self._streams) >= MOST_STREAMS:
             raise Violation("Too many streams are open.")
         self._last = stream
-        self._streams[stream] = _Stream()
-        return Frame(Kind.OPEN, stream)
+        self._streams[stream] = _Stream.to(payload)
+        return Frame(Kind.OPEN, stream, payload)
 
     def _take_credit(self, state: _Stream, payload: bytes) -> None:
         if len(payload) != _COUNT.size:
             raise Violation("A frame has the wrong length.")
         state.may_send += _COUNT.unpack(payload)[0]
-        if state.may_send > WINDOW:
+        if state.may_send > state.window:
             raise Violation("More bytes were consumed than were sent.")
 
     def _take_after_reset(self, kind: Kind, stream: int, payload: bytes) -> None:
@@ -226,13 +238,16 @@ class Multiplexer:
         frames, self._frames = bytes(self._frames), bytearray()
         return before + self._deflate.compress(frames) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
 
-    def open_stream(self) -> int | None:
-        """Open a stream and return its number; None if too many are open."""
+    def open_stream(self, purpose: bytes = b"") -> int | None:
+        """Open a stream and return its number; None if too many are open.
+
+        `purpose`: `STEP`, or empty for a connection to the supervisor.
+        """
         if len(self._streams) >= MOST_STREAMS or len(self._reset) >= MOST_RESET:
             return None
         self._last += 1
-        self._streams[self._last] = _Stream()
-        self._queue(Kind.OPEN, self._last)
+        self._streams[self._last] = _Stream.to(purpose)
+        self._queue(Kind.OPEN, self._last, purpose)
         return self._last
 
     def may_send(self, stream: int) -> int:
@@ -272,7 +287,7 @@ class Multiplexer:
         if state is None or state.received_end:
             return
         state.consumed += count
-        if state.consumed >= WINDOW // 2:
+        if state.consumed >= state.window // 2:
             state.may_receive += state.consumed
             self._queue(Kind.CREDIT, stream, _COUNT.pack(state.consumed))
             state.consumed = 0

@@ -15,12 +15,14 @@ from cockpit.cli.move_steps import parcel_of
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
 from cockpit.wire.moves import Inspection
 
+OLD = "#!/bin/sh\ncase $* in *--multiplex*) echo 'No option --multiplex' >&2; exit 2;; esac\n"
+
 
 def answering(home: Path, answer: bytes) -> Machine:
-    """A host that reads its request, and then says that."""
+    """A host without `--multiplex` that reads its request, and then says that."""
     (home / "answer").write_bytes(answer)
     script = home / "far"
-    script.write_text(f"#!/bin/sh\nread -r line\ncat {home}/answer\n")
+    script.write_text(f"{OLD}read -r line\ncat {home}/answer\n")
     script.chmod(0o755)
     return Machine("gpu1", RemoteHost("gpu1", [str(script)]))
 
@@ -43,7 +45,7 @@ def test_no_answer_is_told_with_a_next_step(own_home: Path, answer: bytes) -> No
 
 def test_an_endless_answer_is_cut(own_home: Path) -> None:
     script = own_home / "far"
-    script.write_text("#!/bin/sh\nyes\n")
+    script.write_text(f"{OLD}yes\n")
     script.chmod(0o755)
     with pytest.raises(NoSupervisor):
         Machine("gpu1", RemoteHost("gpu1", [str(script)])).step({"step": "x"})

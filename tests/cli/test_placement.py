@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from cockpit import __version__
+from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli import placement
+from cockpit.cli.move_machines import Machine
 from cockpit.cli.placement import read_answer
 
 GOOD = {
@@ -63,7 +65,7 @@ def test_a_machine_that_does_not_fit_says_why(more: dict[str, object], why: str)
 @pytest.mark.parametrize(
     ("connect", "why"),
     [
-        (["sh", "-c", "exec sleep 1000"], "No answer within 1 s"),
+        (["sh", "-c", "exec sleep 1000"], "no answer within 1 s"),
         (["env", "PATH=/nonexistent:/bin:/usr/bin"], "no cockpit"),
     ],
 )
@@ -73,8 +75,10 @@ def test_a_host_without_an_answer_is_named(
     monkeypatch.setattr(placement, "SECONDS", 1.0)
     monkeypatch.setattr(placement, "GRACE_SECONDS", 60.0)
     good = read_answer("gpu2", GOOD)
-    hung = {"gpu1": lambda: placement._ask_there("gpu1", connect, {}), "gpu2": lambda: good}
+    host = Machine("gpu1", RemoteHost("gpu1", connect))
+    hung = {"gpu1": lambda: placement._ask_there(host, {}), "gpu2": lambda: good}
     first, second = placement._ask_all(hung)
+    host.close()
     assert first.candidate.refusal.startswith(why)
     assert second == good
 

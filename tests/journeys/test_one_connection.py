@@ -147,20 +147,31 @@ def test_rows_events_a_preview_and_ten_questions_are_one_login(screen: Screen) -
     assert ssh_of_us() == []
 
 
-def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) -> None:
+def typed(sshd: Sshd, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on a machine that has `box` as its only host."""
     here = sshd.folder / "here"
     here.mkdir(mode=0o700)
     text = f'[[hosts]]\nname = "box"\nconnect = {json.dumps(sshd.ssh)}\n'
     (here / "cockpit.toml").write_text(text)
-    command = [sys.executable, "-P", "-m", "cockpit", "forget", "nobody", "noone", "--host", "box"]
-
-    done = subprocess.run(
-        command,
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "cockpit", *words],
         env={**os.environ, "COCKPIT_HOME": str(here)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_the_history_of_all_hosts_is_one_login(screen: Screen, sshd: Sshd) -> None:
+    done = typed(sshd, "history", "--all-hosts")
+
+    assert done.returncode == 0, done.stderr
+    assert "box/api" in done.stdout
+    assert screen.logins == 1
+
+
+def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) -> None:
+    done = typed(sshd, "forget", "nobody", "noone", "--host", "box")
 
     assert done.returncode == NoSuchAgent.exit_code, done.stderr
     assert "nobody" in done.stderr

@@ -265,6 +265,7 @@ async def test_a_job_moves_over_a_real_ssh(cockpit: Cockpit, far: Far, sshd: Ssh
     (there,) = await far.rows()
     assert tree_of(Path(there.directory)) == before
     assert (await cockpit.row()).note == "moved to gpu1"
+    assert sshd.log.read_text().count("Accepted publickey") == 1
 
 
 async def test_a_command_is_not_moved(cockpit: Cockpit, far: Far) -> None:
@@ -332,6 +333,7 @@ async def test_a_session_that_never_replies_leaves_the_job_where_it_was(
 CUT = """\
 #!/bin/sh
 case "$*" in
+*--multiplex*) echo "No such option: --multiplex" >&2; exit 2 ;;
 *move-step*) {limit} ;;
 *) exec env "$@" ;;
 esac

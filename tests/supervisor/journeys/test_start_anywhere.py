@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.journeys.sshd import Sshd, sshd
 from tests.supervisor.journeys.test_move import COCKPIT, LONG, Far, far
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-__all__ = ["far"]
+__all__ = ["far", "sshd"]
 
 pytestmark = pytest.mark.tmux
 
 DEAD = ["sh", "-c", "echo 'port 22: Connection refused' >&2; exit 255"]
 OTHER_PATHS = """\
 #!/bin/sh
+case "$*" in *--multiplex*) echo "No such option: --multiplex" >&2; exit 2;; esac
 sed 's#/repository"#/nowhere"#g' | {python} -P -m cockpit "$@"
 """
 """The cockpit of a machine on which the repository is not at that path."""
@@ -92,6 +94,20 @@ async def test_the_machine_with_the_fewest_agents_is_chosen(cockpit: Cockpit, fa
         assert code != 0
         assert f"{where} already has an agent {name}" in told
     assert len(await far.rows()) == 1
+
+
+async def test_the_choice_and_the_start_log_in_once(cockpit: Cockpit, far: Far, sshd: Sshd) -> None:
+    await cockpit.launch(cockpit.agent(steps=2, step_tokens=9000))
+    await far.launch()
+    await cockpit.start()
+    await cockpit.until(lambda row: row.pid is not None)
+    configure_hosts(cockpit, gpu1=[*sshd.ssh, "env", f"COCKPIT_HOME={far.home}"])
+
+    code, told = await started(cockpit, "fix", "--prompt", "Count the steps.")
+
+    assert code == 0, told
+    assert [row.name for row in await far.rows()] == ["fix"]
+    assert sshd.log.read_text().count("Accepted publickey") == 1
 
 
 async def test_every_machine_is_named_if_none_fits(cockpit: Cockpit, far: Far) -> None:
