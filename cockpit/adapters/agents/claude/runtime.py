@@ -7,7 +7,6 @@ files.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,13 +32,12 @@ from cockpit.adapters.agents.claude.settings import (
     user_status_line,
     write_settings,
 )
-from cockpit.adapters.agents.hook_answers import additional_context, block
+from cockpit.adapters.agents.hook_answers import block
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
 from cockpit.adapters.agents.reporter import install_reporter
-from cockpit.adapters.hooks.responses import FACTS, HookResponses
-from cockpit.adapters.hooks.spool import STATUS_LINE, Spool
+from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
-from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.permission import nearest
 from cockpit.core.prompt_files import is_slash_command, mention
@@ -83,8 +81,6 @@ SCRUBBED = frozenset(
 """Variables that a Claude Code session sets for its child processes. With them, the agent would run
 as a child session."""
 
-STEPS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
-"""Events after which the session continues, and whose hooks can add context."""
 
 RESERVED_ARGUMENTS = {
     "--session-id": "cockpit sets the session's id",
@@ -104,21 +100,19 @@ RESERVED_ARGUMENTS = {
 """CLI arguments that the user may not set, each with the reason."""
 
 
-class Claude:
+class Claude(HookedRuntime):
     """The runtime `claude`. Stores its files below `state`, by agent name."""
 
     name = "claude"
     capabilities = CAPABILITIES
     modes = MODES
     tools = CLAUDE_TOOLS
+    steps = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 
     def __init__(
         self, state: Path, *, program: Path | None = None, bundled_only: bool = False
     ) -> None:
-        self.state = state
-        self.spool = Spool(state / "spool")
-        self.responses = HookResponses(state / "verdicts")
-        self._program = program
+        super().__init__(state, program=program)
         self._bundled_only = bundled_only
 
     def program(self, environment: Mapping[str, str]) -> Program:
@@ -132,7 +126,7 @@ class Claude:
         Creates the agent's spool and settings. Raises `BadUsage` for arguments that are not
         allowed.
         """
-        check_arguments(order.arguments)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS)
         settings = self._settings(order)
         argv = [str(program.path)]
         argv += ["--resume" if order.resume else "--session-id", order.session_id]
@@ -191,9 +185,6 @@ class Claude:
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return live_sessions.presence(config_folder(environment), pid)
 
-    def presence_in(self, title: str) -> Presence | None:
-        return None
-
     def report(self, signal: Signal) -> Report | None:
         return status_report(signal.payload) if signal.event == STATUS_LINE else None
 
@@ -201,9 +192,6 @@ class Claude:
         from cockpit.adapters.agents.claude.hook_events import moments
 
         return moments(signal)
-
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
-        return ()
 
     def permission_mode(self, signal: Signal) -> str | None:
         return _text(signal.payload.get("permission_mode"))
@@ -223,9 +211,6 @@ class Claude:
     def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
         return next_step(seen, answer)
 
-    def lacks(self, agent: AgentName) -> str | None:
-        return None
-
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Queue a text for the model.
 
@@ -233,8 +218,7 @@ class Claude:
         Subagents do not get the text.
         """
         context = {
-            event: additional_context(event, mid_turn)
-            for event in ("PostToolUse", "PostToolUseFailure")
+            event: self.context(event, mid_turn) for event in ("PostToolUse", "PostToolUseFailure")
         }
         stop = {"Stop": block("Stop", at_end)} if at_end is not None else {}
         self.responses.ask(agent, {**context, **stop})
@@ -254,33 +238,6 @@ class Claude:
         )
         return await ask_fork(fork, deadline)
 
-    def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        self.responses.permit(agent, str(path))
-        return True
-
-    def forbid_writing(self, agent: AgentName) -> None:
-        self.responses.forbid(agent)
-
-    def withdraw_ask(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent)
-
-    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See `Runtime.supplement`."""
-        events = ("SessionStart",) if at_start else STEPS
-        answers = {event: additional_context(event, text) for event in events}
-        self.responses.ask(agent, answers, group=FACTS)
-        return True
-
-    def withdraw_supplement(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent, FACTS)
-
-    def hold_compaction(self, agent: AgentName) -> bool:
-        self.responses.hold_compaction(agent, os.getpid())
-        return True
-
-    def release_compaction(self, agent: AgentName) -> bool:
-        return self.responses.release_compaction(agent)
-
     def _settings(self, order: SessionOrder) -> Path:
         install_reporter(self.state)
         self.spool.prepare(order.agent)
@@ -289,18 +246,6 @@ class Claude:
         allowed = (TOOLS_RULE,) if order.offers_tools else ()
         write_settings(path, session_settings(self.state, order.agent, line, allowed))
         return path
-
-
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that is not allowed."""
-    for argument in arguments:
-        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
-        if reason:
-            raise BadUsage(
-                f"{argument!a} is not allowed in an agent's arguments",
-                f"{reason[0].upper()}{reason[1:]}.",
-                "Remove it from `arguments` in cockpit.toml.",
-            )
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:

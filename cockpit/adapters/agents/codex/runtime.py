@@ -27,13 +27,10 @@ from cockpit.adapters.agents.codex.sessions import (
 )
 from cockpit.adapters.agents.codex.tool_flags import tool_flags
 from cockpit.adapters.agents.copies_folder import copies_folder
-from cockpit.adapters.agents.hook_answers import additional_context, block
+from cockpit.adapters.agents.hook_answers import block
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
 from cockpit.adapters.agents.reporter import install_reporter
-from cockpit.adapters.hooks.responses import FACTS, HookResponses
-from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
-from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
-from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
@@ -41,10 +38,7 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
-
-STEPS = ("UserPromptSubmit", "PostToolUse")
-"""Events after which the session continues, and whose hooks can add context."""
+from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
 
 RESERVED_ARGUMENTS = {
     "--daemon": "it would run the agent outside its pane",
@@ -68,19 +62,18 @@ CODEX_TOOLS = ToolNames(
 COMMANDS = frozenset({"exec", "resume", "fork", "review", "agents", "mcp", "cloud", "queue"})
 
 
-class Codex:
-    """The runtime `codex`. Stores its files below `state`, by agent name."""
+class Codex(HookedRuntime):
+    """The runtime `codex`. Stores its files below `state`, by agent name.
+
+    Codex writes no status file: its transcript shows when turns begin and end, and the exact
+    permission mode, of which hooks tell only whether Codex asks.
+    """
 
     name = "codex"
     capabilities = CAPABILITIES
     modes = MODES
     tools = CODEX_TOOLS
-
-    def __init__(self, state: Path, *, program: Path | None = None) -> None:
-        self.state = state
-        self.spool = Spool(state / "spool")
-        self.responses = HookResponses(state / "verdicts")
-        self._program = program
+    steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
@@ -93,7 +86,7 @@ class Codex:
         run in a daemon that outlives the pane. Raises `BadUsage` for arguments that are not allowed
         and for modes that Codex does not have.
         """
-        check_arguments(order.arguments)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
         self.spool.prepare(order.agent)
         argv = [str(program.path), *(["resume"] if order.resume else []), "--no-daemon"]
         argv += hook_flags(install_reporter(self.state), self.state, order.agent)
@@ -137,30 +130,8 @@ class Codex:
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
         return compacts_at(window)
 
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return ""
-
-    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: Codex writes no status file. Its transcript shows when turns begin and
-        end."""
-        return None
-
-    def presence_in(self, title: str) -> Presence | None:
-        return None
-
-    def report(self, signal: Signal) -> Report | None:
-        return None
-
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal)
-
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
-        return ()
-
-    def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: hooks report only whether Codex asks. The transcript contains the exact
-        mode."""
-        return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(path, session)
@@ -171,37 +142,16 @@ class Codex:
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
 
-    def open_dialog(self, screen: Screen) -> Dialog | None:
-        return None
-
-    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
-        return NO_STEP
-
-    def lacks(self, agent: AgentName) -> str | None:
-        return None
-
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Queue a text for the model.
 
         The text arrives after the next tool call, or at the end of the turn, which then continues.
         """
-        answers = {"PostToolUse": additional_context("PostToolUse", mid_turn)}
+        answers = {"PostToolUse": self.context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
         self.responses.ask(agent, answers)
         return True
-
-    def withdraw_ask(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent)
-
-    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        events = ("SessionStart",) if at_start else STEPS
-        answers = {event: additional_context(event, text) for event in events}
-        self.responses.ask(agent, answers, group=FACTS)
-        return True
-
-    def withdraw_supplement(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent, FACTS)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
         """Return False: Codex has no permission for one file. Its sandbox allows edits in the
@@ -226,20 +176,6 @@ class Codex:
         # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
-
-
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that is not allowed."""
-    for argument in arguments:
-        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
-        if argument in COMMANDS:
-            reason = "an agent is one interactive session"
-        if reason:
-            raise BadUsage(
-                f"{argument!a} is not allowed in an agent's arguments",
-                f"{reason[0].upper()}{reason[1:]}.",
-                "Remove it from `arguments` in cockpit.toml.",
-            )
 
 
 def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:

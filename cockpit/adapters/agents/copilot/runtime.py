@@ -6,11 +6,11 @@ user's own files are not changed.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cockpit.adapters.agents.copies_folder import copies_folder
 from cockpit.adapters.agents.copilot.capabilities import CAPABILITIES
@@ -30,12 +30,9 @@ from cockpit.adapters.agents.copilot.sessions import (
     session_folder,
 )
 from cockpit.adapters.agents.hook_answers import block, bounded
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
 from cockpit.adapters.agents.own_command import SERVER
-from cockpit.adapters.hooks.responses import FACTS, HookResponses
-from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
-from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
-from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
@@ -44,10 +41,8 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
 
-STEPS = ("UserPromptSubmit", "PostToolUse")
-"""Events after which the session continues, and whose hooks can add context."""
 COPILOT_TOOLS = ToolNames(
     cli="GitHub Copilot CLI",
     read="your view tool",
@@ -77,19 +72,18 @@ RESERVED_ARGUMENTS = {
 COMMANDS = frozenset({"app", "config", "init", "login", "mcp", "plugin", "sessions", "update"})
 
 
-class Copilot:
-    """The runtime `copilot`. Stores its files below `state`, by agent name."""
+class Copilot(HookedRuntime):
+    """The runtime `copilot`. Stores its files below `state`, by agent name.
+
+    Copilot writes no status file: its transcript shows when turns begin and end, and the permission
+    mode. A compaction starts no session, so facts for the start come with a later step.
+    """
 
     name = "copilot"
     capabilities = CAPABILITIES
     modes = MODES
     tools = COPILOT_TOOLS
-
-    def __init__(self, state: Path, *, program: Path | None = None) -> None:
-        self.state = state
-        self.spool = Spool(state / "spool")
-        self.responses = HookResponses(state / "verdicts")
-        self._program = program
+    steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
@@ -103,7 +97,7 @@ class Copilot:
         read `!` or `/` at the beginning of a prompt as a command. Raises `BadUsage` for arguments
         that are not allowed and for modes that Copilot does not have.
         """
-        check_arguments(order.arguments)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
         self.spool.prepare(order.agent)
         session = "--resume" if order.resume else "--session-id"
         argv = [str(program.path), f"{session}={order.session_id}"]
@@ -151,29 +145,8 @@ class Copilot:
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
         return compacts_at(window)
 
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return ""
-
-    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: Copilot writes no status file. Its transcript shows when turns begin and
-        end."""
-        return None
-
-    def presence_in(self, title: str) -> Presence | None:
-        return None
-
-    def report(self, signal: Signal) -> Report | None:
-        return None
-
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal)
-
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
-        return ()
-
-    def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: Copilot's transcript reports the mode instead."""
-        return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(path, session)
@@ -184,54 +157,20 @@ class Copilot:
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
 
-    def open_dialog(self, screen: Screen) -> Dialog | None:
-        return None
-
-    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
-        return NO_STEP
-
-    def lacks(self, agent: AgentName) -> str | None:
-        return None
-
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Queue a text for the model.
 
         The text arrives with the next tool's result, or at the end of the turn, which then
         continues.
         """
-        answers = {"PostToolUse": {"additionalContext": bounded(mid_turn)}}
+        answers = {"PostToolUse": self.context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
         self.responses.ask(agent, answers)
         return True
 
-    def withdraw_ask(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent)
-
-    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See `Runtime.supplement`. A compaction starts no session, so the facts come with a later
-        step."""
-        events = ("SessionStart",) if at_start else STEPS
-        answers = {event: {"additionalContext": bounded(text)} for event in events}
-        self.responses.ask(agent, answers, group=FACTS)
-        return True
-
-    def withdraw_supplement(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent, FACTS)
-
-    def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        self.responses.permit(agent, str(path))
-        return True
-
-    def forbid_writing(self, agent: AgentName) -> None:
-        self.responses.forbid(agent)
-
-    def hold_compaction(self, agent: AgentName) -> bool:
-        self.responses.hold_compaction(agent, os.getpid())
-        return True
-
-    def release_compaction(self, agent: AgentName) -> bool:
-        return self.responses.release_compaction(agent)
+    def context(self, event: str, text: str) -> dict[str, Any]:
+        return {"additionalContext": bounded(text)}
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
@@ -241,20 +180,6 @@ class Copilot:
         # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
-
-
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that is not allowed."""
-    for argument in arguments:
-        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
-        if argument in COMMANDS:
-            reason = "an agent is one interactive session"
-        if reason:
-            raise BadUsage(
-                f"{argument!a} is not allowed in an agent's arguments",
-                f"{reason[0].upper()}{reason[1:]}.",
-                "Remove it from `arguments` in cockpit.toml.",
-            )
 
 
 def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:

@@ -33,13 +33,11 @@ from cockpit.adapters.agents.gemini.sessions import (
 from cockpit.adapters.agents.gemini.settings import compaction_share
 from cockpit.adapters.agents.gemini.titles import presence_in
 from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.adapters.files.foreign_files import read_text
-from cockpit.adapters.hooks.responses import FACTS, HookResponses
-from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
-from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
-from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
@@ -47,10 +45,7 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
-
-STEPS = ("BeforeAgent", "AfterTool")
-"""Events after which the session continues, and whose hooks can add context."""
+from cockpit.ports.runtimes import Aside, Presence, Program, SessionOrder, Signal
 
 SCRUBBED = frozenset({"GEMINI_CLI", "GEMINI_CWD", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"})
 """Variables that a Gemini session sets for its commands."""
@@ -84,19 +79,21 @@ GEMINI_TOOLS = ToolNames(
 COMMANDS = frozenset({"mcp", "extensions", "skills", "hooks", "gemma"})
 
 
-class Gemini:
-    """The runtime `gemini`. Stores its files below `state`, by agent name."""
+class Gemini(HookedRuntime):
+    """The runtime `gemini`. Stores its files below `state`, by agent name.
+
+    Gemini writes no status file: its status is in the pane's title. Neither hooks nor the
+    transcript contain the permission mode.
+    """
 
     name = "gemini"
     capabilities = CAPABILITIES
     modes = MODES
     tools = GEMINI_TOOLS
+    steps = ("BeforeAgent", "AfterTool")
 
     def __init__(self, state: Path, *, program: Path | None = None) -> None:
-        self.state = state
-        self.spool = Spool(state / "spool")
-        self.responses = HookResponses(state / "verdicts")
-        self._program = program
+        super().__init__(state, program=program)
         self._lacks: dict[AgentName, str] = {}
 
     def program(self, environment: Mapping[str, str]) -> Program:
@@ -111,7 +108,7 @@ class Gemini:
         in a directory that Gemini does not trust, because Gemini would begin to work before the
         user answers its trust dialog.
         """
-        check_arguments(order.arguments)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
         environment = {**without_session(order.environment), **NO_RELAUNCH}
         arguments = [*permission_arguments(order.permission_mode), *self._trust(order, environment)]
         install_reporter(self.state)
@@ -180,25 +177,14 @@ class Gemini:
     def compaction_settings(self, environment: Mapping[str, str]) -> str:
         return f"{compaction_share(environment):g}"
 
-    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: Gemini writes no status file. Its status is in the pane's title."""
-        return None
-
     def presence_in(self, title: str) -> Presence | None:
         return presence_in(title)
-
-    def report(self, signal: Signal) -> Report | None:
-        return None
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal)
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
         return notices(screen, datetime.now(UTC))
-
-    def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: neither hooks nor the transcript contain the mode."""
-        return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(path, session)
@@ -208,12 +194,6 @@ class Gemini:
 
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
-
-    def open_dialog(self, screen: Screen) -> Dialog | None:
-        return None
-
-    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
-        return NO_STEP
 
     def lacks(self, agent: AgentName) -> str | None:
         """Return why the agent runs without hooks, as determined at its start; None if hooks
@@ -231,25 +211,17 @@ class Gemini:
         """
         if self.lacks(agent):
             return False
-        answers = {"AfterTool": additional_context("AfterTool", mid_turn)}
+        answers = {"AfterTool": self.context("AfterTool", mid_turn)}
         if at_end is not None:
             answers["AfterAgent"] = {"decision": "deny", "reason": at_end}
         self.responses.ask(agent, answers)
         return True
 
-    def withdraw_ask(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent)
-
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        if self.lacks(agent):
-            return False
-        events = ("SessionStart",) if at_start else STEPS
-        answers = {event: additional_context(event, text) for event in events}
-        self.responses.ask(agent, answers, group=FACTS)
-        return True
+        return not self.lacks(agent) and super().supplement(agent, text, at_start=at_start)
 
-    def withdraw_supplement(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent, FACTS)
+    def context(self, event: str, text: str) -> dict[str, Any]:
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
         """Return True, without an effect: the session's policy already allows drafts; see
@@ -302,25 +274,6 @@ def _without_hooks(lacks: str) -> str:
         if lacks
         else ""
     )
-
-
-def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Return a response that adds context for the model."""
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that is not allowed."""
-    for argument in arguments:
-        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
-        if argument in COMMANDS:
-            reason = "an agent is one interactive session"
-        if reason:
-            raise BadUsage(
-                f"{argument!a} is not allowed in an agent's arguments",
-                f"{reason[0].upper()}{reason[1:]}.",
-                "Remove it from `arguments` in cockpit.toml.",
-            )
 
 
 def without_session(environment: Mapping[str, str]) -> dict[str, str]:

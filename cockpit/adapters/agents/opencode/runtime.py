@@ -6,12 +6,12 @@ files: the environment of one run makes opencode load cockpit's plugin.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cockpit.adapters.agents.hook_answers import additional_context, block
+from cockpit.adapters.agents.hook_answers import block
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
 from cockpit.adapters.agents.opencode.capabilities import CAPABILITIES
 from cockpit.adapters.agents.opencode.composer import composer_empty
 from cockpit.adapters.agents.opencode.copy_session import ask_copy
@@ -27,11 +27,7 @@ from cockpit.adapters.agents.opencode.sessions import (
     record_path,
     reported_transcript,
 )
-from cockpit.adapters.hooks.responses import FACTS, HookResponses
-from cockpit.adapters.hooks.spool import Spool
 from cockpit.adapters.process.prompt_files import PROMPTS
-from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
-from cockpit.core.errors import BadUsage
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
@@ -40,10 +36,8 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
 
-STEPS = ("UserPromptSubmit", "PostToolUse")
-"""Events after which the session continues, and whose hooks can add context."""
 OPENCODE_TOOLS = ToolNames(
     cli="opencode",
     read="your read tool",
@@ -71,19 +65,19 @@ COMMANDS = frozenset(
 )
 
 
-class Opencode:
-    """The runtime `opencode`. Stores its files below `state`, by agent name or session id."""
+class Opencode(HookedRuntime):
+    """The runtime `opencode`. Stores its files below `state`, by agent name or session id.
+
+    opencode writes no status file: the transcript shows when turns begin and end. The plugin does
+    not know which permissions the user gave in the session. It answers opencode's question about a
+    permitted file before a dialog opens; in `plan`, opencode refuses without a question.
+    """
 
     name = "opencode"
     capabilities = CAPABILITIES
     modes = RIGHTS
     tools = OPENCODE_TOOLS
-
-    def __init__(self, state: Path, *, program: Path | None = None) -> None:
-        self.state = state
-        self.spool = Spool(state / "spool")
-        self.responses = HookResponses(state / "verdicts")
-        self._program = program
+    steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """See `program.find_program`. Blocks for about a second, for the probe."""
@@ -98,7 +92,7 @@ class Opencode:
         that prompt. Raises `BadUsage` for arguments that are not allowed and for modes that
         opencode does not have.
         """
-        check_arguments(order.arguments)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
         mode = permission_mode(order.permission_mode)
         self.spool.prepare(order.agent)
         argv = [str(program.path), *mode.arguments]
@@ -146,29 +140,8 @@ class Opencode:
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
         return compacts_at(window, environment)
 
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return ""
-
-    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return None: opencode writes no status file. The transcript shows when turns begin and
-        end."""
-        return None
-
-    def presence_in(self, title: str) -> Presence | None:
-        return None
-
-    def report(self, signal: Signal) -> Report | None:
-        return None
-
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal, self.state.absolute() / FOLDER)
-
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
-        return ()
-
-    def permission_mode(self, signal: Signal) -> str | None:
-        """Return None: the plugin does not know which permissions the user gave in the session."""
-        return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(self.state.absolute() / FOLDER, path, session)
@@ -179,68 +152,17 @@ class Opencode:
     def first_dialog(self, screen: Screen) -> str | None:
         return first_dialog(screen)
 
-    def open_dialog(self, screen: Screen) -> Dialog | None:
-        return None
-
-    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
-        return NO_STEP
-
-    def lacks(self, agent: AgentName) -> str | None:
-        return None
-
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
         """Queue a text for the model. The text arrives with the next tool's result, or as a prompt
         at the end of the turn."""
-        answers = {"PostToolUse": additional_context("PostToolUse", mid_turn)}
+        answers = {"PostToolUse": self.context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
         self.responses.ask(agent, answers)
         return True
-
-    def withdraw_ask(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent)
-
-    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        events = ("SessionStart",) if at_start else STEPS
-        answers = {event: additional_context(event, text) for event in events}
-        self.responses.ask(agent, answers, group=FACTS)
-        return True
-
-    def withdraw_supplement(self, agent: AgentName) -> bool:
-        return self.responses.withdraw_ask(agent, FACTS)
-
-    def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Make the plugin answer opencode's question about this file before a dialog opens. Has no
-        effect in `plan`, where opencode refuses without a question."""
-        self.responses.permit(agent, str(path))
-        return True
-
-    def forbid_writing(self, agent: AgentName) -> None:
-        self.responses.forbid(agent)
-
-    def hold_compaction(self, agent: AgentName) -> bool:
-        self.responses.hold_compaction(agent, os.getpid())
-        return True
-
-    def release_compaction(self, agent: AgentName) -> bool:
-        return self.responses.release_compaction(agent)
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
         """See `copy_session.ask_copy`."""
         return await ask_copy(program.path, order, question, deadline)
-
-
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise `BadUsage` for a user's argument that is not allowed."""
-    for argument in arguments:
-        reason = RESERVED_ARGUMENTS.get(argument.partition("=")[0])
-        if argument in COMMANDS:
-            reason = "an agent is one interactive session"
-        if reason:
-            raise BadUsage(
-                f"{argument!a} is not allowed in an agent's arguments",
-                f"{reason[0].upper()}{reason[1:]}.",
-                "Remove it from `arguments` in cockpit.toml.",
-            )

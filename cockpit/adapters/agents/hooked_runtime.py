@@ -1,0 +1,123 @@
+"""What the runtimes of CLIs with hooks have in common.
+
+A runtime inherits `HookedRuntime` and overrides what its CLI does differently. Methods that return
+nothing belong to what few CLIs have. A CLI's `capabilities` say what it lacks, and why; the
+contract tests compare both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cockpit.adapters.agents.hook_answers import additional_context
+from cockpit.adapters.hooks.responses import FACTS, HookResponses
+from cockpit.adapters.hooks.spool import Spool
+from cockpit.core.dialogs import NO_STEP
+from cockpit.core.errors import BadUsage
+
+if TYPE_CHECKING:
+    from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
+    from cockpit.core.ids import AgentName
+    from cockpit.core.moments import Moment
+    from cockpit.ports.panes import Screen
+    from cockpit.ports.runtimes import Presence, Report, Signal
+
+
+class HookedRuntime:
+    """A CLI that reports by hooks and takes texts from their responses. See `ports.Runtime`.
+
+    Stores its files below `state`, by agent name.
+    """
+
+    steps: tuple[str, ...]
+    """Events after which the session continues, and whose hooks can add context."""
+
+    def __init__(self, state: Path, *, program: Path | None = None) -> None:
+        self.state = state
+        self.spool = Spool(state / "spool")
+        self.responses = HookResponses(state / "verdicts")
+        self._program = program
+
+    def context(self, event: str, text: str) -> dict[str, Any]:
+        """Return the response to an event's hook that adds context for the model."""
+        return additional_context(event, text)
+
+    def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
+        """See `Runtime.supplement`."""
+        events = ("SessionStart",) if at_start else self.steps
+        answers = {event: self.context(event, text) for event in events}
+        self.responses.ask(agent, answers, group=FACTS)
+        return True
+
+    def withdraw_supplement(self, agent: AgentName) -> bool:
+        return self.responses.withdraw_ask(agent, FACTS)
+
+    def withdraw_ask(self, agent: AgentName) -> bool:
+        return self.responses.withdraw_ask(agent)
+
+    def permit_writing(self, agent: AgentName, path: Path) -> bool:
+        """Make the hook of a permission dialog allow this file."""
+        self.responses.permit(agent, str(path))
+        return True
+
+    def forbid_writing(self, agent: AgentName) -> None:
+        self.responses.forbid(agent)
+
+    def hold_compaction(self, agent: AgentName) -> bool:
+        """Make the hook before a compaction wait, as long as this process runs."""
+        self.responses.hold_compaction(agent, os.getpid())
+        return True
+
+    def release_compaction(self, agent: AgentName) -> bool:
+        return self.responses.release_compaction(agent)
+
+    # What only some CLIs have
+
+    def compaction_settings(self, environment: Mapping[str, str]) -> str:
+        return ""
+
+    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        return None
+
+    def presence_in(self, title: str) -> Presence | None:
+        return None
+
+    def report(self, signal: Signal) -> Report | None:
+        return None
+
+    def told_on(self, screen: Screen) -> Sequence[Moment]:
+        return ()
+
+    def permission_mode(self, signal: Signal) -> str | None:
+        return None
+
+    def open_dialog(self, screen: Screen) -> Dialog | None:
+        return None
+
+    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
+        return NO_STEP
+
+    def lacks(self, agent: AgentName) -> str | None:
+        return None
+
+
+def refuse_reserved(
+    arguments: Sequence[str], reserved: Mapping[str, str], commands: Collection[str] = ()
+) -> None:
+    """Raise `BadUsage` for a user's argument that cockpit sets itself, with the reason.
+
+    `commands` are the CLI's subcommands, which start something else than a session.
+    """
+    for argument in arguments:
+        reason = reserved.get(argument.partition("=")[0])
+        if argument in commands:
+            reason = "an agent is one interactive session"
+        if reason:
+            raise BadUsage(
+                f"{argument!a} is not allowed in an agent's arguments",
+                f"{reason[0].upper()}{reason[1:]}.",
+                "Remove it from `arguments` in cockpit.toml.",
+            )
