@@ -9,6 +9,8 @@ from cockpit.core.command_lines import LONGEST, work
 from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
+MOST_KEPT = 4
+"""Maximum arguments of a call that is kept until its description is needed."""
 LENGTH = 100
 """Maximum characters of a tool call's description; a cut description ends in an ellipsis."""
 
@@ -63,16 +65,25 @@ class CallLine:
     __slots__ = ("_call", "_cwd")
 
     def __init__(self, tool: ToolUse, cwd: str | None) -> None:
-        command, note = tool.input.get("command"), tool.input.get("description")
-        short = isinstance(command, str) and len(command) <= LONGEST and tool.name == "Bash"
-        lazy = short and (note is None or (isinstance(note, str) and len(note) <= LONGEST))
-        self._call: ToolUse | str = tool if lazy else described(tool, cwd)
+        self._call: ToolUse | str = tool if _is_small(tool.input) else described(tool, cwd)
         self._cwd = cwd
 
     def __str__(self) -> str:
         if not isinstance(self._call, str):
             self._call = described(self._call, self._cwd)
         return self._call
+
+
+def _is_small(arguments: Mapping[str, Any]) -> bool:
+    """Return whether the arguments of a call are few and short texts, which can be kept."""
+    if len(arguments) > MOST_KEPT:
+        return False
+    for value in arguments.values():
+        if not isinstance(value, str | int | None) or (
+            isinstance(value, str) and len(value) > LONGEST
+        ):
+            return False
+    return True
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:

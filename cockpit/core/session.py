@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, dataclass_transform
+
+C = TypeVar("C")
 
 from cockpit.core.rate_limits import RateLimit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def _frequent(cls: type[C]) -> type[C]:
+    """Make a dataclass of an event that every other line has.
+
+    Only the type checker forbids assignment to its attributes: at run time this would make its
+    creation three times slower, which is a fifth of the time to read a transcript.
+    """
+    return dataclass(slots=True, unsafe_hash=True)(cls)
+
+
+@_frequent
 class Usage:
     """The tokens of one API message, as the API billed them."""
 
@@ -28,7 +40,7 @@ class Usage:
         return self.input + self.cache_creation + self.cache_read
 
 
-@dataclass(frozen=True, slots=True)
+@_frequent
 class ToolUse:
     """One call of a tool, as the model wrote it."""
 
@@ -37,7 +49,7 @@ class ToolUse:
     input: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@_frequent
 class AssistantReplied:
     """One record of an API message. Of several with the same `message_id`, the last is valid."""
 
@@ -94,7 +106,7 @@ class Titled:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@_frequent
 class ToolFinished:
     """A tool call returned."""
 

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cockpit.core.session import Usage
 
 SESSION = "5f0c7c1e-5a53-4c5b-9d6a-%012d"
+OF_ALL_SIZES = (200, 800, 1_500, 3_000, 6_000, 12_000)
+"""Characters of most tool results; every hundredth result has 60 KB."""
+SHORT = (20, 100, 200, 400)
+"""The same for a transcript of short lines, which has no longer ones."""
 
 
 @dataclass
@@ -26,10 +31,12 @@ class Truth:
     bytes: int = 0
 
 
-def write_transcript(path: Path, megabytes: float, seed: int) -> Truth:
-    """Write one session of about that size."""
+def write_transcript(
+    path: Path, megabytes: float, seed: int, sizes: Sequence[int] = OF_ALL_SIZES
+) -> Truth:
+    """Write one session of about that size. `sizes`: of the tool results, in characters."""
     random_ = random.Random(seed)
-    maker = _Maker(random_, SESSION % seed)
+    maker = _Maker(random_, SESSION % seed, sizes)
     truth = Truth()
     with path.open("wb") as file:
         file.write(maker.prompt("Make the tests pass, please."))
@@ -43,8 +50,8 @@ def write_transcript(path: Path, megabytes: float, seed: int) -> Truth:
 
 
 class _Maker:
-    def __init__(self, random_: random.Random, session: str) -> None:
-        self.random, self.session = random_, session
+    def __init__(self, random_: random.Random, session: str, sizes: Sequence[int]) -> None:
+        self.random, self.session, self.sizes = random_, session, sizes
         self.words = [
             "".join(
                 random_.choices('abcdefghijklmnopqrstuvwxyz_(){}:,\n\t"', k=random_.randint(2, 9))
@@ -95,8 +102,8 @@ class _Maker:
         self.count += 1
         number = f"{self.session[-12:]}{self.count:08d}"
         usage = self.usage(truth)
-        size = self.random.choice((200, 800, 1_500, 3_000, 6_000, 12_000))
-        if self.count % 100 == 0:
+        size = self.random.choice(self.sizes)
+        if self.count % 100 == 0 and self.sizes is not SHORT:
             size = 60_000
         blocks: list[dict[str, object]] = [{"type": "text", "text": self.text(300)}]
         kind = self.random.random()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.facts import BackgroundTask, Subagent
 from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import ToolFinished, ToolUse
@@ -18,7 +18,7 @@ TEXT_KEPT = 1_000
 RESULT_KEPT = 1_000
 """Maximum characters of a subagent's report."""
 _SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
-_STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
+STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
 """Tools that end a background task, and the argument with its id."""
 
 
@@ -80,13 +80,11 @@ class BackgroundCollector:
     def called(self, tool: ToolUse) -> None:
         """Record a call of the main conversation."""
         if tool.name == "Bash":
-            description, command = (
-                cut_at_word(str(tool.input.get(key) or ""), TEXT_KEPT)
-                for key in ("description", "command")
-            )
-            remember(self._bash, tool.id, (description, command))
-        elif (named := tool.input.get(_STOPPERS.get(tool.name, ""))) is not None:
-            remember(self._stopping, tool.id, str(named))
+            description, command = tool.input.get("description"), tool.input.get("command")
+            call = _kept(description), _kept(command)
+            remember_call(self._bash, tool.id, call)
+        elif (named := tool.input.get(STOPPERS.get(tool.name, ""))) is not None:
+            remember_call(self._stopping, tool.id, str(named))
 
     def finished(self, event: ToolFinished) -> None:
         call = self._bash.pop(event.tool_use_id, None)
@@ -111,3 +109,9 @@ class BackgroundCollector:
         for key, task in self._tasks.items():
             if task.id == ident:
                 self._tasks[key] = replace(task, status=status)
+
+
+def _kept(text: object) -> str:
+    if type(text) is str and len(text) <= TEXT_KEPT:
+        return text
+    return cut_at_word(str(text or ""), TEXT_KEPT)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TypeVar
 
 V = TypeVar("V")
 
 PENDING_KEPT = 500
-"""Maximum tool calls without a result that one collector keeps."""
+"""Minimum tool calls without a result that one collector keeps."""
 
 
 def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) -> None:
@@ -15,3 +16,15 @@ def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) 
     kept[key] = value
     while len(kept) > limit:
         del kept[next(iter(kept))]
+
+
+def remember_call(kept: dict[str, V], ident: str, value: V, least: int = PENDING_KEPT) -> None:
+    """Set the entry of a tool call, and sometimes remove the oldest entries.
+
+    At least `least` entries stay, at most twice as many: to remove several at once is faster, and a
+    reader that skims a transcript leaves most calls without a result.
+    """
+    kept[ident] = value
+    if len(kept) > 2 * least:
+        for oldest in [*islice(kept, len(kept) - least)]:
+            del kept[oldest]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cockpit.core.check_commands import CheckKind, Found, checks_in, result_line, verdict
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.collectors.files import changed_path
 from cockpit.core.command_lines import work
 from cockpit.core.facts import Check
@@ -54,7 +54,7 @@ class CheckCollector:
             command = tool.input.get("command")
             found = checks_in(command) if isinstance(command, str) else ()
             if found:
-                remember(self._running, tool.id, (str(command), found, self._edits), 100)
+                remember_call(self._running, tool.id, (str(command), found, self._edits), 100)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         known = self._running.pop(event.tool_use_id, None)

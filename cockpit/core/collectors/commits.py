@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.facts import CommitMade
 from cockpit.core.session import ToolFinished, ToolUse
 
@@ -24,7 +24,12 @@ _SUBJECT = re.compile(
 def makes_commit(tool: ToolUse) -> bool:
     """Return whether a call runs `git commit`."""
     command = tool.input.get("command") if tool.name == "Bash" else None
-    return isinstance(command, str) and _COMMAND.search(command) is not None
+    return isinstance(command, str) and commits(command)
+
+
+def commits(command: str) -> bool:
+    """Return whether a command runs `git commit`."""
+    return _COMMAND.search(command) is not None
 
 
 class CommitCollector:
@@ -51,7 +56,7 @@ class CommitCollector:
         if makes_commit(tool):
             found = _SUBJECT.search(str(tool.input["command"])[:8_000])
             subject = next(filter(None, found.groups()), "") if found else ""
-            remember(self._committing, tool.id, subject.strip()[:500])
+            remember_call(self._committing, tool.id, subject.strip()[:500])
 
     def finished(self, event: ToolFinished) -> None:
         subject = self._committing.pop(event.tool_use_id, None)

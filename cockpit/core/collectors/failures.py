@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import replace
 
 from cockpit.core.activity import CallLine
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.command_lines import LONGEST, program_of
 from cockpit.core.facts import Failure
 from cockpit.core.safetext import safe_line, without_escapes
@@ -96,7 +96,7 @@ class FailureCollector:
         """Record a call of the main conversation."""
         argument = _argument(tool)
         if argument:
-            remember(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)
+            remember_call(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         known = self._pending.get(event.tool_use_id)

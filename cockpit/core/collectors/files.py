@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.session import ToolFinished, ToolUse
 
 FILES_KEPT = 2_000
 MOST_READ = 5
 INSTRUCTIONS_KEPT = 30
 _SCRATCH = re.compile(r"/(?:private/)?(?:tmp|var/tmp|var/folders)/|.*/scratchpad/")
+FILE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Read", "Write"})
+"""Tools that only change or read one file."""
 _PATH_OF = {
     "Edit": "file_path",
     "MultiEdit": "file_path",
@@ -69,7 +71,7 @@ class FileCollector:
         if path:
             if path in self._files or len(self._files) < FILES_KEPT:
                 self._files.setdefault(path)
-                remember(self._editing, tool.id, path)
+                remember_call(self._editing, tool.id, path)
         elif tool.name == "Read":
             read = tool.input.get("file_path")
             if isinstance(read, str) and (read in self._reads or len(self._reads) < FILES_KEPT):

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Literal
 
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.command_lines import parts
 from cockpit.core.facts import Link
 from cockpit.core.session import PullRequestLinked, ToolFinished, ToolUse
@@ -40,8 +40,13 @@ def is_about_links(tool: ToolUse) -> bool:
     """Return whether the result of a call may name a pull request or an issue."""
     if tool.name == "Bash":
         command = tool.input.get("command")
-        return isinstance(command, str) and _COMMAND.search(command) is not None
+        return isinstance(command, str) and works_on_links(command)
     return _MADE_BY_TOOL.search(tool.name) is not None
+
+
+def works_on_links(command: str) -> bool:
+    """Return whether a command makes, changes or shows a pull request or an issue."""
+    return _COMMAND.search(command) is not None
 
 
 class LinkCollector:
@@ -60,7 +65,8 @@ class LinkCollector:
     def called(self, tool: ToolUse) -> None:
         if is_about_links(tool):
             command = tool.input.get("command")
-            remember(self._asking, tool.id, str(command) if tool.name == "Bash" else tool.name, 50)
+            asking = str(command) if tool.name == "Bash" else tool.name
+            remember_call(self._asking, tool.id, asking, 50)
 
     def finished(self, event: ToolFinished) -> None:
         command = self._asking.pop(event.tool_use_id, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from cockpit.core.activity import CallLine
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.facts import Answer, ToolRefusal
 from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import ToolFinished, ToolUse
@@ -38,9 +38,9 @@ class QuestionCollector:
 
     def called(self, tool: ToolUse, line: CallLine) -> None:
         """Record a call of the main conversation."""
-        remember(self._calls, tool.id, line, 50)
+        remember_call(self._calls, tool.id, line, 50)
         if tool.name == ASKING_TOOL:
-            remember(self._asked, tool.id, None, 50)
+            remember_call(self._asked, tool.id, None, 50)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         call = self._calls.pop(event.tool_use_id, "")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from cockpit.core.collectors.bounded import remember
+from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.facts import Todo
 from cockpit.core.session import ToolFinished, ToolUse
 
@@ -15,6 +15,8 @@ TODOS_KEPT = 500
 _LISTED = re.compile(
     r"#(\d{1,6}) \[([a-z_]{1,20})\] (.*?)(?: \([^()]{1,60}\))?(?: \[blocked by [#0-9, ]+\])?$"
 )
+TASK_TOOLS = frozenset({"TaskCreate", "TaskList", "TaskUpdate"})
+"""Tools that change or print the list, and whose result says with what success."""
 _NONE_LISTED = "No tasks found"
 _MADE = re.compile(r"Task #(\S+) created")
 
@@ -46,11 +48,11 @@ class TaskCollector:
             case "TodoWrite":
                 self._write(tool.id, tool.input.get("todos"))
             case "TaskCreate":
-                remember(self._creating, tool.id, str(tool.input.get("subject", "")))
+                remember_call(self._creating, tool.id, str(tool.input.get("subject", "")))
             case "TaskUpdate":
                 self._update(tool.id, tool.input)
             case "TaskList":
-                remember(self._listing, tool.id, None)
+                remember_call(self._listing, tool.id, None)
 
     def finished(self, event: ToolFinished) -> None:
         """Record a result. A failed call changed nothing."""
@@ -75,7 +77,7 @@ class TaskCollector:
 
     def _write(self, tool_id: str, written: object) -> None:
         if isinstance(written, list):
-            remember(self._before, tool_id, self._todos)
+            remember_call(self._before, tool_id, self._todos)
             items = [item for item in written[:TODOS_KEPT] if isinstance(item, Mapping)]
             todos = tuple(
                 Todo(str(item.get("content", "")), str(item.get("status", ""))) for item in items
@@ -88,7 +90,7 @@ class TaskCollector:
         task = self._tasks.get(number)
         if task is None:
             return
-        remember(self._updating, tool_id, (number, task))
+        remember_call(self._updating, tool_id, (number, task))
         status, subject = arguments.get("status"), arguments.get("subject")
         if status == "deleted":
             del self._tasks[number]

@@ -19,93 +19,111 @@ CHAINED = (
 )
 LONGEST_OUTPUT = 16_000
 """Maximum bytes of a tool's output that is read in this way, because all of it is decoded."""
-_FILE_CALL = re.compile(
-    rb'\{"type":"tool_use","id":"([^"\\]{1,200})","name":"(Edit|MultiEdit|Read|Write)",'
-    rb'"input":\{"file_path":"([^"\\]{1,4000})"(?=[,}])'
+_SHELL = (
+    rb'Bash","input":\{"command":"([^"\\]*)"(?:,"timeout":[0-9]{1,9})?'
+    rb'(?:,"description":"([^"\\]*)")?\}(?:,"caller":\{"type":"direct"\})?\}(?=\],"stop_reason":)'
 )
-_SHELL_CALL = re.compile(
-    rb'\{"type":"tool_use","id":"([^"\\]{1,200})","name":"Bash",'
-    rb'"input":\{"command":"([^"\\]*)"(?:,"timeout":[0-9]{1,9})?(?:,"description":"([^"\\]*)")?\}'
-    rb'(?:,"caller":\{"type":"direct"\})?\}'
-)
-_TEXT = re.compile(rb'\{"type":"text","text":"[!#-\[\]-~]')
-"""Matches only texts that begin with a printable character, and are therefore not blank."""
-_THINKING = re.compile(rb'\{"type":"(?:redacted_)?thinking"')
-_OUTPUT = re.compile(
-    CHAINED + rb'"type":"user","message":\{"role":"user","content":\[\{'
-    rb'"tool_use_id":"([^"\\]{1,200})","type":"tool_result","content":"'
-)
-_SUCCEEDED = (b'","is_error":false', b'"')
+_FILE = rb'(Edit|MultiEdit|Read|Write)","input":\{"file_path":"([^"\\]{1,4000})"(?=[,}])'
+_TEXT_OR_THINKING = rb'(text","text":"[!#-\[\]-~]|(?:redacted_)?thinking")'
+"""Of texts, only those that begin with a printable character, and are therefore not blank."""
+LINE = re.compile(
+    CHAINED + rb'(?:"message":\{"id":"([^"\\]+)","type":"message","role":"assistant",'
+    rb'"model":"([^"\\<]+)","content":\[(?:\{"type":"(?:'
+    rb'tool_use","id":"([^"\\]{1,200})","name":"(?:' + _SHELL + rb"|" + _FILE + rb")"
+    rb"|" + _TEXT_OR_THINKING + rb")|)"
+    rb'|"type":"user","message":\{"role":"user","content":\[\{'
+    rb'(?:"tool_use_id":"(?:([^"\\]{1,200})","type":"tool_result","content":")?'
+    rb'|"type":"tool_result"))'
+)  # fmt: skip
+"""Matches the beginning of a reply or a result. One pattern, because each match is slow.
+
+Its groups are the mark of a subagent; of a reply the id and the model; of the reply's first block
+the id of the call, its command and description, or its tool and file, or else the block's kind; of
+a result the id of the call."""
+_SUCCEEDED = b'","is_error":false'
 _DETAILS = re.compile(
     rb'","stderr":"[^"\\]*","interrupted":false'
     rb'(?:,"(?:isImage|noOutputExpected)":(?:true|false))*\}'
 )
+_FACT_KEYS = rb'is_error":true|agentId"|backgroundTaskId"|task_id"|resolvedModel"'
+_FACT = re.compile(rb'"(?:' + _FACT_KEYS + rb")")
+_EVENTFUL = re.compile(
+    rb'"(?:' + _FACT_KEYS + rb'|toolDenialKind"|interrupted":true|isAgent"|file":|type":)'
+)
 _PLANS = b"/.claude/plans/"
+_BACKSLASH = 0x5C
 
 
-def is_text_only(line: bytes, start: int, end: int) -> bool:
-    """Return whether the content of a reply is one block of text that is not blank."""
-    return _TEXT.match(line, start) is not None and line.find(b'"type":', start + 8, end) < 0
+def is_only_block(line: bytes, start: int, end: int) -> bool:
+    """Return whether the content of a reply is one block of text or thinking."""
+    return line.find(b'"type":', start, end) < 0
 
 
-def is_thinking_only(line: bytes, start: int, end: int) -> bool:
-    """Return whether the content of a reply is one block of thinking."""
-    return _THINKING.match(line, start) is not None and line.find(b'"type":', start + 8, end) < 0
-
-
-def only_call(line: bytes, start: int, end: int) -> ToolUse | None:
-    """Return the only call in a reply without other content, with the arguments that are needed.
-
-    For an edit this is the path, because the changed text can have many kilobytes.
-    """
-    shell = _SHELL_CALL.match(line, start)
-    if shell is not None:
-        return _shell_call(shell) if shell.end() == end else None
-    found = _FILE_CALL.match(line, start)
-    if found is None:
+def shell_call(ident: bytes, command: bytes, description: bytes | None) -> ToolUse | None:
+    """Return the call of a command; None if it is not UTF-8."""
+    try:
+        if description is None:
+            return ToolUse(ident.decode(), "Bash", {"command": command.decode()})
+        arguments = {"command": command.decode(), "description": description.decode()}
+        return ToolUse(ident.decode(), "Bash", arguments)
+    except UnicodeDecodeError:
         return None
-    after = found.end()
+
+
+def file_call(
+    line: bytes, start: int, end: int, ident: bytes, name: bytes, path: bytes
+) -> ToolUse | None:
+    """Return the only call in a reply, with its path, because the changed text can have many
+    kilobytes. None if the reply needs a full parse."""
     # Another block, a second path, or a command would change what the call is.
     if (
-        line.find(b'"type":', after, end) >= 0
-        or line.find(b'"file_path":', after, end) >= 0
-        or line.find(b'"command":', after, end) >= 0
-        or (found[2] == b"Write" and _PLANS in found[3])
+        line.find(b'"type":', start, end) >= 0
+        or line.find(b'"file_path":', start, end) >= 0
+        or line.find(b'"command":', start, end) >= 0
+        or (name == b"Write" and _PLANS in path)
     ):
         return None
     try:
-        return ToolUse(found[1].decode(), found[2].decode(), {"file_path": found[3].decode()})
+        return ToolUse(ident.decode(), name.decode(), {"file_path": path.decode()})
     except UnicodeDecodeError:
         return None
 
 
-def _shell_call(found: re.Match[bytes]) -> ToolUse | None:
-    try:
-        arguments = {"command": found[2].decode()}
-        if found[3] is not None:
-            arguments["description"] = found[3].decode()
-        return ToolUse(found[1].decode(), "Bash", arguments)
-    except UnicodeDecodeError:
-        return None
+def may_hold_fact(line: bytes, start: int) -> bool:
+    """Return whether a result may have facts, though its call is not one whose results are needed:
+    a failure, a subagent, a background task, or a large context window.
 
-
-def result_of(line: bytes) -> re.Match[bytes] | None:
-    """Match a line with a result, up to the first character of its output.
-
-    The groups are the mark of a subagent, and the id of the call.
+    The pattern is faster than a `find` for each key.
     """
-    return _OUTPUT.match(line)
+    return _FACT.search(line, start) is not None
 
 
-def end_of_success(line: bytes, found: re.Match[bytes]) -> int | None:
-    """Return the end of the output of a command with status 0, if the CLI recorded nothing else."""
-    start = found.end()
+def is_dropped_if_repeated(line: bytes, start: int) -> bool:
+    """Return whether a result only says what a command printed and that it did not fail.
+
+    `start`: the first character of the output.
+    """
+    return (
+        line.find(b',"toolUseResult":{"stdout":"', start) >= 0
+        and _EVENTFUL.search(line, start) is None
+    )
+
+
+def end_of_success(line: bytes, start: int) -> int | None:
+    """Return the end of the output of a command with status 0, if the CLI recorded nothing else.
+
+    `start`: the first character of the output.
+    """
     close = line.find(b'}]},"', start)
     if close < 0:
         return None
-    ending = next((one for one in _SUCCEEDED if line.endswith(one, start, close)), b"")
-    end = close - len(ending)
-    if not ending or end - start > LONGEST_OUTPUT or line[end - 1 : end] == b"\\":
+    if line.endswith(_SUCCEEDED, start, close):
+        end = close - len(_SUCCEEDED)
+    elif line.endswith(b'"', start, close):
+        end = close - 1
+    else:
+        return None
+    if end - start > LONGEST_OUTPUT or line[end - 1] == _BACKSLASH:
         return None
     if line.find(b'"tool_use_id":', start, end) >= 0:
         return None  # several results
@@ -122,11 +140,11 @@ def end_of_success(line: bytes, found: re.Match[bytes]) -> int | None:
     return end
 
 
-def success(line: bytes, found: re.Match[bytes], end: int) -> ToolFinished | None:
+def success(line: bytes, start: int, end: int, call: bytes, sidechain: bool) -> ToolFinished | None:
     """Return the result of a command that succeeded, without its time; None if it is not JSON."""
     try:
-        text, tail = output_of(loads(line[found.end() - 1 : end + 1]))
-        ident = found[2].decode()
+        text, tail = output_of(loads(line[start - 1 : end + 1]))
+        ident = call.decode()
     except ValueError:
         return None
     return ToolFinished(
@@ -135,5 +153,5 @@ def success(line: bytes, found: re.Match[bytes], end: int) -> ToolFinished | Non
         tail=tail,
         exit=0,
         answers=answers_of({}, text),
-        sidechain=found[1] == b"true",
+        sidechain=sidechain,
     )
