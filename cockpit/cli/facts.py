@@ -165,7 +165,8 @@ def _conversation_lines(report: dict[str, Any]) -> Iterator[tuple[str, list[str]
     yield (
         "Links",
         [
-            f"{one['url'] or '#' + str(one['number'])} {one['state'] or 'state unknown'}"
+            f"{one['url'] or one['repository'] + '#' + str(one['number'])} "
+            f"{one['state'] or 'state unknown'}"
             for one in report["links"]
         ],
     )

@@ -13,7 +13,7 @@ from cockpit.core.safetext import without_controls, without_escapes
 
 CheckKind = Literal["test", "lint", "build"]
 _SCRIPT = r"(?:npm|pnpm|yarn|bun)(?: run(?:-script)?| -s| --silent| -r)* "
-_TASK = r"(?:make|just|task|rake|gradlew?|invoke)(?: -\S+)* "
+_TASK = r"(?:make|just|task|rake|gradlew?|invoke)(?: -C \S+| -\S+)* "
 
 _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
     (

@@ -46,6 +46,7 @@ from cockpit.core.session import (
     SessionEvent,
     Skipped,
     Titled,
+    TodosRecorded,
     ToolFinished,
     ToolUse,
     UserSaid,
@@ -149,6 +150,8 @@ class Collector:
                 self._prompts.document_shown(event)
             case PlanRecorded():
                 self._plans.recorded(event, self._prompts.turn)
+            case TodosRecorded():
+                self._tasks.recorded(event)
             case InstructionsGiven(path=path):
                 self._files.instructed(path)
             case PullRequestLinked():

@@ -28,9 +28,14 @@ _PREFIX = re.compile(
     r"|(?:timeout|gtimeout)\s+(?:-\S+\s+)*\d\S*\s+"
     r"|(?:sudo|time|nice|nohup|command|exec|env|npx|bunx|pnpx|xvfb-run)\s+(?:-\S+\s+)*"
     r"|(?:uv|poetry|pdm|pipenv|hatch|rye|pixi)\s+run\s+(?:--?\S+\s+)*"
+    r"|docker(?:-compose|\s+compose)?\s+(?:exec|run)\s+(?:-\S+\s+)*[\w.-]+\s+"
     r"|(?:bundle|pnpm|yarn)\s+exec\s+(?:--\s+)?|pnpm\s+dlx\s+"
     r"|(?:\S*/)?(?:python[\d.]*|py)\s+(?:-[^mc\s]\S*\s+)*-m\s+)"
 )
+
+_INTERPRETER = re.compile(r"python[\d.]*|node|bash|sh|zsh|ruby|perl|php|tsx|ts-node|Rscript")
+_CODE = frozenset({"-", "-c", "-e", "-lc", "--eval", "<<", "<"})
+"""Arguments with which an interpreter runs code that is in no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +90,15 @@ def bare_command(text: str) -> str:
 def program_of(command: str) -> str:
     """Return the main program of a command line and its first argument, such as `git push`.
 
-    Options are skipped.
+    Options are skipped. Of an interpreter, returns the script.
     """
     found = [part for part in parts(command) if not part.is_setup]
     words = bare_command(found[0].text).split() if found else []
     while len(words) > 2 and words[0] == "git" and words[1][:1] == "-":
         del words[1 : 3 if words[1] in ("-c", "-C") else 2]
+    if words and _INTERPRETER.fullmatch(words[0]):
+        first = next((word for word in words[1:] if word[:1] != "-" or word in _CODE), "")
+        return words[0] if not first or first in _CODE else f"{words[0]} {first}"
     named = next((word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]{1,30}", word)), "")
     return f"{words[0]} {named}".strip() if words else ""
 

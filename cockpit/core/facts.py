@@ -107,7 +107,8 @@ class Check:
     result: str = ""
     """The line of the output with the counts, such as `12 passed`; empty if there is none."""
     edited_since: bool = False
-    """A file was changed with a tool of the CLI after the command was started."""
+    """A file was changed after the command was started: with a tool of the CLI, or with a command
+    such as `sed -i`."""
     turn: int = 0
 
 

@@ -7,6 +7,7 @@ The draft contains no guesses, and says what is unknown. `core.verified_facts` w
 from __future__ import annotations
 
 from cockpit.core import told_facts
+from cockpit.core.collectors.files import is_scratch
 from cockpit.core.document import NOTHING, PROGRESS, TITLE
 from cockpit.core.facts import Facts
 from cockpit.core.markdown import code, fenced, one_line, plain, shortened
@@ -87,8 +88,9 @@ def _progress_from(facts: Facts, git: GitView) -> str:
 
 def _state(facts: Facts, git: GitView) -> str:
     lines = [_where(git)]
-    if facts.files_modified:
-        lines.append(f"Files changed by the session: {len(set(facts.files_modified))}.")
+    changed = {path for path in facts.files_modified if not is_scratch(path, git.root)}
+    if changed:
+        lines.append(f"Files changed by the session: {len(changed)}.")
     if facts.last_reply:
         reply = fenced(shortened(plain(facts.last_reply), LONGEST_REPLY))
         lines.append(f"The last reply of the session:\n\n{reply}")

@@ -232,6 +232,16 @@ class PlanRecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class TodosRecorded:
+    """The whole todo list, as the CLI reminded the model of it."""
+
+    items: tuple[tuple[str, str, str], ...]
+    """Id, text and status of each item. The id is empty in the list of `TodoWrite`."""
+    numbered: bool
+    """The list is of tasks, which have ids."""
+
+
+@dataclass(frozen=True, slots=True)
 class InstructionsGiven:
     """The CLI gave an instruction file, such as `CLAUDE.md`, to the model."""
 
@@ -295,6 +305,7 @@ SessionEvent = (
     | PromptFileTaken
     | DocumentShown
     | PlanRecorded
+    | TodosRecorded
     | InstructionsGiven
     | PullRequestLinked
     | AwaySummarized

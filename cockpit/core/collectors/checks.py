@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cockpit.core.changing_commands import changes_files
 from cockpit.core.check_commands import CheckKind, Found, checks_in, result_line, verdict
 from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.collectors.files import changed_path
@@ -52,6 +53,8 @@ class CheckCollector:
             self._edits += 1
         elif tool.name == "Bash":
             command = tool.input.get("command")
+            if isinstance(command, str) and changes_files(command):
+                self._edits += 1
             found = checks_in(command) if isinstance(command, str) else ()
             if found:
                 remember_call(self._running, tool.id, (str(command), found, self._edits), 100)

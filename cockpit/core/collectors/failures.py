@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import replace
 
 from cockpit.core.activity import CallLine
+from cockpit.core.check_commands import checks_in
 from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.command_lines import LONGEST, program_of
 from cockpit.core.facts import Failure
@@ -18,7 +19,7 @@ ERROR_KEPT = 300
 _STATUS = re.compile(r"\s*(?:Exit code|Error: Exit code) \d+\s*")
 _TAGS = re.compile(r"</?tool_use_error>")
 _SAYS_ERROR = re.compile(
-    r"^\s*(?:E\s{2,}|FAILED |ERROR\b|error\b|fatal:|npm ERR!|panic:|Traceback)"
+    r"^\s*(?:E\s{2,}|FAILED |-{0,3} ?FAIL: |ERROR\b|error\b|fatal:|npm ERR!|panic:|Traceback)"
     r"|\b\w*(?:Error|Exception)\b:?|\b(?:error|fatal|cannot|can't|could not|failed|denied|not found"
     r"|no such|unknown|unrecognized|invalid|undefined|refused|missing)\b",
     re.IGNORECASE,
@@ -116,13 +117,19 @@ class FailureCollector:
 
     def _succeeded(self, key: str, argument: str, call: str) -> None:
         for at, (failed, before, failure) in enumerate(self._failures):
-            if failed == key and not failure.worked:
+            if failed == key and not failure.worked and _same_check(before, argument):
                 again = before == argument and key.startswith("Bash ")
                 after = self._between if again else ""
                 if call == failure.call and not again and key.startswith("Bash "):
                     # Only what is left out of the line is different: an `export` or a `cd`.
                     call = f"Bash {safe_line(' '.join(argument.split()), ERROR_KEPT)}"
                 self._failures[at] = key, before, replace(failure, worked=call, after=after)
+
+
+def _same_check(failed: str, worked: str) -> bool:
+    """Return whether a command can be the one that worked: a failed lint is not a later build."""
+    kinds = {found.kind for found in checks_in(failed)}
+    return not kinds or kinds <= {found.kind for found in checks_in(worked)}
 
 
 def first_error(output: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.facts import Todo
-from cockpit.core.session import ToolFinished, ToolUse
+from cockpit.core.session import TodosRecorded, ToolFinished, ToolUse
 
 TODOS_KEPT = 500
 _LISTED = re.compile(
@@ -74,6 +74,15 @@ class TaskCollector:
         if event.tool_use_id in self._listing:
             del self._listing[event.tool_use_id]
             self._read_list(event)
+
+    def recorded(self, event: TodosRecorded) -> None:
+        """Use the list of which the CLI reminded the model."""
+        items = event.items[:TODOS_KEPT]
+        if event.numbered:
+            self._todos = None
+            self._tasks = {number: Todo(text, status) for number, text, status in items}
+        elif items or self._todos:
+            self._todos = tuple(Todo(text, status) for _, text, status in items)
 
     def _write(self, tool_id: str, written: object) -> None:
         if isinstance(written, list):

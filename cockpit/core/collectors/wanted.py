@@ -15,7 +15,9 @@ from cockpit.core.collectors.links import is_about_links, works_on_links
 from cockpit.core.collectors.tasks import TASK_TOOLS
 from cockpit.core.session import ToolUse
 
-_ALWAYS = frozenset({"Agent", "AskUserQuestion", "ExitPlanMode", "Task", *TASK_TOOLS, *STOPPERS})
+_ALWAYS = frozenset(
+    {"Agent", "AskUserQuestion", "BashOutput", "ExitPlanMode", "Task", *TASK_TOOLS, *STOPPERS}
+)
 
 
 class Purpose(NamedTuple):

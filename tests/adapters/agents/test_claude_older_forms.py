@@ -267,3 +267,90 @@ def test_a_prompt_that_was_queued_during_a_turn() -> None:
     assert parse(attached(type="queued_command", prompt=blocks)) == (PromptQueued("Use tabs"),)
     for other in ({"origin": {"kind": "plugin"}}, {"isMeta": True}, {"commandMode": "bash"}):
         assert parse(attached(type="queued_command", prompt="Use tabs", **other)) == ()
+
+
+def test_the_list_of_which_the_cli_reminds_the_model_is_the_list() -> None:
+    made = (
+        reply(tool("c1", "TaskCreate", subject="one")),
+        result("c1", "Task #1 created successfully: one"),
+    )
+    rows = [
+        {"id": "1", "subject": "one", "status": "completed", "blocks": [], "blockedBy": []},
+        {"id": "12", "subject": "of a subagent", "status": "pending", "blockedBy": ["1"]},
+    ]
+    reminded = attached(type="task_reminder", content=rows, itemCount=2)
+    listed = (Todo("one", "completed"), Todo("of a subagent", "pending"))
+    assert facts_of(*made, reminded).todos == listed
+    unchanged = (Todo("one", "pending"),)
+    hidden = attached(type="task_reminder", content=[], itemCount=0, statusKeeper="app")
+    assert facts_of(*made, hidden).todos == unchanged
+    assert facts_of(*made, attached(type="task_reminder", content="1 open")).todos == unchanged
+    assert facts_of(*made, attached(type="task_reminder", content=[], itemCount=0)).todos == ()
+    of_a_subagent = line(
+        parentUuid="u",
+        isSidechain=True,
+        attachment={"type": "task_reminder", "content": rows},
+        type="attachment",
+    )
+    assert facts_of(*made, of_a_subagent).todos == unchanged
+
+
+def test_an_older_reminder_tells_that_the_list_was_cleared() -> None:
+    todos = [{"content": "a", "status": "pending", "activeForm": "Doing a"}]
+    written = (reply(tool("t", "TodoWrite", todos=todos)), result("t", "ok"))
+    changed = [{"content": "a", "status": "in_progress", "activeForm": "Doing a"}]
+    assert facts_of(*written, attached(type="todo_reminder", content=changed)).todos == (
+        Todo("a", "in_progress"),
+    )
+    assert facts_of(*written, attached(type="todo_reminder", content=[])).todos == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [("completed", "completed"), ("failed", "failed"), ("killed", "stopped"), ("odd", "running")],
+)
+def test_a_subagent_ends_with_the_status_that_the_cli_tells_the_model(
+    status: str, expected: str
+) -> None:
+    (told,) = facts_of(
+        reply(tool("t1", "Task", description="Read", subagent_type="Explore")),
+        result("t1", "launched", agentId="a1", status="async_launched"),
+        attached(type="task_status", taskId="a1", taskType="local_agent", status=status),
+    ).subagents
+    assert told.status == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "details", "expected"),
+    [
+        ("BashOutput", {"bash_id": "b1"}, {"shellId": "b1", "status": "completed"}, "completed"),
+        ("BashOutput", {"bash_id": "b1"}, {"shellId": "b1", "status": "failed"}, "failed"),
+        ("BashOutput", {"bash_id": "b1"}, {"shellId": "b1", "status": "running"}, "running"),
+        ("KillShell", {"shell_id": "b1"}, {"message": "killed", "shell_id": "b1"}, "stopped"),
+        ("KillBash", {"shell_id": "b1"}, {"message": "killed", "shell_id": "b1"}, "stopped"),
+    ],
+)
+def test_a_background_command_of_an_older_cli_ends(
+    name: str, arguments: dict[str, str], details: dict[str, str], expected: str
+) -> None:
+    (task,) = facts_of(
+        reply(tool("t1", "Bash", command="make serve", run_in_background=True)),
+        result("t1", "Command running in background", backgroundTaskId="b1"),
+        reply(tool("t2", name, **arguments)),
+        result("t2", "ok", **details),
+    ).background
+    assert task.status == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<cross-session-message from="a">Fix it</cross-session-message>',
+        '<teammate-message teammate_id="lead">Fix it</teammate-message>',
+        "<user-prompt-submit-hook>Fix it</user-prompt-submit-hook>",
+    ],
+)
+def test_a_text_of_a_hook_or_of_another_session_is_no_prompt(text: str) -> None:
+    queued = attached(type="queued_command", prompt=text, commandMode="prompt")
+    facts = facts_of(user(text), queued, user("Fix a"))
+    assert (facts.goal, [one.text for one in facts.prompts]) == ("Fix a", ["Fix a"])

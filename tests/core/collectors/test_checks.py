@@ -16,6 +16,9 @@ from tests.core.collectors.events import bash, call, facts_of, ran
         ("cd /w && .venv/bin/pytest -q -n 2 tests", ["test"]),
         ("timeout 300 uv run python -m unittest discover", ["test"]),
         ("npm test", ["test"]),
+        ("docker compose exec -T web pytest -q tests/api", ["test"]),
+        ("docker exec web npm test", ["test"]),
+        ("make -C sub lint", ["lint"]),
         ("npm run test:unit -- --watch=false", ["test"]),
         ("npx vitest run", ["test"]),
         ("go test ./...", ["test"]),
@@ -127,3 +130,29 @@ def test_a_cli_that_does_not_record_the_exit_status_has_only_the_line() -> None:
     assert (check.failed, check.exit) == (True, None)
     (check,) = facts_of(bash("1", "pytest"), ToolFinished("1", text="?")).checks
     assert (check.failed, check.exit) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("command", "changes"),
+    [
+        ("sed -i 's/a/b/' a.py", True),
+        ("sed -E -i.bak 's/a/b/' a.py", True),
+        ("cd /w && git stash pop", True),
+        ("git -C /w checkout main", True),
+        ("git checkout -b topic", False),
+        ("git stash list", False),
+        ("git reset --hard HEAD~1", True),
+        ("git reset a.py", False),
+        ("uv run ruff format .", True),
+        ("ruff format --check .", False),
+        ("npx eslint --fix src", True),
+        ("cat > src/a.py <<'EOF'\nx\nEOF", True),
+        ("cat > /tmp/body.md <<'EOF'\nx\nEOF", False),
+        ("cat a.py", False),
+        ("sed -n 1,20p a.py", False),
+        ("git commit -m 'Apply the patch'", False),
+    ],
+)
+def test_a_command_that_changes_files_is_an_edit(command: str, changes: bool) -> None:
+    facts = facts_of(UserSaid("go"), *ran("pytest -q", "2 passed"), *ran(command))
+    assert facts.checks[0].edited_since is changes

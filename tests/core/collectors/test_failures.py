@@ -119,3 +119,26 @@ def test_the_newest_failures_are_kept_and_each_call_once() -> None:
 )  # fmt: skip
 def test_the_line_that_says_what_went_wrong(output: str, line: str) -> None:
     assert first_error(output) == line
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked", "told"),
+    [
+        ("npm run lint", "npm run build", False),
+        ("npm run lint", "npm run lint -- --fix", True),
+        ("make lint", "make test", False),
+        ("cargo test", "cargo test --workspace", True),
+        ("python scripts/load.py x", "python scripts/other.py", False),
+        ("python scripts/load.py x", "python scripts/load.py y", True),
+        ("python -c 'import a'", "python -c 'import b'", True),
+        ("node -e 'x'", "node server.js", False),
+    ],
+)
+def test_only_a_call_that_does_the_same_has_worked(failed: str, worked: str, told: bool) -> None:
+    (failure,) = facts_of(*ran(failed, "error: x", 1), *ran(worked), said("ok")).failures
+    assert failure.worked == (f"Bash {worked}" if told else "")
+
+
+def test_the_error_of_a_failed_go_test_is_the_test() -> None:
+    output = "ok  \ta\t0.1s\n--- FAIL: TestB (0.00s)\nFAIL\tb\t0.2s"
+    assert first_error(output) == "--- FAIL: TestB (0.00s)"

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from cockpit.adapters.agents.claude.tool_results import shown_document
+from cockpit.adapters.agents.claude.tool_results import SUBAGENT_STATUS, shown_document
 from cockpit.adapters.agents.claude.user_records import (
     BLOCKS_KEPT,
+    BY_THE_CLI,
     NOTICE,
     events_of_user,
     model_name,
@@ -38,6 +39,8 @@ from cockpit.core.session import (
     SessionEvent,
     Skipped,
     Titled,
+    TodosRecorded,
+    ToolFinished,
     ToolUse,
     TurnEnded,
     Usage,
@@ -75,6 +78,9 @@ _ATTACHED_WANTED = frozenset(
         b"nested_memory",
         b"plan_file_reference",
         b"queued_command",
+        b"task_reminder",
+        b"task_status",
+        b"todo_reminder",
     }
 )
 _SIGNATURE = re.compile(
@@ -283,9 +289,11 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
             text, _ = content_of(text)
         if text.startswith(NOTICE):
             return notice(text, at)
-        return (PromptQueued(text, at),) if text.strip() and _by_the_user(attachment) else ()
+        return (PromptQueued(text, at),) if text.strip() and _by_the_user(attachment, text) else ()
     if kind == "file":
         return _mentioned(attachment)
+    if kind in ("task_reminder", "todo_reminder", "task_status"):
+        return () if record.get("isSidechain") is True else _list_or_status(attachment)
     if kind in ("instructions", "nested_memory"):
         return tuple(map(InstructionsGiven, _instruction_paths(attachment)))
     if kind == "plan_file_reference":
@@ -303,11 +311,30 @@ def _attachment(record: Record) -> Sequence[SessionEvent]:
     return (ContextInjected(event, text),) if text else ()
 
 
-def _by_the_user(attachment: Record) -> bool:
+def _by_the_user(attachment: Record, text: str) -> bool:
     origin = attachment.get("origin")
     kind = origin.get("kind") if isinstance(origin, dict) else None
-    prompt = attachment.get("commandMode") in (None, "prompt")
+    prompt = attachment.get("commandMode") in (None, "prompt") and not text.startswith(BY_THE_CLI)
     return prompt and kind in (None, "human") and attachment.get("isMeta") is not True
+
+
+def _list_or_status(attachment: Record) -> Sequence[SessionEvent]:
+    """Return the todo list of a reminder, or the status of a task in the background."""
+    if attachment["type"] == "task_status":
+        task, status = _text(attachment.get("taskId")), _text(attachment.get("status"))
+        known = SUBAGENT_STATUS.get(status or "", "failed" if status == "failed" else None)
+        return (ToolFinished("", agent_id=task, agent_status=known),) if task and known else ()
+    content, numbered = attachment.get("content"), attachment["type"] == "task_reminder"
+    if not isinstance(content, list) or (not content and attachment.get("statusKeeper")):
+        return ()  # with `statusKeeper`, the CLI can hide a list that is not empty
+    rows = [row for row in content[:BLOCKS_KEPT] if isinstance(row, dict)]
+    text = "subject" if numbered else "content"
+    items = tuple(
+        (str(row.get("id", "")), str(row[text]), str(row.get("status", "")))
+        for row in rows
+        if isinstance(row.get(text), str)
+    )
+    return (TodosRecorded(items, numbered),) if len(items) == len(content) else ()
 
 
 def _mentioned(attachment: Record) -> Sequence[SessionEvent]:

@@ -127,6 +127,8 @@ def _subagent(details: Record, failed: bool) -> tuple[str | None, str | None]:
         known = SUBAGENT_STATUS.get(str(details.get("status")))
         return agent, known or ("failed" if failed else "completed")
     task = details.get("task")
+    if isinstance(shell := details.get("shellId"), str):  # `BashOutput` of CLI 2.0 and older
+        task = {"task_id": shell, "status": details.get("status")}
     if not isinstance(task, dict):
         return None, None
     ident, status = task.get("task_id"), str(task.get("status"))

@@ -30,15 +30,19 @@ Record = dict[str, Any]
 BLOCKS_KEPT = 1_000
 """Maximum blocks read from one record's content; the CLI writes one or a few."""
 _INTERRUPTED = "[Request interrupted by user"
-_BY_THE_CLI = (
+BY_THE_CLI = (
     "<bash-input>",
     "<bash-stderr>",
     "<bash-stdout>",
     "<command-message>",
     "<command-name>",
+    "<cross-session-message",
     "<local-command-",
     "<task-notification>",
+    "<teammate-message",
+    "<user-prompt-submit-hook>",
 )
+"""Beginnings of texts that the CLI wrote: about itself, for a hook, or for another session."""
 NOTICE = "<task-notification>"
 _NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
 _PASTED = re.compile(
@@ -160,7 +164,7 @@ def _is_meta(record: Record, text: str) -> bool:
     origin = record.get("origin")
     kind = origin.get("kind") if isinstance(origin, dict) else None
     by_the_cli = record.get("isMeta") is True or kind not in (None, "human")
-    return by_the_cli or text.lstrip().startswith(_BY_THE_CLI)
+    return by_the_cli or text.lstrip().startswith(BY_THE_CLI)
 
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:

@@ -1,0 +1,29 @@
+"""Recognise commands that change files of the worktree without a tool of the CLI.
+
+Only commands whose purpose is to change files count: what a script or a build writes is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from cockpit.core.command_lines import bare_command, parts
+
+_MAY_CHANGE = re.compile(r"sed|perl|patch|git |fmt|format|fix|black|isort|prettier|cat +>|tee ")
+_CHANGES = re.compile(
+    r"(?:sed|perl)\s+(?:-\S+\s+)*(?:-\w*i|--in-place)|patch\s"
+    r"|git\s+(?:-\S+\s+\S+\s+)*(?:apply|am|cherry-pick|merge|pull|rebase|restore|revert)\b"
+    r"|git\s+(?:-\S+\s+\S+\s+)*(?:reset\s.*--hard|stash\s+(?:pop|apply)|(?:checkout|switch)\s(?!-[bBcC]\b))"
+    r"|(?:ruff\s+format|black|isort|cargo\s+fmt)\b(?!.*--(?:check|diff))|gofmt\s.*-w\b|cargo\s+fix"
+    r"|prettier\s.*(?:--write|-w)\b|\S+\s.*--fix\b|biome\s.*--write\b"
+    r"|(?:cat\s*>>?|tee(?:\s+-a)?)\s*(?!/dev/|/tmp/|/var/tmp/)[\w./~\"'$]"
+)
+
+
+@lru_cache(maxsize=64)
+def changes_files(command: str) -> bool:
+    """Return whether a command line changes files on purpose."""
+    if not _MAY_CHANGE.search(command):
+        return False
+    return any(_CHANGES.match(bare_command(part.text)) for part in parts(command))
