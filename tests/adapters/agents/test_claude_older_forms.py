@@ -331,7 +331,7 @@ def test_a_subagent_ends_with_the_status_that_the_cli_tells_the_model(
     ],
 )
 def test_a_background_command_of_an_older_cli_ends(
-    name: str, arguments: dict[str, str], details: dict[str, str], expected: str
+    name: str, arguments: dict[str, Any], details: dict[str, Any], expected: str
 ) -> None:
     (task,) = facts_of(
         reply(tool("t1", "Bash", command="make serve", run_in_background=True)),
