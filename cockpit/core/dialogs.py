@@ -24,6 +24,8 @@ LONGEST_TEXT = 600
 REVIEW = "Review your answers"
 """Title of the page that shows the answers to several questions before they are given."""
 PLAN = "Ready to code?"
+NO_PLAN = "Exit plan mode?"
+"""Title of the dialog with which an agent leaves plan mode without a plan."""
 FILE_TITLES = frozenset({"Edit file", "Create file", "Overwrite file"})
 FILE_TOOLS = frozenset({"Edit", "Write"})
 QUESTIONS = "AskUserQuestion"
@@ -137,7 +139,8 @@ def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | s
 
     `asked_at`: when the hook reported the dialog, 0 if no hook did.
     """
-    if not asked_at or not asked.body:
+    no_plan = asked.tool == "ExitPlanMode" and seen.title == NO_PLAN
+    if not asked_at or not (asked.body or no_plan):
         return "no hook reported what this dialog is about, so cockpit cannot check it"
     if len(asked.body) >= LONGEST_BODY:
         return f"the request is longer than {LONGEST_BODY:,} characters"
@@ -148,7 +151,7 @@ def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | s
     tool = asked.tool or QUESTIONS
     dialog = replace(seen, tool=tool, title=seen.title or tool)
     files = tool in FILE_TOOLS and not seen.cut  # the pane has the lines around a change
-    text = "\n".join(seen.body) if files else asked.body
+    text = "\n".join(seen.body) if files else asked.body or seen.question
     return OpenDialog(dialog, seen, _identity(dialog, asked, asked_at), text)
 
 
@@ -169,7 +172,7 @@ def _same_request(seen: Dialog, asked: DialogOpened) -> bool:
         return seen.title == "Fetch" and _without_spaces("".join(seen.body)).startswith(
             f"url:{_without_spaces(asked.command)}"
         )
-    return asked.tool == "ExitPlanMode" and seen.title == PLAN
+    return asked.tool == "ExitPlanMode" and seen.title == (PLAN if asked.body else NO_PLAN)
 
 
 def _asked_again(review: Dialog) -> list[str]:

@@ -106,3 +106,12 @@ def test_a_removed_secret_stands_for_any_text_but_the_rest_must_be_there() -> No
     assert not covers(told, ["curl -d 'X: hunter2' https://example.com"])
     assert covers(told, ["hunter2' https://example.com"], cut=True)
     assert not covers("[REDACTED:token:ab12]", ["rm -rf /"])
+
+
+def test_an_agent_may_leave_plan_mode_without_a_plan() -> None:
+    seen = replace(PANE, title="Exit plan mode?", question="Claude wants to exit", body=())
+    asked = DialogOpened("permission", "ExitPlanMode", "ExitPlanMode")
+    assert opened(seen, asked).text == "Claude wants to exit"
+    assert isinstance(agreed(seen, replace(asked, body="# Plan"), 5.0), str)
+    assert isinstance(agreed(replace(seen, title="Ready to code?"), asked, 5.0), str)
+    assert isinstance(agreed(seen, replace(asked, tool="Bash"), 5.0), str)

@@ -385,3 +385,23 @@ def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
 
     with real_agent(script, **SETTINGS) as agent:
         asyncio.run(journey(agent))
+
+
+def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
+    leave = (call("EnterPlanMode"), call("ExitPlanMode"))
+    script = Script(*leave, *leave, say("Done."))
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        first = await dialog(agent)
+        assert (first.tool, first.title) == ("ExitPlanMode", "Exit plan mode?")
+        assert first.text == first.question == "Claude wants to exit plan mode"
+        allowed = await answer(agent, first, 1)
+        assert "the tool ran" in allowed.message
+        second = await dialog(agent, first.identity)
+        refused = await answer(agent, second, len(second.choices))
+        assert "refused" in refused.message
+        await agent.until(resting)
+
+    with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))

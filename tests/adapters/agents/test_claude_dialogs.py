@@ -155,6 +155,19 @@ def test_a_plan() -> None:
     assert read("plan-typing-100").typing
 
 
+def test_leaving_plan_mode_without_a_plan() -> None:
+    found = read("exit-plan-mode-80")
+    assert (found.title, found.question) == ("Exit plan mode?", "Claude wants to exit plan mode")
+    assert labels(found) == ["Yes, and switch to default (ask each time) for this session", "No"]
+    assert [choice.text for choice in found.choices] == ["no", "no"]
+    assert (found.highlighted, found.cut, found.typing) == (0, False, False)
+    assert step("exit-plan-mode-80", 1) == Step(key="2", last=True)
+    whole = lines("exit-plan-mode-80")
+    for missing in ("Claude wants", "Exit plan mode?", "2. "):
+        rest = [line for line in whole if missing not in line]
+        assert open_dialog(Screen(tuple(rest))) is None, missing
+
+
 def test_the_path_of_a_plan_may_need_a_line_of_its_own() -> None:
     shown = lines("plan-100")
     footer = next(at for at, line in enumerate(shown) if "ctrl+g to edit" in line)
@@ -175,7 +188,7 @@ def test_keys_that_would_be_text_are_noticed(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["interrupted-80", "exit-plan-mode-80", "working-90", "auto-mode-90", "auto-mode-question-90"],
+    ["interrupted-80", "working-90", "auto-mode-90", "auto-mode-question-90"],
 )
 def test_no_dialog_and_unknown_dialogs(name: str) -> None:
     assert open_dialog(Screen(tuple(lines(name)))) is None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cockpit.core.dialogs import FILE_TITLES, PLAN, REVIEW, Choice, Dialog
+from cockpit.core.dialogs import FILE_TITLES, NO_PLAN, PLAN, REVIEW, Choice, Dialog
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
@@ -63,6 +63,8 @@ def open_dialog(screen: Screen) -> Dialog | None:
         return _review(lines)
     if (footer := _plan_footer(lines)) is not None:
         return _plan(lines[:footer], cut=cut)
+    if (left := _no_plan(lines)) is not None:
+        return left
     return _permission(lines, cut=cut, amends=False)
 
 
@@ -273,6 +275,30 @@ def _plan_footer(lines: Sequence[str]) -> int | None:
         if not line or " " in line:
             return None
     return None
+
+
+def _no_plan(lines: Sequence[str]) -> Dialog | None:
+    """Read the question of an agent that leaves plan mode without a plan: it has no text line."""
+    # This dialog is indented by two more columns than others, like the one with a plan.
+    inner = [line[2:] if line.startswith("  ") else line for line in lines]
+    found = _choices_above(inner, len(inner))
+    if found is None:
+        return None
+    items, at = found
+    asked = _end_of_text(inner, at) - 1
+    title = _end_of_text(inner, asked) - 1
+    if title < 1 or inner[title].strip() != NO_PLAN or not _RULE.match(inner[title - 1]):
+        return None
+    labels, highlighted = [item.label for item in items], _highlighted(items)
+    if highlighted is None or len(items) < 2 or labels[-1] != "No":
+        return None
+    return Dialog(
+        kind="permission",
+        title=NO_PLAN,
+        question=inner[asked].strip(),
+        choices=tuple(map(Choice, labels)),
+        highlighted=highlighted,
+    )
 
 
 def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
