@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Collection
 
 from cockpit.core.activity import CallLine
+from cockpit.core.changing_commands import changes_files
 from cockpit.core.collectors.background import BackgroundCollector, SubagentCollector
 from cockpit.core.collectors.checks import CheckCollector
 from cockpit.core.collectors.commits import CommitCollector
@@ -258,7 +259,7 @@ class Collector:
             self._files.called(tool)
         if not file and (purpose is None or purpose.commits):
             self._commits.called(tool)
-        if purpose is None or purpose.checks:
+        if purpose is None or purpose.checks or changes_files(str(command)):
             self._checks.called(tool)
         if not file and (purpose is None or purpose.links):
             self._links.called(tool)

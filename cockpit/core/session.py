@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeVar, dataclass_transform
 
-C = TypeVar("C")
-
 from cockpit.core.rate_limits import RateLimit
+
+C = TypeVar("C")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
