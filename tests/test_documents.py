@@ -10,8 +10,8 @@ import click
 import pytest
 
 from cockpit.cli.commands import COMMANDS, cockpit
-from cockpit.cli.keys import markdown, readme_table
 from cockpit.config.shipped import example_file
+from tests.cli.key_tables import markdown, readme_table
 
 HOUSE = Path(__file__).parent.parent
 README = HOUSE / "README.md"
@@ -29,7 +29,7 @@ PATH = re.compile(r"`((?:core|ports|wire|config|client|adapters|supervisor|tui|c
 
 
 def test_the_guide_to_keys_has_those_that_there_are() -> None:
-    """After a change of keys: put what `cockpit.cli.keys.markdown()` gives between the marks."""
+    """After a change of keys: put `tests.cli.key_tables.markdown()` between the marks."""
     written = KEYS.search(GUIDE_TO_KEYS.read_text())
 
     assert written is not None
@@ -37,7 +37,7 @@ def test_the_guide_to_keys_has_those_that_there_are() -> None:
 
 
 def test_the_readme_has_the_keys_of_the_first_day() -> None:
-    """After a change of keys: put what `cockpit.cli.keys.first_day()` gives between the marks."""
+    """After a change of keys: put `tests.cli.key_tables.readme_table()` between the marks."""
     written = FIRST_KEYS.search(README.read_text())
 
     assert written is not None

@@ -1,13 +1,13 @@
-"""`cockpit keys`: print every key, as text or as tables for the documentation."""
+"""`cockpit keys`: print every key of the screen."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from cockpit.tui.keys.action import Context
-from cockpit.tui.keys.actions import BY_ID, PALETTE, keys_of, spoken, table
+from cockpit.tui.keys.actions import PALETTE, table
 
-_TITLES: Mapping[Context, str] = {
+TITLES: Mapping[Context, str] = {
     "fleet": "Fleet",
     "agent": "Agent",
     "review": "Review",
@@ -20,24 +20,6 @@ _TITLES: Mapping[Context, str] = {
     "elsewhere": "Sessions elsewhere",
     "pane": "In an agent's pane",
 }
-README_ACTIONS = (
-    "attach",
-    "approve",
-    "refuse",
-    "document",
-    "open",
-    "inbox",
-    "history",
-    "handoff",
-    "send",
-    "start",
-    "filter",
-    "settings",
-    "help",
-    "quit",
-    "pane.back",
-)
-"""The actions that a new user needs, in the order of the README's table."""
 
 
 def keys(keymap: Mapping[str, str] | None = None) -> int:
@@ -51,7 +33,7 @@ def text(keymap: Mapping[str, str] | None = None) -> str:
     rows = table(keymap)
     widths = [max(len(row[column]) for row in rows) for column in (1, 2)]
     lines: list[str] = []
-    for context, title in _TITLES.items():
+    for context, title in TITLES.items():
         lines += ["", title, ""] if lines else [title, ""]
         lines += [
             f"  {pressed:<{widths[0]}}  {action:<{widths[1]}}  {sentence}"
@@ -60,31 +42,3 @@ def text(keymap: Mapping[str, str] | None = None) -> str:
         ]
     lines += ["", f"Anywhere, Ctrl-P: {PALETTE}"]
     return "\n".join(lines) + "\n"
-
-
-def markdown() -> str:
-    """Format every key as Markdown, with one table per screen, for `docs/keys.md`."""
-    rows = table()
-    parts = []
-    for context, title in _TITLES.items():
-        parts += [f"## {title}", "", "| key | does | id in `[keys]` |", "| --- | --- | --- |"]
-        parts += [
-            f"| {_code(pressed)} | {sentence} | {f'`{action}`' if action else ''} |"
-            for where, pressed, action, sentence in rows
-            if where == context
-        ]
-        parts.append("")
-    parts += ["## Anywhere", "", f"`Ctrl-P`: {PALETTE}"]
-    return "\n".join(parts) + "\n"
-
-
-def readme_table() -> str:
-    """Format the keys that a new user needs as a Markdown table, for the README."""
-    actions = [BY_ID[name] for name in README_ACTIONS]
-    rows = [f"| {_code(spoken(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
-    return "\n".join(["| key | does |", "| --- | --- |", *rows]) + "\n"
-
-
-def _code(pressed: str) -> str:
-    """Format each key as Markdown code."""
-    return pressed if "…" in pressed else " ".join(f"`{key}`" for key in pressed.split())

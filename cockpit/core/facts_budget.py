@@ -22,8 +22,6 @@ SMALLEST_TEXT = 40
 """A text that would be cut to fewer tokens is left out."""
 QUOTED = 400
 """Maximum characters that a list of the document quotes from one text."""
-FIRST_LINES = 20
-"""Maximum files and changed lines that are kept before texts may use the rest."""
 
 
 def estimated_tokens(text: str) -> int:

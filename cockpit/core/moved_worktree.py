@@ -10,8 +10,6 @@ REFERENCES = "refs/cockpit/moved"
 
 Never pushed or fetched.
 """
-MOST_NAMES = 20
-"""Maximum names of files in a list for the user."""
 OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART = re.compile(r"[a-z0-9-]{1,80}")
 

@@ -6,7 +6,6 @@ line with a value of a wrong type is a fault: the whole line is ignored, counted
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -35,7 +34,6 @@ from cockpit.core.timestamps import moment, unix_time
 
 MARK = "cockpit/1"
 """Value of the key `record` in the first line of every record in this format."""
-FIRST_LINE = json.dumps({"record": MARK})
 RESULT_KEPT = 2_000
 """Maximum characters kept of a tool's output."""
 _FAILURE_KEPT = 500

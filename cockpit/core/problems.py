@@ -58,11 +58,6 @@ _OF: Mapping[type[CockpitError], tuple[str, int]] = {
 }
 
 
-def status_of(error: CockpitError) -> int:
-    """Return the HTTP status of an error."""
-    return _of(error)[1]
-
-
 def problem(
     error: CockpitError,
     *,

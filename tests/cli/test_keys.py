@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cockpit.cli.keys import markdown, readme_table, text
+from cockpit.cli.keys import text
 from cockpit.tui.keys.actions import ACTIONS
+from tests.cli.key_tables import markdown, readme_table
 
 
 def test_every_action_of_every_place_is_told() -> None:

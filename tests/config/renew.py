@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import cockpit
-from cockpit.adapters.agents.reference import capabilities_table
-from cockpit.config.example import example
-from cockpit.config.reference import with_generated_parts
+from tests.config.capabilities_table import capabilities_table
+from tests.config.generated_example import example
+from tests.config.generated_parts import with_generated_parts
 
 PACKAGE = Path(cockpit.__file__).parent
 PAGES = (

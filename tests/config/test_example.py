@@ -6,10 +6,10 @@ import re
 import tomllib
 from typing import Any
 
-from cockpit.config.example import example
 from cockpit.config.hooks import Hook
 from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.config.shipped import example_file
+from tests.config.generated_example import example
 
 
 def _uncommented(text: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cockpit.config.example import example
 from cockpit.core.errors import BadConfig, BadUsage
+from tests.config.generated_example import example
 
 MINE = """\
 [runtimes.mine]

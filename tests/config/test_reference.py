@@ -10,7 +10,7 @@ import pytest
 
 import cockpit
 from cockpit.config.aliases import OLD_NAMES
-from cockpit.config.reference import with_generated_parts
+from tests.config.generated_parts import with_generated_parts
 from tests.config.renew import PAGES, renewed
 
 GUIDE = Path(cockpit.__file__).parent / "docs" / "configuration.md"

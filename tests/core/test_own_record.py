@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.core.meter import Meter
-from cockpit.core.own_record import FIRST_LINE, is_own_record, parse
+from cockpit.core.own_record import MARK, is_own_record, parse
 from cockpit.core.session import (
     ApiFailed,
     AssistantReplied,
@@ -233,7 +233,7 @@ def test_an_empty_line_is_nothing() -> None:
 
 
 def test_the_first_line_tells_the_record() -> None:
-    assert is_own_record(FIRST_LINE.encode() + b"\n")
+    assert is_own_record(json.dumps({"record": MARK}).encode() + b"\n")
     assert is_own_record(b' {"record":"cockpit/1","session":"s"}')
     assert not is_own_record(b'{"record":"cockpit/opencode"}')
     assert not is_own_record(b'{"record":"cockpit/10"}')

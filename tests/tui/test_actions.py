@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.binding import Binding, BindingsMap
 
-from cockpit.cli.keys import markdown, text
+from cockpit.cli.keys import text
 from cockpit.config.key_names import clash
 from cockpit.tui.keys.action import Context
 from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, table
@@ -27,6 +27,7 @@ from cockpit.tui.screens.worktrees.screen import WorktreesScreen
 from cockpit.tui.state.model import Model
 from cockpit.wire.status import Status
 from cockpit.wire.stream import Snapshot
+from tests.cli.key_tables import markdown
 from tests.tui.scene import fleet
 
 SCREENS: dict[Context, type[Any]] = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core import document
-from cockpit.core.chain_memory import ChainMemory, Place, fold
+from cockpit.core.chain_memory import Place
 from cockpit.core.document import Document
 from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.ids import JobId
@@ -40,18 +40,6 @@ async def documents_before(dependencies: Dependencies, session: SessionRecord) -
             found.append((_place(session.job, record, before, read), read))
         current = before
     return found[::-1]
-
-
-async def memory_after(dependencies: Dependencies, record: HandoffRecord) -> ChainMemory:
-    """Return the chain's memory after a handoff's document and all documents before it."""
-    session = dependencies.store.session(record.old_session)
-    left = await documents_before(dependencies, session) if session is not None else []
-    path = Path(record.document) if record.document else None
-    text = await _text(dependencies, record, path)
-    if text is not None:
-        read = document.read(text)
-        left.append((_place(record.job, record, session, read), read))
-    return fold(left)
 
 
 def _handoff_before(

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from cockpit.core.errors import BadUsage, CockpitError, Failed
 from cockpit.core.problems import MEDIA_TYPE, problem
-from cockpit.supervisor.api.request_checks import InvalidRequest, as_bad_usage
+from cockpit.supervisor.api.request_checks import InvalidRequest
 
 _log = logging.getLogger(__name__)
 
@@ -39,12 +39,6 @@ class Bug(Failed):
 async def client_gone(_: Request, error: Exception) -> Response:
     """Respond to a client that has disconnected: nothing is sent or logged."""
     return Response(status_code=400)
-
-
-async def path_error(_: Request, error: Exception) -> Response:
-    if (wrong := as_bad_usage(error)) is None:
-        raise error
-    return refusal(wrong)
 
 
 async def refused(_: Request, error: Exception) -> Response:

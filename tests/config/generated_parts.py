@@ -12,7 +12,6 @@ from types import MappingProxyType
 from pydantic import BaseModel
 
 from cockpit.config.aliases import OLD_NAMES
-from cockpit.config.example import default_of
 from cockpit.config.hooks import Hook, Hooks, Host, Notifications
 from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.config.schema import (
@@ -23,6 +22,7 @@ from cockpit.config.schema import (
     ElsewhereSettings,
 )
 from cockpit.config.write import spelled
+from tests.config.generated_example import default_of
 
 _TABLES = ("context", "handoff", "limits", "loop", "worktree")
 _MARKS = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
