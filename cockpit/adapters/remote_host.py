@@ -153,7 +153,7 @@ class RemoteHost:
             return NoSupervisor(
                 f"cockpit was not found on {self.name}",
                 "\n".join(words),
-                "cockpit must be on the PATH of commands that run there without a login, or "
+                "cockpit must be in the host's PATH of a non-login shell, or "
                 f"in `connect` with its full path. Try: {self.by_hand('--version')}",
             )
         if code in (0, None):

@@ -23,12 +23,12 @@ Examples:
   cockpit answer api                        show the dialog with its choices
   cockpit answer api --choice 1
   cockpit answer api --choice 3 --text "use make test"
-  cockpit answer api --choice 1,3           check several boxes
+  cockpit answer api --choice 1,3           check several checkboxes
   cockpit answer api --choice 1 --dialog ID only if it is the dialog you read""",
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
-@click.option("--choice", metavar="N", help="Number of the choice; 1,3 for several boxes.")
+@click.option("--choice", metavar="N", help="Number of the choice; for several checkboxes: 1,3.")
 @click.option("--text", default="", help="Text for a choice that takes one.")
 @click.option("--dialog", metavar="ID", help="Only if the open dialog has this ID.")
 @click.option("--json", "as_json", is_flag=True, help="Print the dialog as JSON.")
@@ -77,7 +77,7 @@ def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | Non
         )
     click.echo(described(shown, agent), err=True)
     termios.tcflush(sys.stdin, termios.TCIFLUSH)  # typed before the dialog was shown
-    chosen = ", ".join(map(str, numbers)) or "no boxes"
+    chosen = ", ".join(map(str, numbers)) or "no checkboxes"
     return shown.identity if click.confirm(f"Answer with {chosen}?", err=True) else None
 
 
@@ -108,5 +108,5 @@ def _numbers(written: str) -> list[int]:
         return [int(part) for part in written.split(",")]
     except ValueError:
         raise BadUsage(
-            "--choice takes the number of a choice", hint="Such as 1, or 1,3 for several boxes."
+            "--choice takes the number of a choice", hint="Such as 1; for several checkboxes: 1,3."
         ) from None

@@ -165,7 +165,7 @@ def _conversation_lines(report: dict[str, Any]) -> Iterator[tuple[str, list[str]
     yield (
         "Links",
         [
-            f"{one['url'] or one['repository'] + '#' + str(one['number'])} "
+            f"{one['url'] or (one['repository'] or '') + '#' + str(one['number'])} "
             f"{one['state'] or 'state unknown'}"
             for one in report["links"]
         ],

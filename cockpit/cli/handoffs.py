@@ -148,9 +148,9 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     """Start an agent from a handoff document or transcript.
 
     DOCUMENT is a file, or the id of a handoff, or the id's first characters. Any file with the
-    sections of a handoff document works. For a transcript of a CLI, cockpit writes the document
-    from its facts, as `facts --document` does. Starts a new job; the old job's chain stays
-    unchanged. Starts the supervisor if needed.
+    sections of a handoff document works. From a CLI's transcript, cockpit first writes a document,
+    as `facts --document` does. Starts a new job; the old job's chain stays unchanged. Starts the
+    supervisor if needed.
     """
     from cockpit.cli.lifecycle import local_context, remote_context
     from cockpit.cli.requests import ask, remote_host

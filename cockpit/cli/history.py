@@ -49,7 +49,7 @@ Examples:
 @click.argument("name", required=False, shell_complete=agent_names)
 @click.option("--search", metavar="WORDS", help="Only documents that contain all of these words.")
 @click.option("--quality", is_flag=True, help="Show how well each handoff went.")
-@click.option("--all-hosts", is_flag=True, help="Of this machine and of every configured host.")
+@click.option("--all-hosts", is_flag=True, help="List the jobs of this machine and of every host.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def history(
     name: str | None, search: str | None, quality: bool, all_hosts: bool, as_json: bool
@@ -60,7 +60,7 @@ def history(
     and duration. The lines below each session list its documents, each with the id for `cockpit
     show` and `cockpit continue`.
 
-    --search also lists the decisions and constraints with these words, and whether they hold.
+    --search also lists decisions and constraints with these words, and whether they still apply.
     --quality prints a line per completed handoff: tokens before and after, the document's size, if
     the new session read it, the time to its first edit or commit, how many finished steps it
     repeated, how many standing orders it broke, and how many questions it asked again.

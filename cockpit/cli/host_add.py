@@ -142,11 +142,11 @@ def _first_look(name: str, connect: tuple[str, ...], wishes: Wishes) -> HostRepo
 
 
 def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
-    """Add the folders of programs that a command without a login does not find, and check again."""
+    """Add the folders of programs that a non-login shell does not find, and check again."""
     changed = with_path(report.connect, report.facts)
     if changed is None:
         return report
-    say("A command without a login does not find every program there; adding its PATH.")
+    say("A non-login shell on the host does not find every program; adding their folders to PATH.")
     return report_on(report.name, changed, seconds, configured=report.configured)
 
 

@@ -176,18 +176,22 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
 
 
 def _path(report: HostReport, facts: HostFacts) -> Finding:
-    """Check that a command without a login finds all programs."""
+    """Check that a non-login shell finds all programs."""
     hidden = [
         program for name in ("cockpit", "tmux", "git")
         if (program := facts.program(name)) and not program.on_path
     ]  # fmt: skip
     if not hidden:
-        return fit("path", "a command without a login finds every program")
+        return fit("path", "a non-login shell finds every program")
     places = ", ".join(program.path for program in hidden)
-    said = f"Not on the PATH of a command without a login: {places}"
+    said = f"Not in the PATH of a non-login shell: {places}"
     changed = with_path(report.connect, facts)
     if changed is None:
-        return unfit("path", said, "Set PATH there in a file that every shell reads, or link them.")
+        return unfit(
+            "path",
+            said,
+            "Set PATH in a file that every shell on the host reads, or link them.",
+        )
     words = ", ".join(f'"{safe_line(word, 4096)}"' for word in changed)
     return unfit("path", said, f"In cockpit.toml, set: connect = [{words}]")
 

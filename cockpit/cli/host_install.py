@@ -90,7 +90,7 @@ def check_version(report: HostReport) -> None:
     if found.version != __version__:
         raise Failed(
             f"{found.path} on {report.name} is still version {found.version or 'unknown'}",
-            "It comes before the new one on the PATH of a command without a login.",
+            "It comes before the new one in the PATH of a non-login shell.",
             "Remove it, or upgrade it the way it was installed.",
         )
 

@@ -96,7 +96,7 @@ def check(names: tuple[str, ...], as_json: bool, timeout: float) -> int:
     """Check that hosts have what cockpit needs.
 
     Checks the connection, the key, Python, tmux, git, cockpit and its version, the PATH of a
-    command without a login, the length of socket paths, lingering and the supervisor, in one call
+    non-login shell, the length of socket paths, lingering and the supervisor, in one call
     per host. Prints below each problem how to fix it. Changes nothing.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
@@ -151,8 +151,8 @@ def add(
 
     Shows each check, and for each thing that is missing the next step. If nothing is missing, adds
     the host to ~/.config/cockpit/cockpit.toml (or the file of --config; comments stay), and starts
-    the supervisor there. If cockpit is there but not on the PATH of a command without a login, adds
-    that PATH to CONNECT.
+    the supervisor there. If the host has cockpit, but not in the PATH of a non-login
+    shell, adds the folder of cockpit to CONNECT.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import Wishes, add_checked

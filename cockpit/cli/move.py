@@ -39,8 +39,15 @@ cockpit worktrees remove NAME. If the command is interrupted, run it again."""
     metavar="DIR",
     help="The repository on that machine; default: the same path as here.",
 )
-@click.option("--branch", metavar="NAME", help="Name of the branch there; default: as here.")
-@click.option("--name", "new_name", metavar="NAME", help="Name of the agent there.")
+@click.option(
+    "--branch", metavar="NAME", help="Name of the branch on that machine; default: the same name."
+)
+@click.option(
+    "--name",
+    "new_name",
+    metavar="NAME",
+    help="Name of the agent on that machine; default: the same name.",
+)
 @click.option("--runtime", metavar="NAME", help="Continue in another CLI.")
 @click.option(
     "--yes", is_flag=True, help="Approve the document without your review, if it has no problems."
@@ -68,7 +75,7 @@ def move(
 ) -> int:
     """Move an agent's job to another machine.
 
-    A handoff whose new session starts on another machine, in a worktree with the same files. NAME
+    Hands off the job to a new session on that machine, in a worktree with the same files. NAME
     may be on another host: HOST/NAME.
     """
     import asyncio

@@ -49,7 +49,7 @@ Example:
 @click.argument("old", shell_complete=agent_names)
 @click.argument("new")
 def rename(old: str, new: str) -> int:
-    """Rename an ended agent. Its history follows; its worktree and branch keep their names.
+    """Rename an ended agent. Its history is kept; its worktree and branch keep their names.
 
     Refused while the agent's process is running, while a handoff is in progress, and if another
     agent has the name.

@@ -55,7 +55,7 @@ def install(dry_run: bool) -> int:
     """Write the service file and enable it.
 
     The file contains the path of this Python, PATH and cockpit's folders, and no credentials. A
-    running supervisor keeps running; the service starts the next one.
+    running supervisor keeps running; from your next login, the service starts it.
     """
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent

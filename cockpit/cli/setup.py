@@ -35,8 +35,9 @@ Examples:
 def setup(runtime: str, yes: bool, remove: bool) -> int:
     """Install cockpit's hooks in an agent's CLI, once per machine.
 
-    gemini: Gemini's own command links cockpit's extension, which does nothing in sessions that
-    cockpit did not start. Agents work without the extension too; `cockpit doctor` lists the limits.
+    gemini: links cockpit's extension with `gemini extensions link`. The extension does nothing in
+    sessions that cockpit did not start. Agents also work without it; `cockpit doctor` lists the
+    limits.
 
     claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
     settings shows a pending handoff when you start `claude`, and how to continue the job.

@@ -32,7 +32,7 @@ class Program:
 
     path: str
     on_path: bool
-    """Whether a command without a login finds the program."""
+    """Whether a non-login shell finds the program."""
     version: str
     """Numbers with dots, and perhaps a letter; empty if the program prints none."""
 
@@ -65,7 +65,7 @@ class HostFacts:
     uid: int | None = None
     user: str = ""
     path: str = ""
-    """`PATH` of a command that runs without a login."""
+    """`PATH` of a non-login shell."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """The environment variables that determine the paths of sockets."""
     cores: int | None = None

@@ -194,7 +194,7 @@ class Forget(Verb):
 
 
 class Rename(Verb):
-    """Rename an ended agent. Its history follows; its worktree and branch keep their names."""
+    """Rename an ended agent. Its history is kept; its worktree and branch keep their names."""
 
     verb: ClassVar[str] = "rename"
     name: str

@@ -75,7 +75,7 @@ def test_no_key_depends_on_what_a_terminal_may_swallow() -> None:
 def test_a_key_that_cannot_work_says_why() -> None:
     reasons = {
         ("approve", "checkout"): "checkout isn't waiting for you.",
-        ("refuse", "mailer"): "mailer asks in its own pane. Press Enter to go there.",
+        ("refuse", "mailer"): "mailer is asking in its pane. Press Enter to go to the pane.",
         ("attach", "cron"): "cron has no pane (stopped). Press n to start it.",
         ("handoff", "search"): "search is already being handed off (documenting).",
         ("document", "search"): "No document yet (documenting).",
@@ -105,7 +105,7 @@ def test_a_reason_names_a_key_of_the_screen_where_it_is_shown() -> None:
     for action in ("agent.send", "agent.handoff", "agent.handoff-to"):
         assert BY_ID[action].why_not(there) == started.format("Press n in the list of agents")
     assert "n" in BY_ID["agent.next-file"].keys
-    said = "mailer asks in its own pane. {} to go there."
+    said = "mailer is asking in its pane. {} to go to the pane."
     asking = model("mailer")
     assert BY_ID["review.approve"].why_not(asking) == said.format(
         "Press Enter in the list of agents"

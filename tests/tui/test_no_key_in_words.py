@@ -61,7 +61,7 @@ def test_no_string_of_the_screen_names_a_key_literally() -> None:
         ("Go to the pane; F12 comes back.", ["F12"]),
         ("  · t adds a text", ["t"]),
         ("Read it, then press the key again.", []),
-        ("Press its key on its own.", []),
+        ("Press the key alone.", []),
         ("Fix it, then press Ctrl-S to reload.", []),
         ("Press ", []),
     ],

@@ -71,7 +71,7 @@ FLEET: tuple[Action, ...] = (
         ("delete",), check=reasons.cannot_put_away, shown=True, is_destructive=True,
     ),
     Action(
-        "rename", "rename", "Rename an ended agent; its history follows.",
+        "rename", "rename", "Rename an ended agent; keep its history.",
         ("f2",), check=reasons.cannot_put_away,
     ),
     Action(

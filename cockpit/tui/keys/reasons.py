@@ -128,7 +128,7 @@ def cannot_answer(model: Model) -> str | None:
         if agent.needs.kind == "resume":
             how = press(model, "resume")
             return f"{agent.name} was interrupted by a reboot or a tmux exit. {how} to reopen it."
-        return f"{agent.name} asks in its own pane. {press(model, 'attach')} to go there."
+        return f"{agent.name} is asking in its pane. {press(model, 'attach')} to go to the pane."
     return None
 
 

@@ -17,7 +17,7 @@ from cockpit.tui.screens.requests import in_one_line
 from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field
 
-WORDS = "Its history follows. Its worktree and branch keep their names."
+WORDS = "Its history is kept. Its worktree and branch keep their names."
 
 
 class RenameScreen(Form[str]):

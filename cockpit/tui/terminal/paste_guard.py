@@ -86,5 +86,5 @@ def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:
     burst.reported = True
     return (
         f"{burst.keys} keys arrived at once, like a paste, so \u201c{what}\u201d was ignored. "
-        "Press its key on its own."
+        "Press the key alone."
     )

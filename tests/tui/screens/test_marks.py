@@ -101,7 +101,7 @@ async def test_a_prompt_goes_to_all_marked(fly: Fly) -> None:
         await flight.press("g", "space", "space", "s")
         await flight.reads("Send to 2 marked agents")
         await flight.press(*"hello", "enter")
-        await flight.reads("Send to 2 marked agents?", "It gets: hello")
+        await flight.reads("Send to 2 marked agents?", "Prompt: hello")
         await flight.press("y")
         wanted = [Send(name=name, text="hello") for name in ("api", "web")]
         await flight.until(lambda: flight.client.asked == wanted)

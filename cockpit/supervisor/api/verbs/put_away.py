@@ -109,7 +109,7 @@ class PutAwayHandler:
                 f". {file} still defines {old}: it is listed as not started. Change its name there "
                 f"too, then: cockpit forget {old}"
             )
-        return Done(message=f"Renamed {old} to {new}; its history follows{kept}{still}", name=new)
+        return Done(message=f"Renamed {old} to {new}; its history is kept{kept}{still}", name=new)
 
     def _refuse_if_in_use(self, agent: Agent) -> None:
         """Raise `NotNow` while the agent is starting, has a process, or is being handed off."""

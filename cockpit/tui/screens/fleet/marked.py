@@ -66,10 +66,10 @@ def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
     if action == "stop":
         return "Its process ends; its worktree and session are kept.", Stop(name=name)
     if action == "forget":
-        sentence = "It leaves the list; history, documents and worktree are kept."
+        sentence = "It is removed from the list; history, documents and worktree are kept."
         return sentence, Forget(name=name)
     if action == "send":
-        return f"It gets: {safe_line(text, 60)}", Send(name=name, text=text)
+        return f"Prompt: {safe_line(text, 60)}", Send(name=name, text=text)
     sentence = "It writes its document, which you then review."
     if handoff is not None and handoff.phase == "review":
         sentence = "Its session ends, and a new one starts with the document."

@@ -282,7 +282,9 @@ class PermissionScreen(TextScreen):
             return False
         if self.dialog is not None and self.dialog.refusal is not None:
             key = shown_key(BY_ID["permission.attach"], self.ui.keys)
-            show_reason(self, f"Not from here: {self.dialog.refusal}. Press {key} to go there.")
+            show_reason(
+                self, f"Cannot answer here: {self.dialog.refusal}. Press {key} to go to the pane."
+            )
             return False
         at = getattr(self.app, "key_at", None)
         if not self.arming.admits(self.identity, get_time() if at is None else at):
@@ -347,7 +349,7 @@ class PermissionScreen(TextScreen):
         chosen = self._chosen
         if chosen is None or chosen.checked is None:
             way = press(self.model.on("permission"), "permission.answer")
-            show_reason(self, f"This choice has no box. {way} to choose it.")
+            show_reason(self, f"This choice has no checkbox. {way} to choose it.")
             return
         self.checked ^= {self.selected}
         self._draw_choices()
