@@ -17,7 +17,7 @@ from cockpit.core.multiplex import LONGEST_FRAME, Frame, Kind, Multiplexer
 
 _BLOCK = 65_536
 _ENOUGH = 65_536
-"""Number of unsent bytes from which no stream is read."""
+"""Maximum unsent bytes; with more, no stream is read."""
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
 

@@ -53,7 +53,7 @@ def _agent_lines(places: Places) -> list[str]:
 
 
 def _wait_until_ended(places: Places) -> list[dict[str, Any]]:
-    """Return the agents once none of them has a process, or after `WAIT_SECONDS`."""
+    """Wait until no agent has a process, at most `WAIT_SECONDS`. Return the agents."""
     end = time.monotonic() + WAIT_SECONDS
     while True:
         rows: list[dict[str, Any]] = json.loads(fetch(places.socket, "/v1/status"))["agents"]

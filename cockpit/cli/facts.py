@@ -139,7 +139,7 @@ def _text_lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _conversation_lines(report: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Yield what the user said and what the agent ran, by title."""
+    """Yield the user's statements and the agent's commands, by title."""
     yield "Prompts", [f"{one['turn']}: {one['text']}" for one in report["prompts"]]
     yield "Orders", [f"{one['turn']}: {one['text']}" for one in report["constraints"]]
     yield (

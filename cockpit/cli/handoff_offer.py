@@ -87,7 +87,8 @@ def answer(document: Path) -> dict[str, Any]:
 
 
 def _configured_folders(user_file: Path, directory: Path) -> Iterator[str]:
-    """Yield each `handoff.directory` that applies here, without checking other settings.
+    """Yield each `handoff.directory` that applies in this directory, without checking other
+    settings.
 
     A session should not wait until all settings are read.
     """

@@ -151,7 +151,8 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
 
 
 def _with_cockpit(report: HostReport, wishes: Wishes) -> HostReport:
-    """If the user asked for it, install cockpit there when it is missing or has another version."""
+    """If the user asked for it, install cockpit on the host when it is missing or has another
+    version."""
     from cockpit.cli.host_install import check_version, install_there, is_needed
 
     if not wishes.install or not is_needed(report.facts):
@@ -189,7 +190,7 @@ def _host(name: str, connect: Sequence[str]) -> Host:
 
 
 def _start(report: HostReport, wishes: Wishes) -> None:
-    """Install the service there if the user asked for it, and make sure a supervisor runs."""
+    """Install the service on the host if the user asked for it, and make sure a supervisor runs."""
     from cockpit.adapters.host_setup.installation import run_command
 
     name = report.name

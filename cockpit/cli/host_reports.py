@@ -23,7 +23,7 @@ FIRST_SECONDS = 2.0
 def report_on(
     name: str, connect: Sequence[str], seconds: float, *, configured: bool = True
 ) -> HostReport:
-    """Ask one host. A `connect` that cannot be run here is an answer too."""
+    """Ask one host. A `connect` that this machine cannot run is reported, not raised."""
     from cockpit.adapters.host_setup.probe import probe
     from cockpit.adapters.host_setup.remote_script import ScriptAnswer
 

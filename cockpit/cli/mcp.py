@@ -30,7 +30,7 @@ def mcp() -> int:
 
 
 def serve_tools() -> int:
-    """Serve until stdin is closed. Starts without a supervisor: each call connects anew."""
+    """Serve until stdin is closed. Needs no supervisor to start: each call opens a connection."""
     # The CLI first sends SIGINT to end its servers. Python's default handler would wait for stdin.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     import asyncio

@@ -1,4 +1,4 @@
-"""Run one step of a move on a machine: here as a process, elsewhere on the host's connection.
+"""Run one step of a move: on this machine as a process, on another through the host's connection.
 
 A command keeps one connection to a host, for all its steps and requests.
 

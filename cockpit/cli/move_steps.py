@@ -238,7 +238,7 @@ async def _finish(request: Request, _bundle: Path, _input: IO[bytes]) -> Request
 
 
 async def _place(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return whether an agent can start here, and how busy this machine is."""
+    """Return whether this machine can start an agent, and how busy the machine is."""
     from cockpit.cli.placement_step import place
 
     return await place(_git(), request)

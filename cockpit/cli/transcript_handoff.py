@@ -1,4 +1,5 @@
-"""The document from which `cockpit continue` starts an agent, also for a transcript of a CLI."""
+"""The document from which `cockpit continue` starts an agent: a given one, or one made from a CLI's
+transcript."""
 
 from __future__ import annotations
 

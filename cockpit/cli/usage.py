@@ -24,7 +24,7 @@ from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Ski
 from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
-"""Total bytes of the transcripts from which several processes are faster than one."""
+"""Total bytes of the transcripts above which several processes are faster than one."""
 
 Report = dict[str, Any]
 

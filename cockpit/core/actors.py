@@ -22,7 +22,7 @@ _DONE = {
     "send": "prompt sent",
     "done": "marked as done",
 }
-"""The verbs that change what an agent asks or does, and how each is told."""
+"""The verbs that change what an agent asks or does, each as a past participle for messages."""
 REMEMBERED = frozenset(_DONE)
 ANSWERS = frozenset({"approve", "refuse", "snooze", "answer"})
 """The verbs that answer a question of an agent."""

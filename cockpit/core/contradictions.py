@@ -111,7 +111,7 @@ def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _command(failure: Failure) -> str:
-    """Return the command of a failed shell call, which can be told by its description."""
+    """Return the command of a failed shell call."""
     call = failure.call
     if call.startswith("Bash "):
         return call.removeprefix("Bash ")

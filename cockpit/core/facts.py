@@ -91,7 +91,7 @@ class ToolRefusal:
     call: str
     """The call in one line."""
     reason: str = ""
-    """What the user said; empty if nothing."""
+    """The user's text with the refusal; empty if there was none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from cockpit.core.facts import Constraint
 from cockpit.core.standing_orders import is_correction
 
 CAME_BACK = "the user came back to this in turn"
-"""The words beside an order in a document of which the user said something else later."""
+"""The note beside an order in a document that the user changed later."""
 SHARE = 1 / 3
 """Share of the earlier statement's words that a correction must have; a name is enough."""
 SHORTEST = 4

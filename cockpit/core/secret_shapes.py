@@ -147,7 +147,8 @@ def _rules() -> Rules:
 
 
 def first_letters(kind: Kind) -> set[str]:
-    """Return the literal beginnings of a kind's shape; an empty one if it begins with a run."""
+    """Return the texts with which a kind's shape can begin; an empty text if the shape begins with
+    variable characters."""
     beginnings = {""}
     for part in parts(kind.template):
         if isinstance(part, str):

@@ -122,7 +122,7 @@ class ToolFinished:
     refused: bool = False
     """The user refused the call."""
     refusal: str = ""
-    """What the user said when refusing."""
+    """The user's text with the refusal."""
     interrupted: bool = False
     """The call was interrupted, or did not run, and has no result of its own."""
     empty: bool = False

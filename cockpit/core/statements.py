@@ -65,7 +65,7 @@ _SMALL_WORDS, _NEGATION_WORDS, _LIMIT_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The statements of a section, and what it revokes."""
+    """The statements of a section, and the statements that the section revokes."""
 
     stated: tuple[str, ...] = ()
     revoked: tuple[str, ...] = ()

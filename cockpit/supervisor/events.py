@@ -56,7 +56,7 @@ class Listener:
 
 
 class EventLog:
-    """Records events. All events are recorded here."""
+    """Records all events."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store

@@ -75,7 +75,7 @@ class RefusalFacts(Wire):
     turn: int
     call: str
     reason: str = ""
-    """What the user said; empty if nothing."""
+    """The user's text with the refusal; empty if there was none."""
 
 
 class CheckFacts(Wire):

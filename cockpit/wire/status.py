@@ -191,7 +191,7 @@ class AgentStatus(Wire):
     budget_usd: float | None = None
     """The budget of the agent's job; null without one."""
     moved_away: bool = False
-    """Whether the agent's job continues on another machine. Its last session is kept here."""
+    """Whether the agent's job continues on another machine. This machine keeps its last session."""
     over_budget: bool = False
     """True if the known cost of the job has reached its budget."""
     rate_limits: list[RateLimitStatus] = Field(default_factory=list)

@@ -119,8 +119,8 @@ class Handoff(Verb):
     dry_run: bool = False
     """Only describe what would be done, and show the facts."""
     host: str | None = None
-    """The user's name for the machine on which the job is to continue; null for this machine. The
-    session here is kept until `moved` says that its successor there has replied."""
+    """The user's name for the machine on which the job is to continue; null for this machine. This
+    machine keeps the session until `moved` reports that the new session has replied."""
 
 
 class Moved(Verb):

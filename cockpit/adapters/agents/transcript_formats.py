@@ -58,7 +58,7 @@ class TranscriptFormat:
     """Parses a line into the events that are needed to collect facts."""
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
-    """Whether the file begins with records of this CLI; False if nothing in it was recognised."""
+    """Whether the file begins with records of this CLI; False if no line was recognised."""
 
 
 class _Cli(Enum):
@@ -129,7 +129,7 @@ def _cli_of(record: Mapping[str, Any]) -> _Cli | None:
 
 
 def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
-    """Return how to read the records of a CLI. Its modules are loaded only here."""
+    """Return how to read the records of a CLI. Imports the CLI's modules."""
     if cli is _Cli.GEMINI:
         from cockpit.adapters.agents.gemini import models as gemini
         from cockpit.adapters.agents.gemini.record import parse as parse_gemini

@@ -21,7 +21,7 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 STALE_SECONDS = 3600
-"""Age in seconds from which a temporary file is abandoned. A newer one may belong to another
+"""Seconds after which a temporary file counts as abandoned. A newer one may belong to another
 cockpit process."""
 
 _SEARCH = os.O_PATH if USES_LINUX else getattr(os, "O_SEARCH", os.O_RDONLY)

@@ -152,7 +152,8 @@ def _outermost(text: str) -> _Container:
 
 
 def _container(text: str, begin: int) -> _Container:
-    """Return the object or list that begins here; for any other value, an empty container."""
+    """Return the object or list that begins at this position; for any other value, an empty
+    container."""
     if text[begin] not in "{[":
         return _Container(begin, begin, ())
     children: list[_Child] = []

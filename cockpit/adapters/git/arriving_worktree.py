@@ -42,7 +42,8 @@ class ArrivingWorktree:
         self.repository = repository
 
     async def tips(self) -> list[str]:
-        """Return commits that the sender can leave out because they are here, newest first."""
+        """Return commits that the sender can leave out because this repository has them, newest
+        first."""
         words = ("--sort=-committerdate", f"--count={TIPS}", "--format=%(objectname)")
         answer = await self._command.run(
             self.repository, "for-each-ref", *words, "refs/heads", "refs/remotes", REFERENCES

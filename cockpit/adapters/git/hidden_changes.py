@@ -39,7 +39,7 @@ async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int 
     """Return the number of changed files that git ignores; None if git does not answer.
 
     `folder` is the worktree's git directory. Call this only if the repository defines no filters,
-    because git runs filters here.
+    because this call makes git run filters.
     """
     listed = await command.run(directory, *LISTING, deadline=60.0)
     arguments = await asyncio.to_thread(lambda: list(commands(listed.output, directory)))

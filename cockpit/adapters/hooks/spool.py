@@ -43,7 +43,7 @@ that they do not delay other agents.
 """
 
 ABANDONED_SECONDS = 60.0
-"""Age in seconds from which a temporary file is removed, because its reporter was killed."""
+"""Seconds after which a temporary file is removed, because its reporter was killed."""
 
 _NAME = re.compile(r"(?P<pid>\d+)-(?P<event>[A-Za-z]{1,40})(?P<verdict>\.verdict)?\+*\.json")
 

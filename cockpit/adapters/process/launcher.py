@@ -130,7 +130,7 @@ def shown(raw: bytes) -> str:
 
 
 def launch(arguments: list[str]) -> None:
-    """Launch one file: `[--keep] ORDER`."""
+    """Launch the program of a launch file; arguments: `[--keep] ORDER`."""
     fields = read_order(arguments[-1], keep="--keep" in arguments[:-1])
     directory, lease, claim, how, count = *fields[:4], int(fields[4])
     pairs = [field.partition(b"=") for field in fields[5 : 5 + count]]

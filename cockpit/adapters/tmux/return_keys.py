@@ -38,7 +38,7 @@ _MODIFIERS = {"ctrl": ("C-", "Ctrl-"), "alt": ("M-", "Alt-"), "shift": ("S-", "S
 
 
 def tmux_name(key: str) -> str:
-    """Return tmux's name of a key that is possible here: `ctrl+f12` is `C-F12`, `alt+x` is `M-x`.
+    """Return tmux's name of a possible return key: `ctrl+f12` is `C-F12`, `alt+x` is `M-x`.
 
     A letter with Alt and Shift is its capital: `alt+shift+x` is `M-X`.
     """

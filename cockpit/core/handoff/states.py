@@ -60,8 +60,8 @@ class Plan:
     """Maximum times that the agent is asked to correct its document before the next writer is
     tried."""
     move_to: str = ""
-    """The user's name for the machine on which the job continues; empty for this machine. No
-    session is then started here."""
+    """The user's name for the machine on which the job continues; empty for this machine. In that
+    case, this machine starts no session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Documenting:
 
 @dataclass(frozen=True, slots=True)
 class Reviewing:
-    """The user is reviewing the document; the agent may continue meanwhile."""
+    """The user is reviewing the document; the agent may continue during the review."""
 
     document: Document
     snoozed_until: float | None = None

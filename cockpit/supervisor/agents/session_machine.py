@@ -1,4 +1,4 @@
-"""Which machine a session ran on: its job may have been moved here since."""
+"""Find the machine on which a session ran: its job may have been moved to this machine since."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class LastRequests:
         self._changed(agent)
 
     def explained(self, refused: NotNow, asked: Verb) -> NotNow:
-        """Add to a refusal who answered the question of the request meanwhile."""
+        """Add to a refusal the user who has already answered the question."""
         agent = self._fleet.find(getattr(asked, "name", "") or "")
         last = agent.last_request if agent is not None else None
         if asked.verb not in ANSWERS or last is None or last.verb not in ANSWERS:

@@ -1,4 +1,4 @@
-"""Store the history of a job that was moved here from another machine.
+"""Store the history of a job that was moved to this machine.
 
 The other machine describes the chain; nothing in it is trusted. No path of it is used: the
 documents are cockpit's own copies, which arrived before. Records that are here already stay as they
@@ -33,7 +33,7 @@ from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 MOST_SESSIONS = 500
 """Maximum number of sessions of a chain that are stored."""
 STATES = frozenset({"handed_off", "ended", "undone", "failed"})
-"""States that a session of another machine can have here; others become `ended`."""
+"""States that are kept for a session of another machine; others become `ended`."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -79,7 +79,7 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
 
 
 class _Arrived:
-    """One chain of another machine, and what is known of it here."""
+    """One chain of another machine, and what this machine knows about the chain."""
 
     def __init__(
         self, dependencies: Dependencies, agent: AgentName, chain: HistoryChain, origin: str

@@ -40,7 +40,7 @@ KEEP_SECONDS = 120.0
 """Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0
 RECENT = 40 * DAY
-"""Age in seconds above which the CLI has removed a session's transcript."""
+"""Seconds after which the CLI has removed a session's transcript."""
 
 _log = logging.getLogger(__name__)
 

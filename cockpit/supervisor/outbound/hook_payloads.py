@@ -1,6 +1,6 @@
 """Build a hook's payload for an agent, in the format of `core.hook_payload`.
 
-Reads only the agent's state, and from the disk the path of its repository.
+Reads only the agent's state and, from disk, the path of its repository.
 """
 
 from __future__ import annotations

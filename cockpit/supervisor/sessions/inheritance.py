@@ -1,4 +1,4 @@
-"""The handoff document, and the earlier session, from which a new agent continues."""
+"""The handoff document and the earlier session from which a new agent continues."""
 
 from __future__ import annotations
 

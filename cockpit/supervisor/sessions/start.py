@@ -190,7 +190,7 @@ class Starter:
         )
 
     async def _reopen(self, agent: Agent, ident: SessionId, prompt: str | None) -> None:
-        """Reopen a session of this agent in its own job. The session gets only `prompt`."""
+        """Reopen a session of this agent in the session's job, with only `prompt`."""
         self._sessions.save_counts(agent)
         held = self._dependencies.store.session(ident)
         assert held is not None

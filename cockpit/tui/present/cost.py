@@ -11,9 +11,9 @@ from cockpit.wire.course import Course
 from cockpit.wire.status import AgentStatus, RateLimitStatus
 
 NEAR = 0.9
-"""The share of a usage limit from which it is shown as a warning."""
+"""A usage limit is shown as a warning once this share is used."""
 LEAST_TIME = 600.0
-"""Seconds of a session from which its cost an hour is shown."""
+"""Minimum age in seconds of a session whose cost per hour is shown."""
 _LIMITS = {"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}
 
 

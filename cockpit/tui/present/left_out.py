@@ -28,7 +28,7 @@ _EXPLAINED = (
 
 
 def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return what the user said, and what failed last, that is not found in the document.
+    """Return the user's statements and the last failures that the document does not contain.
 
     One line each. What the user corrected later is not expected in the document.
     """

@@ -22,7 +22,7 @@ MARKERS = frozenset("●⏺⎿❯>*-•·✻✔◻☐☑")
 WIDEST = 2
 """Columns of a wide character."""
 DRAWN = 8
-"""Equal characters in a row from which a line counts as drawn."""
+"""A line with this many equal characters in a row counts as drawn."""
 
 
 def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:

@@ -32,7 +32,8 @@ BELOW = 1
 
 _BANDS = ("force", "act", "warn", "notice")
 _LABEL_PRIORITY = ("act", "force", "compacts", "warn", "notice")
-"""Names of thresholds by priority: of two on one line, only the first one here is shown."""
+"""Names of thresholds by priority: of two thresholds on one line, only the one with the higher
+priority is shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ GAP = 2
 _MOST = {"worktree": 30, "branch": 30, "agent": 16, "state": 11, "size": 11, "age": 4}
 """Maximum cells of a column. The column `contains` takes all other cells."""
 _LEAST = {"worktree": 12, "branch": 10, "agent": 8}
-"""Cells below which a column is not shrunk."""
+"""Minimum width of a column that is shrunk."""
 CONTENT_LEAST = 14
 _DROP_ORDER = ("age", "state", "size", "branch", "agent")
 _ORDER = ("worktree", "branch", "agent", "state", "contains", "size", "age")

@@ -191,7 +191,7 @@ class FleetList(VisibleLines, can_focus=True):
         return self._draw()
 
     def _list_all(self, *, keep_rows: bool) -> None:
-        """List all agents anew."""
+        """List all agents again."""
         kept = self._rows if keep_rows else {}
         self._agents = dict(self._model.agents)
         self._marks &= self._agents.keys()
@@ -207,7 +207,7 @@ class FleetList(VisibleLines, can_focus=True):
             self._measure(self._agents[name], now)
 
     def _list_outdated(self) -> None:
-        """List the agents anew that changed."""
+        """Update the lines of the agents that changed."""
         now = self._now()
         for name in self._outdated & self._agents.keys():
             agent = self._agents[name] = self._model.agents[name]

@@ -12,5 +12,5 @@ _lines = count(1)
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Parse a line without its newline. Never raises. A reply without an id gets a unique id."""
+    """Parse a line, without the newline. Never raises. A reply without an id gets a unique id."""
     return own_record.parse(line, f"line-{next(_lines)}")

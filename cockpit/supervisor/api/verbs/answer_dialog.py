@@ -28,8 +28,8 @@ STEP_SHOWN = 8.0
 CLOSES_WITHIN = 10.0
 """Seconds within which the dialog must close after the last key."""
 TAKES_KEYS = 0.5
-"""Seconds after the hook's report from which keys are pressed. Claude Code draws a dialog before it
-reads keys for it; an earlier key is lost."""
+"""Seconds between the hook's report and the first key. Claude Code draws a dialog before it reads
+keys for it; an earlier key is lost."""
 RESULT_WITHIN = 4.0
 """Seconds to wait for the hook or the transcript to report the result."""
 LOOK = 0.05

@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 WIDE = 150
-"""Columns from which a section is shown beside the pane."""
+"""Minimum columns of a terminal that shows a section beside the pane."""
 SHORT = 24
-"""Lines below which the pane section shows only the pane."""
+"""Minimum lines of a terminal in which the pane section shows more than the pane."""
 ROOMY = 44
-"""Lines from which the facts are shown below the chain, while a section is beside the pane."""
+"""Minimum lines of a terminal that shows the facts below the chain, beside the pane."""
 MOST_LIMIT_LINES = 6
 """Maximum lines for the features that the agent's CLI does not support."""
 AFTER_WRITING = 2.0

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 LOOK = 5.0
 """Seconds between two requests for the list, while no other screen covers this one."""
 BESIDE = 110
-"""Columns from which the details are beside the list."""
+"""Minimum columns of a terminal that shows the details beside the list."""
 BLOCK = 4
 """Lines of one session in the list, including an empty line."""
 SHORT = 20
-"""Lines below which only the list is shown until the details are opened."""
+"""Minimum lines of a terminal that shows the details without a key."""
 OFF = "Not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
 ADOPTING = "◌ Adopting it: waiting for its process to end."
 WRITING = "◌ A copy of the session is writing its handoff document."

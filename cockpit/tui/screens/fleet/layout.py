@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from cockpit.tui.screens.fleet.screen import FleetScreen
 
 WIDE = 180
-"""Columns from which the pane is beside the list by default."""
+"""Minimum columns of a terminal that shows the pane beside the list by default."""
 BESIDE = 110
 """Minimum columns for the pane beside the list: with fewer, both would be too narrow."""
 LOW = 14
-"""Lines below which only the list is shown, without the pane. A terminal of 15 lines has 14 for the
-list and the pane."""
+"""Minimum lines of a terminal that shows the pane. A terminal of 15 lines has 14 for the list and
+the pane."""
 PACKED = 20
-"""On terminals with fewer lines, the list gets its lines before the pane."""
+"""On a terminal with fewer lines, the list takes the lines it needs, and the pane the rest."""
 PANE_LEAST = 5
 """Minimum lines of a pane."""
 FRAMED = (90, 30)
-"""Columns and lines from which list and pane have frames."""
+"""Minimum columns and lines of a terminal that shows frames around list and pane."""
 USUAL = View()
 AROUND_PANE = 3
 """Lines for the name above the pane and for the reason why the agent waits."""

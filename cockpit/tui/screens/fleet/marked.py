@@ -77,7 +77,7 @@ def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
 
 
 class MarkedScreen(ModalScreen[None]):
-    """Lists each agent with what happens to it, asks once, then shows each result in its place."""
+    """Lists what happens to each marked agent, asks once, then shows the result for each agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('y')", "yes", show=False),

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from cockpit.config.schema import ContextSettings
 
 LOW = 20
-"""Rows of the terminal below which a form takes the whole screen."""
+"""Minimum lines of a terminal that shows a form as a dialog; on a smaller one, the form fills the
+screen."""
 ROWS_WITHOUT_PREVIEW = 21
 """Rows of the form without the preview, including the border."""
 ELSEWHERE = {

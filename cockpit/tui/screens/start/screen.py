@@ -89,7 +89,7 @@ class StartScreen(Form[Start]):
         *,
         like: AgentStatus | None = None,
     ) -> None:
-        """`like`: the new agent gets the settings of this one, and a free name."""
+        """`like`: an agent whose settings the new agent gets, with a free name."""
         super().__init__()
         self._agents = {agent.name: agent for agent in agents}
         self._directory = directory
