@@ -82,10 +82,12 @@ def watch(
     """
     printed: dict[str, object] = {}
     names = SHORTEST
+    with_day = name is None and not as_json
     if address is None:
-        stream = lines(our_places().socket, "/v1/watch")
+        stream = lines(our_places().socket, "/v1/watch?day=1" if with_day else "/v1/watch")
     else:
-        stream = lines(address, f"/v1/watch?beat={BEAT}", silence=3.0 * BEAT)
+        day = "&day=1" if with_day else ""
+        stream = lines(address, f"/v1/watch?beat={BEAT}{day}", silence=3.0 * BEAT)
     for message in map(json.loads, stream):
         rows = list(_changed(message, name))
         names = max(names, _widest(rows))
@@ -99,7 +101,21 @@ def watch(
             if printed.get(row["name"]) != key:
                 printed[row["name"]] = key
                 print(line, flush=True)
+        if with_day and message.get("type") == "day":
+            step = _day_key(message, plain=plain)
+            if printed.get("") != step and (spent := _spent_today({"supervisor": message})):
+                print(spent, flush=True)
+            printed[""] = step
     return 0
+
+
+def _day_key(message: dict[str, Any], *, plain: bool) -> object:
+    """Return what `--watch` prints the day's cost for: each percent of the budget; with `plain`,
+    only that the budget is reached."""
+    spent, budget = message.get("spent_today_usd"), message.get("budget_today_usd")
+    if spent is None or not budget:
+        return None
+    return (budget, spent >= budget if plain else int(100 * spent / budget))
 
 
 def rows(address: Path | Address, patience: float = 10.0) -> list[Row]:

@@ -101,14 +101,15 @@ class Supervisor(Client, Protocol):
         """What the user should know about the connection; usually empty."""
 
     def watch(
-        self, *, elsewhere: bool = False, since: str | None = None
+        self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`).
 
         With `since`, the `position` of a line that was received earlier, yields `Resumed` instead
         of the snapshot if the supervisor still knows what changed since then.
 
-        With `elsewhere`, also yields the number of sessions that no cockpit started.
+        With `elsewhere`, also yields the number of sessions that no cockpit started; with `day`,
+        what all agents cost today.
         """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:

@@ -19,6 +19,7 @@ from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    DaySpent,
     ElsewhereCounted,
     Event,
     Happened,
@@ -124,7 +125,7 @@ class ForeignAnswers:
                 self.agent(line.agent)
             case AgentForgotten():
                 self.name(line.name)
-            case ElsewhereCounted():
+            case ElsewhereCounted() | DaySpent():
                 self._check_size(line, MESSAGE_SIZE)
             case Happened():
                 self.event(line.event)

@@ -24,6 +24,7 @@ from cockpit.wire.status import AgentStatus, ElsewhereSession, Status
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    DaySpent,
     ElsewhereCounted,
     Event,
     Happened,
@@ -57,10 +58,10 @@ class HostClient:
         return self._status(await self._client.status())
 
     async def watch(
-        self, *, elsewhere: bool = False, since: str | None = None
+        self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
         self.answers = False
-        lines = self._client.watch(elsewhere=elsewhere, since=since)
+        lines = self._client.watch(elsewhere=elsewhere, day=day, since=since)
         names: set[str] = set()
         try:
             async with aclosing(cast("_Closing", lines)):
@@ -200,7 +201,7 @@ class HostClient:
                 return line.model_copy(update={"agent": self._agent(line.agent)})
             case AgentForgotten():
                 return line.model_copy(update={"name": self._full_name(line.name)})
-            case ElsewhereCounted():
+            case ElsewhereCounted() | DaySpent():
                 return line
             case Happened():
                 return Happened(event=self._event(line.event))

@@ -109,13 +109,18 @@ class HttpClient:
         return self._named(status if self._foreign is None else self._foreign.status(status))
 
     async def watch(
-        self, *, elsewhere: bool = False, since: str | None = None
+        self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes; raise `NoSupervisor` when the supervisor ends.
 
         Lines of a kind that this version does not know are skipped.
         """
-        parameters = {"beat": self.beat, "elsewhere": int(elsewhere), "since": since}
+        parameters = {
+            "beat": self.beat,
+            "elsewhere": int(elsewhere),
+            "day": int(day),
+            "since": since,
+        }
         query = urlencode({name: value for name, value in parameters.items() if value})
         target = f"/v1/watch?{query}" if query else "/v1/watch"
         invalid = 0

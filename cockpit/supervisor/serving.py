@@ -151,6 +151,7 @@ def served(of: Supervisor) -> Served:
         fleet=of.fleet,
         rows=of.publisher,
         elsewhere=of.elsewhere,
+        daily_costs=of.daily_costs,
         engine=of.engine,
         history=of.history,
         session_facts=of.session_facts,

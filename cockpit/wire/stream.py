@@ -84,6 +84,17 @@ class ElsewhereCounted(Wire):
     count: int
 
 
+class DaySpent(Wire):
+    """What all agents cost today, sent with `day=1` only, after a change.
+
+    The values are those of `SupervisorStatus`.
+    """
+
+    type: Literal["day"] = "day"
+    spent_today_usd: float | None = None
+    budget_today_usd: float | None = None
+
+
 class ScreenShot(Wire):
     """The content of an agent's pane. Lines contain only text and SGR sequences."""
 
@@ -93,4 +104,6 @@ class ScreenShot(Wire):
     pane: str | None = None
 
 
-WatchLine = Snapshot | Resumed | AgentChanged | AgentForgotten | Happened | ElsewhereCounted
+WatchLine = (
+    Snapshot | Resumed | AgentChanged | AgentForgotten | Happened | ElsewhereCounted | DaySpent
+)

@@ -59,6 +59,8 @@ class WatchQuery(Query):
     elsewhere: Flag = "0"
     """`1`: also send the number of sessions that cockpit did not start, and again when the number
     changes. This reads no transcripts."""
+    day: Flag = "0"
+    """`1`: also send what all agents cost today and the budget of the day, when they change."""
     since: str = ""
     """The `position` of the last line that the client received, to get only what changed since. If
     the supervisor does not know that far back, it sends everything."""

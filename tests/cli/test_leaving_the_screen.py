@@ -17,7 +17,7 @@ from tests.client.memory import MemoryClient
 from tests.tui.scene import scene
 
 class Cancelling(MemoryClient):
-    async def watch(self, *, elsewhere: bool = False, since: str | None = None):
+    async def watch(self, *, elsewhere: bool = False, day: bool = False, since: str | None = None):
         for task in asyncio.all_tasks():
             task.cancel()
         await asyncio.sleep(0)
@@ -25,7 +25,7 @@ class Cancelling(MemoryClient):
         yield
 
 class Broken(MemoryClient):
-    async def watch(self, *, elsewhere: bool = False, since: str | None = None):
+    async def watch(self, *, elsewhere: bool = False, day: bool = False, since: str | None = None):
         raise AssertionError("a bug of ours")
         yield
 

@@ -71,7 +71,7 @@ def test_a_hook_that_failed_is_said_whatever_the_agent_does(
     assert f"{failed}; Edit" in capsys.readouterr().out
 
     lines = [{"type": "agent", "agent": each.model_dump()} for each in (row("api"), working)]
-    answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
+    answering.say("GET /v1/watch?day=1", *[json.dumps(line).encode() + b"\n" for line in lines])
     assert run(["status", "--watch", "--plain"]) == 4
     assert len(capsys.readouterr().out.splitlines()) == 2
 
@@ -140,12 +140,38 @@ def test_watch_speaks_only_what_changed(answering: Any, capsys: pytest.CaptureFi
         {"type": "event", "event": {}},
         {"type": "agent", "agent": row("api", state="idle").model_dump()},
     ]
-    answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
+    answering.say("GET /v1/watch?day=1", *[json.dumps(line).encode() + b"\n" for line in lines])
 
     assert run(["status", "--watch"]) == 4
 
     spoken = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
     assert spoken == [["api", "working"], ["web", "working"], ["api", "idle"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "spoken"),
+    [
+        ([], ["$1.00 of $20.00 today", "$2.00 of $20.00 today",
+              "$20.00 of $20.00 today; over the day's budget"]),
+        (["--plain"], ["$1.00 of $20.00 today", "$20.00 of $20.00 today; over the day's budget"]),
+        (["--json"], []),
+        (["api"], []),
+    ],
+)  # fmt: skip
+def test_watch_speaks_the_days_cost_when_its_share_of_the_budget_changes(
+    answering: Any, capsys: pytest.CaptureFixture[str], options: list[str], spoken: list[str]
+) -> None:
+    days = [
+        {"type": "day", "spent_today_usd": spent, "budget_today_usd": 20.0}
+        for spent in (1.0, 1.01, 2.0, 20.0)
+    ]
+    lines = [{"type": "snapshot", "status": said(row("api"))}, *days]
+    for target in ("GET /v1/watch", "GET /v1/watch?day=1"):
+        answering.say(target, *[json.dumps(line).encode() + b"\n" for line in lines])
+
+    assert run(["status", "--watch", *options]) == 4
+
+    assert [line for line in capsys.readouterr().out.splitlines() if "today" in line] == spoken
 
 
 def test_in_plain_words_there_is_a_sentence_for_each_agent(
@@ -181,7 +207,7 @@ def test_in_plain_words_only_what_matters_is_said_again(
         row("api", context=FULL, state="idle"),
     ]
     lines = [{"type": "agent", "agent": agent.model_dump()} for agent in agents]
-    answering.say("GET /v1/watch", *[json.dumps(line).encode() + b"\n" for line in lines])
+    answering.say("GET /v1/watch?day=1", *[json.dumps(line).encode() + b"\n" for line in lines])
 
     assert run(["status", "--watch", "--plain"]) == 4
 

@@ -33,6 +33,7 @@ from cockpit.wire.status import AgentStatus, ElsewhereSession, HeldSetting, Stat
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    DaySpent,
     ElsewhereCounted,
     Event,
     Happened,
@@ -103,13 +104,25 @@ class MemoryClient:
             held=self._held,
         )
 
+    def spend(self, spent: float | None, budget: float | None) -> None:
+        """Set what all agents cost today, and the budget of the day."""
+        values = {"spent_today_usd": spent, "budget_today_usd": budget}
+        self._supervisor = self._supervisor.model_copy(update=values)
+        self._tell(self._day())
+
+    def _day(self) -> DaySpent:
+        said = self._supervisor
+        return DaySpent(
+            spent_today_usd=said.spent_today_usd, budget_today_usd=said.budget_today_usd
+        )
+
     @property
     def watched(self) -> bool:
         """Whether anybody follows it."""
         return bool(self._watchers)
 
     async def watch(
-        self, *, elsewhere: bool = False, since: str | None = None
+        self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
         lines: asyncio.Queue[WatchLine | CockpitError] = asyncio.Queue()
         status = await self.status()
@@ -118,6 +131,8 @@ class MemoryClient:
             yield self._first_line(status, since)
             if elsewhere:
                 yield ElsewhereCounted(count=len(self.others or ()))
+            if day:
+                yield self._day()
             while not isinstance(line := await lines.get(), CockpitError):
                 yield line
             raise line

@@ -121,7 +121,7 @@ async def test_after_an_interruption_only_what_was_missed_is_asked_for() -> None
 async def test_a_supervisor_of_another_version_is_said_and_asked_again() -> None:
     class Strange(MemoryClient):
         async def watch(
-            self, *, elsewhere: bool = False, since: str | None = None
+            self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
         ) -> AsyncIterator[WatchLine]:
             Snapshot.model_validate({"type": "snapshot", "status": {"version": 9}})
             yield cast("WatchLine", None)

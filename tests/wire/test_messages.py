@@ -77,6 +77,7 @@ from cockpit.wire.status import (
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    DaySpent,
     Elsewhere,
     ElsewhereCounted,
     Event,
@@ -142,6 +143,7 @@ ANSWERS: tuple[Wire, ...] = (
     WorktreeStatus(directory="/w", repository="/r", made=True, size=4096, size_partial=True,
                    obstacles=[Obstacle(why="It has work", next="Commit it")]),
     OTHER, Elsewhere(sessions=[OTHER]), ElsewhereCounted(count=3),
+    DaySpent(spent_today_usd=1.5, budget_today_usd=20.0),
     CallerStatus(kind="agent", name="api", pid=7),
     Done(message="done", name="api"), Refusal(exit_code=5, title="No"),
     Refusal(exit_code=2, title="No", errors=[InvalidValue(pointer="#/name", detail="is missing")]),

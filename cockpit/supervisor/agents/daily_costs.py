@@ -7,7 +7,8 @@ a session whose cost falls count no dollar twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 
 from cockpit.core.errors import Hindered
@@ -16,6 +17,12 @@ from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.wire.stream import DaySpent
+
+LOOK = 30.0
+"""Seconds between two looks at the day's cost when no agent causes one."""
+PAUSE = 1.0
+"""Minimum seconds between two changes that are sent: each token costs something."""
 
 
 class DailyCosts:
@@ -25,6 +32,7 @@ class DailyCosts:
         self._dependencies = dependencies
         self.configured: Callable[[], float] = lambda: 0.0
         """Returns the budget of a day in US dollars; 0 without one."""
+        self._listeners: set[asyncio.Event] = set()
 
     @property
     def today(self) -> float | None:
@@ -37,6 +45,34 @@ class DailyCosts:
     def budget(self) -> float | None:
         """The budget of a day in US dollars; None without one."""
         return self.configured() or None
+
+    async def follow(self) -> AsyncGenerator[DaySpent]:
+        """Yield the day's cost and budget, and again whenever a cent or the budget changed.
+
+        Both are null without a budget. Looks again every `LOOK` seconds, because a new day or a new
+        configuration wakes nobody.
+        """
+        last, wake = None, asyncio.Event()
+        self._listeners.add(wake)
+        try:
+            while True:
+                wake.clear()
+                if (now := self._reading()) != last:
+                    last = now
+                    yield now
+                    await asyncio.sleep(PAUSE)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK):
+                        await wake.wait()
+        finally:
+            self._listeners.discard(wake)
+
+    def _reading(self) -> DaySpent:
+        budget, spent = self.budget, self.today
+        if budget is None:
+            return DaySpent()
+        spent = None if spent is None else round(spent, 2)
+        return DaySpent(spent_today_usd=spent, budget_today_usd=budget)
 
     def count(self, agent: Agent) -> None:
         """Add the part of the session's cost that was not counted to today. Idempotent."""
@@ -52,6 +88,8 @@ class DailyCosts:
             store.count_cost(self._day(), 0.0, key, counted)
         if cost > counted:
             store.count_cost(self._day(), round(cost - counted, 6), key, cost)
+            for listener in self._listeners:
+                listener.set()
         self.check()
 
     def check(self) -> None:

@@ -80,7 +80,9 @@ def application(served: Served) -> Starlette:
 def view_handlers(served: Served, access: Access) -> Mapping[str, Handler]:
     """Map the name of each view of `wire.views` to its handler."""
     event_log = served.dependencies.event_log
-    fleet = FleetViews(access, served.rows, event_log, served.elsewhere, served.status)
+    fleet = FleetViews(
+        access, served.rows, event_log, served.elsewhere, served.daily_costs, served.status
+    )
     agent = AgentViews(access, served.engine, served.session_facts, served.lookups, served.dialog)
     history = HistoryViews(access, served.history)
     return {

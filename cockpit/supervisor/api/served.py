@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.daily_costs import DailyCosts
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.callers import Callers
 from cockpit.supervisor.api.last_requests import LastRequests
@@ -38,6 +39,7 @@ class Served:
     fleet: Fleet
     rows: RowPublisher
     elsewhere: ElsewhereRows
+    daily_costs: DailyCosts
     engine: Engine
     history: History
     session_facts: SessionFacts

@@ -7,6 +7,7 @@ from datetime import datetime
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span
+from cockpit.tui.state.model import Day
 from cockpit.wire.course import Course
 from cockpit.wire.status import AgentStatus, RateLimitStatus
 
@@ -61,6 +62,21 @@ def rate_spans(agent: AgentStatus, now: datetime) -> list[Span]:
                 Span(f" {text}" if spans else text, "warning" if one.used >= NEAR else "muted")
             )
     return spans
+
+
+def is_near(day: Day) -> bool:
+    """Return whether the budget of the day is nearly used, or more than used."""
+    return bool(day.budget and day.spent is not None and day.spent >= NEAR * day.budget)
+
+
+def day_spans(day: Day) -> list[Span]:
+    """Return what all agents cost today and the day's budget; empty without a budget."""
+    if not day.budget:
+        return []
+    spent = words.DASH if day.spent is None else words.money(day.spent)
+    over = day.spent is not None and day.spent >= day.budget
+    role = "error" if over else "warning" if is_near(day) else "muted"
+    return [Span(f"today {spent} of {words.money(day.budget)}", role)]
 
 
 def _is_reset(limit: RateLimitStatus, now: datetime) -> bool:

@@ -10,12 +10,12 @@ from rich.cells import cell_len
 from cockpit.core.far_names import LOCAL
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
-from cockpit.tui.present.cost import shown_cost
+from cockpit.tui.present.cost import day_spans, is_near, shown_cost
 from cockpit.tui.present.hosts import connections
 from cockpit.tui.present.outage import lost, remedy
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import GROUPS, Group, group_of_state
-from cockpit.tui.state.model import Connection, Part
+from cockpit.tui.state.model import Connection, Day, Part
 from cockpit.wire.status import AgentStatus
 
 _NEED = {"needs": ("needs you", "need you")}
@@ -29,25 +29,26 @@ def summary(
     now: float,
     other_version: str | None = None,
     held: int = 0,
+    day: Day | None = None,
 ) -> list[Span]:
     """Return the summary in exactly `width` cells; a lost connection takes precedence over counts.
 
+    On a narrow line, the host and the agents' cost are dropped before the cost of the `day`.
     `other_version` is the supervisor's version if it differs from the screen's.
     """
     everyone = list(agents)
     left = [Span(" cockpit ", "brand"), Span(" ")]
-    right = [Span(f"{_right(everyone, host)} ", "muted")]
+    rights = _rights(everyone, host, day or Day())
     if other_version and connection.live:
-        right = [Span(f"supervisor {safe_line(other_version, 20)} ", "warning")]
+        rights = [[Span(f"supervisor {safe_line(other_version, 20)} ", "warning")]]
     if connection.live:
         middle = _fitting(everyone, _held(held), width - _length(left))
     else:
         far = host if host != LOCAL else None
         middle = [Span(lost(connection, now, far), "error" if connection.lost_at else "muted")]
-        right = [Span(f"{remedy(connection, far)} ", "muted")]
+        rights = [[Span(f"{remedy(connection, far)} ", "muted")]]
     used = _length(left) + _length(middle)
-    if used + _length(right) + 2 > width:
-        right = []
+    right = next((one for one in rights if used + _length(one) + 2 <= width), [])
     text = [*left, *middle]
     if used > width:
         return [Span(fit("".join(span.text for span in text), width), "brand")]
@@ -63,6 +64,10 @@ def joined_summary(
     counts = [*brand, *_counts(everyone)]
     urgent = [*brand, *_counts(everyone, GROUPS[:2])]
     counts += _held(held)
+    for part in parts:
+        if part.connection.live and is_near(part.day):
+            where = Span(f" · {safe_line(part.host, 24)} ", "muted")
+            counts += [where, *day_spans(part.day)]
     cost = [Span(f"  {money}", "muted")] if (money := _cost(everyone)) else []
     ways = list(connections(parts, now))
     tried = [(counts, [*ways[0], *cost])]
@@ -115,8 +120,17 @@ def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Sp
     return said
 
 
-def _right(agents: list[AgentStatus], host: str) -> str:
-    return "  ".join(filter(None, [_cost(agents), safe_line(host, 24)]))
+def _rights(agents: list[AgentStatus], host: str, day: Day) -> list[list[Span]]:
+    """Return what can be at the right, the longest first."""
+    today, where = day_spans(day), Span(safe_line(host, 24), "muted")
+    cost = [Span(money, "muted")] if (money := _cost(agents)) else []
+    tried = [[*cost, *today, where], [*today, where], today] if today else [[*cost, where]]
+    return [_apart(parts) for parts in tried]
+
+
+def _apart(parts: Sequence[Span]) -> list[Span]:
+    spans = [piece for part in parts for piece in (Span("  "), part)]
+    return [*spans[1:], Span(" ")]
 
 
 def _cost(agents: list[AgentStatus]) -> str:

@@ -76,7 +76,7 @@ def _why(error: CockpitError, *, is_remote: bool) -> str:
 
 
 async def _follow_once(client: Supervisor, part: Part) -> None:
-    lines = client.watch(elsewhere=True, since=part.position)
+    lines = client.watch(elsewhere=True, day=True, since=part.position)
     async with aclosing(cast("_Closing", lines)):
         while (line := await _next(lines)) is not None:
             await _take(client, part, line)

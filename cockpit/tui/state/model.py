@@ -14,10 +14,11 @@ from enum import StrEnum
 
 from cockpit.config.key_names import DEFAULT_KEYS
 from cockpit.core.far_names import LOCAL, host_and_name
-from cockpit.wire.status import AgentStatus, HeldSetting, Status
+from cockpit.wire.status import AgentStatus, HeldSetting, Status, SupervisorStatus
 from cockpit.wire.stream import (
     AgentChanged,
     AgentForgotten,
+    DaySpent,
     ElsewhereCounted,
     Event,
     Happened,
@@ -40,6 +41,8 @@ class Change(StrEnum):
     CONNECTION = "connection"
     EVENT = "event"
     """The list of events changed."""
+    DAY = "day"
+    """What the agents cost today changed, or the budget of the day."""
     HAPPENED = "happened"
     """The newest event has just happened; it was not loaded from history."""
 
@@ -54,6 +57,19 @@ class Connection:
     why: str = ""
     incompatible: bool = False
     """Whether the supervisor is reachable but runs another version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What all agents of a supervisor cost today, and the budget of the day, in US dollars."""
+
+    spent: float | None = None
+    budget: float | None = None
+    """None without a budget."""
+
+    @classmethod
+    def of(cls, said: SupervisorStatus | DaySpent) -> Day:
+        return cls(said.spent_today_usd, said.budget_today_usd)
 
 
 Listener = Callable[[Change, str | None], None]
@@ -77,6 +93,8 @@ class Part:
         self.connection = Connection()
         self.held: list[HeldSetting] = []
         """Settings that are ignored because their file is not trusted, as last read."""
+        self.day = Day()
+        """What the agents cost today, as last reported."""
         self.elsewhere = 0
         """The number of sessions that no cockpit started, as last reported."""
         self.last_event = 0
@@ -99,6 +117,7 @@ class Part:
                 self.held = line.status.held
                 self.elsewhere = 0  # a new count follows, unless the supervisor is older
                 self.position = line.position
+                self.day = Day.of(line.status.supervisor)
                 self._model.replace(self, line.status, now)
             case Resumed():
                 self._resume(line, now)
@@ -107,6 +126,8 @@ class Part:
                 self._model.put(line.agent, now)
             case ElsewhereCounted():
                 self._count_elsewhere(line.count)
+            case DaySpent():
+                self._take_day(Day.of(line))
             case AgentForgotten():
                 self.position = line.position or self.position
                 self._model.forget(line.name)
@@ -139,10 +160,16 @@ class Part:
         self.version = line.status.supervisor.version
         self.held = line.status.held
         self.position = line.position
+        self._take_day(Day.of(line.status.supervisor))
         for name in line.forgotten:
             self._model.forget(name)
         for agent in line.status.agents:
             self._model.put(agent, now)
+
+    def _take_day(self, day: Day) -> None:
+        if day != self.day:
+            self.day = day
+            self._model.notify(Change.DAY)
 
     def _count_elsewhere(self, count: int) -> None:
         if count != self.elsewhere:

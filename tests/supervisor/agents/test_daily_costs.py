@@ -18,10 +18,12 @@ from cockpit.config.paths import Places
 from cockpit.config.schema import AgentSettings
 from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.ports.records import AgentRecord, JobRecord, SessionRecord
+from cockpit.supervisor.agents import daily_costs
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
+from cockpit.wire.stream import DaySpent
 from tests.manual_clock import ManualClock
 
 EVENING = datetime(2026, 1, 31, 22, 50, tzinfo=UTC)
@@ -217,6 +219,24 @@ def test_a_reached_budget_is_told_once_even_after_a_restart(day: Day) -> None:
     assert day.crossed() == [
         "All agents together have cost $2.10 today, of the day's budget of $2.00; they continue"
     ]
+
+
+@pytest.mark.anyio
+async def test_listeners_get_the_day_and_each_change_of_a_cent(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daily_costs, "PAUSE", 0.0)
+    day.budget = 2.0
+    day.reports(0.5)
+    changes = day.sessions.daily_costs.follow()
+    assert await anext(changes) == DaySpent(spent_today_usd=0.5, budget_today_usd=2.0)
+    day.reports(0.501)
+    day.reports(0.75)
+    assert await anext(changes) == DaySpent(spent_today_usd=0.75, budget_today_usd=2.0)
+    day.budget = 0.0
+    day.reports(0.8)
+    assert await anext(changes) == DaySpent()
+    await changes.aclose()
 
 
 def test_each_day_tells_once_also_when_the_clock_goes_back(day: Day) -> None:

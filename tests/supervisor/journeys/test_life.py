@@ -10,8 +10,9 @@ import shutil
 import stat
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -27,6 +28,7 @@ from cockpit.core.errors import (
 )
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.latches import EARLIER_COST
+from cockpit.wire.stream import DaySpent
 from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop, Undo
 
 if TYPE_CHECKING:
@@ -621,6 +623,12 @@ async def test_a_budget_of_the_day_is_told_once_over_restarts_and_in_the_status(
         assert crossed.text in [notice.payload["text"] for notice in notices]
         done = await cockpit.until(lambda row: row.state == "done")
         assert done.pid is not None
+        async with aclosing(cast("Any", cockpit.client.watch(day=True))) as lines:
+            async for line in lines:
+                if isinstance(line, DaySpent):
+                    day = line
+                    break
+        assert (day.spent_today_usd, day.budget_today_usd) == (round(done.cost_usd or 0, 2), 0.0001)
         status = supervisor.status().supervisor
         assert (status.spent_today_usd, status.budget_today_usd) == (done.cost_usd, 0.0001)
     async with cockpit.flying() as supervisor:

@@ -10,9 +10,9 @@ from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.keys import key_line, possible
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.states import look_of
-from cockpit.tui.present.summary import summary, title
+from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.trend import trend
-from cockpit.tui.state.model import Connection, Model
+from cockpit.tui.state.model import Connection, Day, Model
 from cockpit.wire.status import ContextStatus, Status
 from cockpit.wire.stream import Snapshot
 from tests.tui.scene import agent, fleet
@@ -33,6 +33,38 @@ def test_a_total_without_the_cost_of_some_session_is_marked() -> None:
     for other, total in ((unknown, "$3.10+"), (unused, "$3.10")):
         line = plain(summary([counted, other], "local", LIVE, 110, 0))
         assert line.rstrip().endswith(f"{total}  local")
+
+
+def test_the_budget_of_the_day_is_at_the_top_and_stays_longest() -> None:
+    few, day = [agent("a", cost_usd=3.1)], Day(12.5, 20.0)
+    said = "today $12.50 of $20.00"
+    line = plain(summary(few, "local", LIVE, 80, 0, day=day))
+    assert line.rstrip().endswith(f"$3.10  {said}  local")
+    line = plain(summary(few, "local", LIVE, 50, 0, day=day))
+    assert line.rstrip().endswith(said)
+    assert "$3.10" not in line
+    assert "today" not in plain(summary(few, "local", LIVE, 80, 0, day=Day(12.5, None)))
+    unknown = plain(summary(few, "local", LIVE, 80, 0, day=Day(None, 20.0)))
+    assert "today – of $20.00" in unknown
+
+
+def test_a_budget_of_the_day_that_is_nearly_used_stands_out() -> None:
+    def role(spent: float) -> str:
+        spans = summary([agent("a")], "local", LIVE, 80, 0, day=Day(spent, 20.0))
+        return next(span.role for span in spans if "today" in span.text)
+
+    assert [role(spent) for spent in (12.0, 18.0, 20.0)] == ["muted", "warning", "error"]
+
+
+def test_of_several_hosts_only_a_budget_that_is_nearly_used_is_told() -> None:
+    model = Model(others=["gpu1"])
+    for part in model.parts.values():
+        part.answered()
+        part.day = Day(1.0, 20.0)
+    model.parts["gpu1"].day = Day(19.0, 20.0)
+    line = plain(joined_summary([agent("a")], list(model.parts.values()), 110, 0))
+    assert "gpu1 today $19.00 of $20.00" in line
+    assert line.count("today") == 1
 
 
 def test_a_lost_supervisor_is_said_with_the_age_of_the_picture() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cockpit.supervisor.agents.daily_costs import DailyCosts
 from cockpit.supervisor.api.access import Access
 from cockpit.supervisor.api.callers import names_only
 from cockpit.supervisor.api.request_content import is_set, query_of
@@ -28,12 +30,14 @@ class FleetViews:
         rows: RowPublisher,
         event_log: EventLog,
         elsewhere: ElsewhereRows,
+        daily_costs: DailyCosts,
         status: Callable[[], Status],
     ) -> None:
         self._access = access
         self._rows = rows
         self._event_log = event_log
         self._elsewhere = elsewhere
+        self._daily_costs = daily_costs
         self._fleet_status = status
 
     async def status(self, request: Request) -> Response:
@@ -48,13 +52,18 @@ class FleetViews:
         asked = query_of(request, WatchQuery)
         only = await self._access.only(request)
         counted = only is None and is_set(asked.elsewhere)
-        lines = self._watch(only, counted=counted, since=asked.since)
+        with_day = only is None and is_set(asked.day)
+        lines = self._watch(only, counted=counted, with_day=with_day, since=asked.since)
         return stream(request, lines, asked.beat)
 
-    async def _watch(self, only: str | None, *, counted: bool, since: str) -> AsyncIterator[Line]:
+    async def _watch(
+        self, only: str | None, *, counted: bool, with_day: bool, since: str
+    ) -> AsyncIterator[Line]:
         rows, events = self._rows.listen(), self._event_log.listen()
-        counts = self._elsewhere.counts()
-        sources = [rows.lines(), events.lines(), *([counts] if counted else [])]
+        counts, days = self._elsewhere.counts(), self._daily_costs.follow()
+        sources: list[AsyncIterator[Any]] = [rows.lines(), events.lines()]
+        sources += [counts] if counted else []
+        sources += [days] if with_day else []
         try:
             yield Line(self._first_line(only, since).model_dump_json())
             async with aclosing(merged(*sources)) as lines:
@@ -70,6 +79,7 @@ class FleetViews:
             self._rows.leave(rows)
             self._event_log.leave(events)
             await counts.aclose()
+            await days.aclose()
 
     def _first_line(self, only: str | None, since: str) -> Snapshot | Resumed:
         rows, status = self._rows, self._status(only)

@@ -347,6 +347,7 @@ class FleetScreen(Screen[None]):
             monotonic(),
             self._other_version,
             len(model.held),
+            model.main.day,
         )
 
     @property
