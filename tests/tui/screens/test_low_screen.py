@@ -48,11 +48,11 @@ async def test_every_sentence_of_the_help_can_be_read(fly: Fly) -> None:
 async def test_the_start_form_begins_at_its_beginning(fly: Fly) -> None:
     async with fly(scene(), size=SMALLEST, selected="api") as flight:
         await flight.press("n")
-        await flight.reads("Start an agent", "Enter a name:", "Ctrl-G back")
+        await flight.reads("Start an agent", "Enter a name:", "Esc back")
         await flight.press(*"big")
-        await flight.reads("Start an agent", "big", "big starts in", "Ctrl-G back")
+        await flight.reads("Start an agent", "big", "big starts in", "Esc back")
         await flight.press("tab", "tab", *"go")
-        await flight.reads("Start an agent", "go", "Ctrl-G back")
+        await flight.reads("Start an agent", "go", "Esc back")
         await flight.press("ctrl+s")
         await flight.until(lambda: flight.asked)
         order = flight.asked[0]
