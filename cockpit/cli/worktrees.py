@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,6 +42,9 @@ def worktrees(context: click.Context, as_json: bool) -> int:
     from cockpit.tui.present.worktrees import Sizes, lines
 
     here = str(Path.cwd()) if remote_host() is None else None
+    if not as_json and sys.stdout.isatty():
+        _print_at_once(here)
+        return 0
     trees = with_client(lambda client: client.worktrees(here, sizes=True))
     if as_json:
         print(json.dumps([tree.model_dump() for tree in trees], indent=2, ensure_ascii=False))
@@ -51,6 +55,24 @@ def worktrees(context: click.Context, as_json: bool) -> int:
         or "No worktrees."
     )
     return 0
+
+
+def _print_at_once(here: str | None) -> None:
+    """Print the worktrees, then their sizes: measuring takes up to half a minute."""
+    from cockpit.cli.requests import with_client
+    from cockpit.tui.present.worktrees import lines, size_lines
+
+    trees = with_client(lambda client: client.worktrees(here))
+    now = datetime.now(UTC)
+    print("\n".join(line for tree in trees for line in lines(tree, now)) or "No worktrees.")
+    if not trees:
+        return
+    print("\nMeasuring sizes…", end="", flush=True)
+    try:
+        measured = with_client(lambda client: client.worktrees(here, sizes=True))
+    finally:
+        print("\r\x1b[K", end="", flush=True)
+    print("\n".join(size_lines(measured)))
 
 
 @worktrees.command(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
 
-from cockpit.cli.commands import cockpit
+from cockpit.cli.commands import cockpit, run
 from cockpit.tui.present.worktrees import Sizes, lines
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
@@ -94,3 +96,38 @@ def test_files_are_restored_beside_the_repository(own_home: Path) -> None:
     done = CliRunner().invoke(cockpit, asked)
     assert "Restored 1 file into" in done.output
     assert (own_home / "new" / "file").read_bytes() == b"a\r\n"
+
+
+def test_on_a_terminal_the_list_comes_before_the_sizes(
+    answering: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Measuring takes up to half a minute."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    here = f"directory={quote(str(Path.cwd()), safe='')}"
+    known = WorktreeStatus(directory="/r/.worktrees/api", repository="/r", made=True)
+    measured = known.model_copy(update={"size": 4_700_000})
+    answering.say(f"GET /v1/worktrees?{here}", [known.model_dump()])
+    answering.say(f"GET /v1/worktrees?{here}&sizes=1", [measured.model_dump()])
+
+    assert run(["worktrees"]) == 0
+
+    listed, _, sizes = capsys.readouterr().out.partition("Measuring sizes…")
+    assert listed.startswith("/r/.worktrees/api  ")
+    assert "4.7 MB" not in listed
+    assert sizes.removeprefix("\r\x1b[K").splitlines() == ["4.7 MB  /r/.worktrees/api"]
+    assert answering.asked[0][0].endswith(here)
+
+
+def test_elsewhere_there_is_one_list_with_the_sizes(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = f"directory={quote(str(Path.cwd()), safe='')}"
+    tree = WorktreeStatus(directory="/r/.worktrees/api", repository="/r", made=True, size=4_700_000)
+    answering.say(f"GET /v1/worktrees?{here}&sizes=1", [tree.model_dump()])
+
+    assert run(["worktrees"]) == 0
+
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("/r/.worktrees/api  ")
+    assert line.endswith("size 4.7 MB")
+    assert len(answering.asked) == 1

@@ -43,6 +43,16 @@ def lines(tree: WorktreeStatus, now: datetime, sizes: Sizes = Sizes.NOT_REQUESTE
     return described + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
 
 
+def size_lines(trees: Sequence[WorktreeStatus]) -> list[str]:
+    """Return the size and the folder of each worktree, in columns."""
+    sizes = [size(tree, Sizes.MEASURED) for tree in trees]
+    widest = max(map(len, sizes), default=0)
+    return [
+        safe_line(f"{space:>{widest}}  {tree.directory}", 400)
+        for space, tree in zip(sizes, trees, strict=True)
+    ]
+
+
 def name_of(tree: WorktreeStatus) -> str:
     """Return a worktree's name in requests: its path, after the host's name if it is remote."""
     return far_name(tree.host, tree.directory) if tree.host else tree.directory
