@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from cockpit.cli.commands import run
 from cockpit.cli.host_clients import HostClients
+from cockpit.client import http
 from cockpit.client.http import HttpClient
 from cockpit.config.hooks import Host
 from cockpit.config.schema import Settings
@@ -162,12 +164,25 @@ def typed(sshd: Sshd, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_history_of_all_hosts_is_one_login(screen: Screen, sshd: Sshd) -> None:
-    done = typed(sshd, "history", "--all-hosts")
+def test_the_history_of_all_hosts_is_one_login(
+    screen: Screen,
+    sshd: Sshd,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place = ["--host", "box", "--directory", str(sshd.folder)]
+    started = typed(sshd, "start", "second", *place, "--", "cat")
+    assert started.returncode == 0, started.stderr
+    before = screen.logins
+    monkeypatch.setenv("COCKPIT_HOME", str(sshd.folder / "here"))
+    monkeypatch.setattr(http, "PAGE_JOBS", 1)
 
-    assert done.returncode == 0, done.stderr
-    assert "box/api" in done.stdout
-    assert screen.logins == 1
+    assert run(["history", "--all-hosts"]) == 0
+
+    told = capsys.readouterr().out
+    assert "box/api" in told
+    assert "box/second" in told
+    assert screen.logins == before + 1
 
 
 def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) -> None:
