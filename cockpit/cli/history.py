@@ -15,6 +15,7 @@ from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import with_common_options
 from cockpit.cli.output import say
 from cockpit.core.errors import BadUsage
+from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import words as search_words
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 TOO_MANY_HANDOFFS = 4
 """From this many handoffs on, the user is advised to split the job."""
+
+RUNNING = ("live", "undoing")
+"""States of a session without an end."""
 
 REBUILT = (
     "rebuilt from its documents after the database was lost; "
@@ -82,7 +86,10 @@ def history(
         return 0
     now = datetime.now(UTC)
     print("\n\n".join("\n".join(format_chain(chain, now)) for chain in chains) or "No history yet.")
-    if not all_hosts and (newest := newest_document(chains)) is not None:
+    newest = newest_document(chains)
+    if all_hosts and newest is not None:
+        say("Read a document: cockpit show ID; of another machine: cockpit show ID --host HOST")
+    elif newest is not None:
         say(f"Read a document: cockpit show {newest}. Start from it: cockpit continue {newest}")
     return 0
 
@@ -142,12 +149,17 @@ def show(handoff: str) -> int:
 def newest_document(chains: list[HistoryChain]) -> str | None:
     """Return a short id of the newest document; None if there are no documents."""
     documents = [
-        (str(session.ended_at or session.started_at), session.handoff)
+        (session.ended_at or session.started_at or "", session.handoff)
         for chain in chains
         for session in chain.sessions
         if session.document and session.handoff
     ]
-    return max(documents)[1][:8] if documents else None
+    return _short(max(documents)[1]) if documents else None
+
+
+def _short(handoff: str) -> str:
+    """Return the start of a handoff's id, without the host, which `--host` names."""
+    return host_and_name(handoff)[1][:8]
 
 
 def format_matches(chains: list[HistoryChain]) -> list[str]:
@@ -160,7 +172,7 @@ def format_matches(chains: list[HistoryChain]) -> list[str]:
     ]
     lines = []
     for created, agent, handoff in sorted(matches, key=lambda match: match[0], reverse=True):
-        text = f"{handoff.id[:8]}  {safe_line(agent)}  {created}  {handoff.document}"
+        text = f"{_short(handoff.id)}  {safe_line(agent)}  {created}  {handoff.document}"
         lines.append(safe_line(f"{text} ({handoff.writer or 'unknown writer'})", 400))
         lines.append(f"    {safe_line(handoff.found or '', 200)}".rstrip())
     for chain in chains:
@@ -184,7 +196,7 @@ def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
     sums = [
         counted(chain.handoffs, "handoff"),
         f"${sum(spent):.2f}" if spent else "",
-        _duration(chain.started_at, _ended_at(sessions), now) if sessions else "",
+        _chain_duration(chain, now),
     ]
     goal = safe_line(chain.goal or "no prompt", 60)
     lines = [f"{safe_line(chain.agent)}  {goal}  ({', '.join(filter(None, sums))})"]
@@ -211,7 +223,7 @@ def _format_session(session: HistorySession, after: HistorySession | None, now: 
         f"{session.state.replace('_', ' '):<10}",
         f"{_format_context(session, after):<12}",
         f"{'' if cost is None else f'${cost:.2f}':>7}",
-        f"{_duration(session.started_at, session.ended_at, now):>8}",
+        f"{_duration(session.started_at, _ended_at(session, now)):>8}",
         f"on {session.machine}" if session.machine else "",
     ]
     return safe_line(" ".join(cells), 400).rstrip()
@@ -222,7 +234,7 @@ def _format_document(session: HistorySession) -> str:
     outcome = (session.outcome or "open").replace("_", " ")
     ended = "" if outcome == "done" else f", {outcome}"
     ended += _answered(session.outcome, session.answered_by)
-    text = f"{(session.handoff or '')[:8]}  {session.document}"
+    text = f"{_short(session.handoff or '')}  {session.document}"
     return safe_line(f"{text} ({session.writer or 'unknown writer'}{ended})", 400)
 
 
@@ -230,7 +242,7 @@ def _format_earlier(document: HistoryDocument) -> str:
     """Format an earlier document of the session, and how its handoff ended."""
     ended = (document.outcome or "open").replace("_", " ")
     ended += _answered(document.outcome, document.answered_by)
-    text = f"earlier: {document.id[:8]}  {document.path}"
+    text = f"earlier: {_short(document.id)}  {document.path}"
     return safe_line(f"{text} ({document.writer or 'unknown writer'}, {ended})", 400)
 
 
@@ -256,15 +268,23 @@ def _thousands(tokens: int | None) -> str:
     return str(tokens) if tokens < 1000 else f"{tokens // 1000}k"
 
 
-def _ended_at(sessions: list[HistorySession]) -> str | None:
-    """Return when the job's last session ended; None while a session is running."""
-    ends = [session.ended_at for session in sessions]
-    return None if None in ends else max(filter(None, ends), default=None)
+def _chain_duration(chain: HistoryChain, now: datetime) -> str:
+    """Format the time until now or the end of the last session; empty if it is unknown."""
+    ends = [_ended_at(session, now) for session in chain.sessions]
+    is_known = bool(ends) and (now in ends or ends[-1] is not None)
+    return _duration(chain.started_at, max(filter(None, ends))) if is_known else ""
 
 
-def _duration(began: str | None, ended: str | None, now: datetime) -> str:
-    if began is None:
+def _ended_at(session: HistorySession, now: datetime) -> datetime | None:
+    """Return when a session ended: now if it runs, and None if that is unknown."""
+    if session.ended_at is not None:
+        return datetime.fromisoformat(session.ended_at)
+    return now if session.state in RUNNING else None
+
+
+def _duration(began: str | None, ended: datetime | None) -> str:
+    """Format a duration; empty if it is unknown."""
+    if began is None or ended is None:
         return ""
-    until = now if ended is None else datetime.fromisoformat(ended)
-    minutes = max(0, int((until - datetime.fromisoformat(began)).total_seconds() // 60))
+    minutes = max(0, int((ended - datetime.fromisoformat(began)).total_seconds() // 60))
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

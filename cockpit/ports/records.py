@@ -66,6 +66,7 @@ class SessionRecord:
     previous: SessionId | None
     run: str
     created: float
+    """When the session started; 0 if that is unknown, for a session of another machine."""
     document: str | None = None
     """The handoff document that the session was started with; None for most first sessions."""
     transcript: str | None = None
@@ -77,7 +78,7 @@ class SessionRecord:
     """Tokens in context when they were last counted."""
     compactions: int = 0
     ended: float | None = None
-    """When the session ended; None while it is running."""
+    """When the session ended; None while it is running; 0 if that is unknown."""
     cli_id: SessionId | None = None
     """The CLI's id of the session, if that is not `id`. If the CLI chooses ids: None until the id
     is known. If cockpit chooses ids: set only if another of cockpit's sessions already has this id

@@ -101,6 +101,26 @@ def test_what_is_not_known_is_left_out() -> None:
     assert lines == ["api  no prompt  (0 handoffs)", "   1. ended      -"]
 
 
+def test_a_session_without_an_end_is_not_measured_until_now() -> None:
+    unknown = {**FIRST, "ended_at": None}
+
+    head, first, *_ = shown(chain(sessions=[unknown]), NOW)
+
+    assert head.endswith("(1 handoff, $0.40)")
+    assert " ".join(first.split()) == "1. handed off 162k $0.40"
+
+
+def test_a_document_of_another_host_has_the_id_for_show() -> None:
+    ident = f"gpu1/{FIRST['handoff']}"
+    document = {"id": ident, "path": "/w/a.md", "outcome": "refused", "writer": "agent"}
+    far = {**FIRST, "handoff": ident, "documents": [document, document]}
+
+    told = [line.strip() for line in shown(chain(sessions=[far]), NOW)]
+
+    assert told[2].startswith("earlier: 5f0c0f0e  /w/a.md")
+    assert told[3].startswith("5f0c0f0e  /w/")
+
+
 def test_a_handoff_that_was_refused_shows_no_successors_context() -> None:
     refused = {**FIRST, "outcome": "refused"}
 

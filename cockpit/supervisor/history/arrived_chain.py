@@ -2,7 +2,8 @@
 
 The other machine describes the chain; nothing in it is trusted. No path of it is used: the
 documents are cockpit's own copies, which arrived before. Records that are here already stay as they
-are, so a job that comes back finds its own sessions, and a repeated request changes nothing.
+are, so a job that comes back finds its own sessions, and a repeated request changes nothing. Times
+that the other machine does not tell stay unknown.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ MOST_SESSIONS = 500
 """Maximum number of sessions of a chain that are stored."""
 STATES = frozenset({"handed_off", "ended", "undone", "failed"})
 """States that are kept for a session of another machine; others become `ended`."""
+
+NOT_KNOWN = 0.0
+"""A time that the other machine does not tell. Not None, which is the end of a running session."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -71,8 +75,8 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
         return
     now = dependencies.clock.now().timestamp()
     with store.transaction():
-        done = replace(record, outcome=Outcome.DONE.value, why=None, new_session=session.id)
-        store.save_handoff(done)
+        done = replace(record, outcome=Outcome.DONE.value, why=None, ended=now)
+        store.save_handoff(replace(done, new_session=session.id))
         store.save_session(replace(old, state="handed_off", ended=now))
     agent.handoffs += 1
     agent.chain = store.chain(session.job)
@@ -86,7 +90,6 @@ class _Arrived:
     ) -> None:
         self._store = dependencies.store
         self._documents = dependencies.documents
-        self._now = dependencies.clock.now().timestamp()
         self._agent = agent
         self._chain = chain
         self._origin = safe_line(origin, 80)
@@ -97,6 +100,9 @@ class _Arrived:
         idents = [one.id for session in self._sessions for one in session.handoffs]
         if not all(_ID.fullmatch(one) for one in (self._chain.job, *idents)):
             raise _refused("An id has another form.")
+        written = [one.created for session in self._sessions for one in session.handoffs]
+        if not all(seconds(moment) for moment in written):
+            raise _refused("The time of a handoff has another form.")
         if not all(SESSION_PATTERN.fullmatch(one.id) for one in self._sessions):
             raise _refused("The id of a session has another form.")
         held = self._store.job(JobId(self._chain.job))
@@ -133,8 +139,8 @@ class _Arrived:
         with store.transaction():
             held = store.job(job)
             if held is None:
-                goal, began = self._chain.goal, seconds(self._chain.started_at or "")
-                held = JobRecord(job, self._agent, goal, began or self._now)
+                began = seconds(self._chain.started_at or "") or NOT_KNOWN
+                held = JobRecord(job, self._agent, self._chain.goal, began)
                 store.add_job(held)
             previous: SessionRecord | None = None
             document: str | None = None
@@ -154,7 +160,6 @@ class _Arrived:
     def _session(
         self, session: HistorySession, previous: SessionRecord | None, document: str | None
     ) -> SessionRecord:
-        began = seconds(session.started_at or "") or self._now
         return SessionRecord(
             id=SessionId(session.id),
             agent=self._agent,
@@ -162,13 +167,13 @@ class _Arrived:
             number=session.number,
             previous=previous.id if previous is not None else None,
             run="",
-            created=began,
+            created=seconds(session.started_at or "") or NOT_KNOWN,
             document=document,
             state=session.state if session.state in STATES else "ended",
             cost_usd=session.cost_usd,
             tokens=session.tokens,
             compactions=session.compactions,
-            ended=seconds(session.ended_at or "") or self._now,
+            ended=seconds(session.ended_at or "") or NOT_KNOWN,
             runtime=session.runtime,
         )
 
@@ -179,7 +184,7 @@ class _Arrived:
         copy: tuple[Path, str] | None,
         later: Sequence[HistorySession],
     ) -> HandoffRecord:
-        created = seconds(told.created) or self._now
+        created = seconds(told.created) or NOT_KNOWN
         done = told.outcome == Outcome.DONE.value
         return HandoffRecord(
             id=HandoffId(told.id),
@@ -196,7 +201,7 @@ class _Arrived:
                 tokens_after=told.tokens_after,
                 document_bytes=told.document_bytes,
             ),
-            ended=seconds(told.ended or "") or created,
+            ended=seconds(told.ended or "") or NOT_KNOWN,
             outcome=told.outcome or UNKNOWN,
             why=told.why if told.outcome else f"its end on {self._origin} is not confirmed",
             new_session=_follower(created, later) if done else None,

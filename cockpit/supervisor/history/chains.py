@@ -194,7 +194,7 @@ class History:
             tokens=agent.session_state.gauge.tokens if agent and now else session.tokens,
             compactions=session.compactions,
             began_with=session.document,
-            started_at=rfc3339(session.created),
+            started_at=rfc3339(session.created) if session.created else None,
             ended_at=rfc3339(session.ended) if session.ended else None,
             transcript=session.transcript,
             machine=machine_of(own),
@@ -298,9 +298,8 @@ async def _collect(records: Iterable[T]) -> list[T]:
 
 def _empty_chain(job: JobRecord) -> HistoryChain:
     """Return the chain of a job without its sessions."""
-    return HistoryChain(
-        agent=job.agent, job=job.id, goal=job.prompt, started_at=rfc3339(job.created)
-    )
+    began = rfc3339(job.created) if job.created else None
+    return HistoryChain(agent=job.agent, job=job.id, goal=job.prompt, started_at=began)
 
 
 def _session_cost(session: SessionRecord, own: list[HandoffRecord]) -> float | None:

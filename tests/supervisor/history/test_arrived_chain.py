@@ -97,6 +97,24 @@ def test_a_second_request_changes_nothing(parts: Dependencies) -> None:
     assert parts.store.jobs()[0].prompt == "Count."
 
 
+def test_times_that_are_not_told_stay_unknown(parts: Dependencies) -> None:
+    chain = told()
+    bare = [one.model_copy(update={"started_at": None}) for one in chain.sessions]
+    arrive(parts, chain.model_copy(update={"sessions": bare, "started_at": None}))
+
+    assert [(one.created, one.ended) for one in parts.store.chain(JobId("j1"))] == [(0, 0)] * 3
+    assert [one.created for one in parts.store.jobs()] == [0]
+    assert {one.ended for one in parts.store.handoffs(JobId("j1"))} == {0}
+
+
+def test_a_handoff_without_a_time_is_refused(parts: Dependencies) -> None:
+    chain = told()
+    chain.sessions[0].handoffs[0] = HistoryHandoff(id="h1", created="yesterday")
+    with pytest.raises(BadUsage, match="cannot be joined"):
+        arrive(parts, chain)
+    assert parts.store.jobs() == []
+
+
 def of_another_agent(parts: Dependencies) -> None:
     parts.store.add_job(JobRecord(JobId("j1"), AgentName("web"), "Mine.", 1.0))
 
