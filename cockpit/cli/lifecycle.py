@@ -9,7 +9,7 @@ import click
 from cockpit import __version__
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import common_options, with_common_options
-from cockpit.core.errors import BadUsage
+from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.far_names import ANY, LOCAL
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import quoted, safe_line
@@ -257,7 +257,17 @@ def start(
     verb = Start.model_validate(wanted)
     if host is None:
         ensure_supervisor(common_options().config)
-    ask(verb)
+    try:
+        ask(verb)
+    except NoSuchAgent as error:
+        if host is None or directory is not None:
+            raise
+        raise NoSuchAgent(
+            error.title,
+            error.detail or f"A new agent on {host.name} needs a directory of that machine.",
+            error.hint
+            or f"Name it: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
+        ) from error
     return 0
 
 

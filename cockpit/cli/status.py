@@ -61,7 +61,8 @@ def show(
     elif agents:
         _print_table(agents, plain=plain)
     else:
-        print("No agents yet. Start one: cockpit start NAME --prompt 'the task'")
+        where = "" if host is None else f" --host {host} --directory DIR"
+        print(f"No agents yet. Start one: cockpit start NAME{where} --prompt 'the task'")
     if not as_json and name is None and (spent := _spent_today(status)):
         print(spent)
     if elsewhere and not as_json:

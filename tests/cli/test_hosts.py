@@ -163,6 +163,28 @@ def test_what_is_about_files_here_says_so(
     assert why in capsys.readouterr().err
 
 
+def test_a_new_agent_there_needs_a_directory_of_that_machine(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unknown = {"title": "no agent named 'api' is configured", "exit_code": 3}
+    answering.say("POST /v1/start", unknown, status=404)
+
+    assert typed("start", "api") == 3
+
+    said = capsys.readouterr().err
+    assert "cockpit start api --host gpu1 --directory /path/on/gpu1" in said
+
+
+def test_the_first_agent_of_a_host_is_started_there(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/status", {"agents": []})
+
+    assert typed("status") == 0
+
+    assert "cockpit start NAME --host gpu1 --directory DIR" in capsys.readouterr().out
+
+
 def test_a_host_goes_before_the_command_too(
     typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
