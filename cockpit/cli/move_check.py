@@ -174,6 +174,12 @@ class MoveCheck:
         say(f"  travels: the handoff document, the commits of {checked.branch}, {files}")
         _print_staying("ignored", here.ignored)
         _print_staying("whose names suggest secrets", here.secret)
+        _print_staying("git does not store them", here.unstored)
+        if here.lfs:
+            say(
+                f"  Git LFS: {counted(here.lfs, 'file')} as in the worktree; for other versions of "
+                "them: git lfs push --all REMOTE"
+            )
 
     async def again(self, checked: Checked) -> Checked:
         """Check both machines again, after an earlier attempt was undone."""
@@ -209,4 +215,5 @@ def _print_staying(what: str, stays: Staying) -> None:
     more = stays.count - len(names)
     rest = f" and {more} more" if more > 0 else ""
     amount = f"{stays.size / 1_000_000:.1f} MB" if stays.size >= 100_000 else f"{stays.size} bytes"
-    say(f"  stays ({what}): {', '.join(names)}{rest}; {amount}")
+    weight = f"; {amount}" if stays.size else ""
+    say(f"  stays ({what}): {', '.join(names)}{rest}{weight}")

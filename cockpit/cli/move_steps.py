@@ -120,6 +120,8 @@ async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Reque
         "uncommitted": found.uncommitted,
         "ignored": asdict(found.ignored),
         "secret": asdict(found.secret),
+        "unstored": asdict(found.unstored),
+        "lfs": found.lfs,
     }
 
 

@@ -56,6 +56,10 @@ class Description(Wire):
     uncommitted: Amount
     ignored: Staying
     secret: Staying
+    unstored: Staying = Field(default_factory=Staying)
+    """What git does not store: empty folders, pipes, sockets and devices."""
+    lfs: Amount = 0
+    """Number of files of Git LFS."""
 
 
 class Arrival(Wire):

@@ -130,6 +130,36 @@ async def test_what_stays_is_named_and_added_up(two: Two) -> None:
     assert found.uncommitted == 8
 
 
+async def test_what_git_does_not_store_is_named(two: Two) -> None:
+    (two.tree / "empty" / "inner").mkdir(parents=True)
+    (two.tree / "build" / "none").mkdir()
+    os.mkfifo(two.tree / "folder" / "pipe")
+    found = await two.leaving.describe()
+    assert found.unstored.names == ("empty/inner/", "folder/pipe")
+    assert found.unstored.count == 2
+
+
+async def test_a_file_of_git_lfs_travels_with_its_content(two: Two) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 4\n"
+    (two.tree / ".gitattributes").write_text("*.bin filter=lfs -text\n")
+    for name in ("model.bin", "pointer.bin"):
+        (two.tree / name).write_text(pointer)
+    run(two.tree, "add", ".gitattributes", "model.bin", "pointer.bin")
+    run(two.tree, "commit", "-qm", "three")
+    (two.tree / "model.bin").write_bytes(b"\0\1\2\3")  # as the filter checks it out
+
+    found = await two.leaving.describe()
+    parcel = await two.packed()
+    await two.arriving.receive(two.home / "bundle", parcel)
+    there = two.home / "there"
+    await two.arriving.restore(parcel, there, "agent/api", "api")
+
+    assert found.lfs == 2
+    assert (there / "model.bin").read_bytes() == b"\0\1\2\3"
+    assert (there / "pointer.bin").read_text() == pointer
+    assert run(there, "show", "HEAD:model.bin") == pointer.strip()
+
+
 async def test_only_what_the_other_clone_lacks_is_sent(two: Two) -> None:
     await two.packed()
     assert f"-{run(two.far, 'rev-parse', 'HEAD')}" in (two.home / "bundle").read_bytes().decode(

@@ -117,7 +117,7 @@ ANSWERS: tuple[Wire, ...] = (
     Description(
         version="0.1.0", home="/w", inside="sub", branch="agent/api", head="a" * 40,
         roots=["e" * 40], uncommitted=2, ignored=Staying(names=["ignored/"], count=1, size=1000),
-        secret=Staying(),
+        secret=Staying(), unstored=Staying(names=["empty/"], count=1), lfs=1,
     ),
     Inspection(
         version="0.1.0", repository="/w", tips=["a" * 40], folder="/w/api", record=ARRIVAL

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import stat
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ MOST_LOOKED_AT = 20_000
 """Maximum files whose sizes are added up."""
 DEADLINE = 600.0
 OUR_FOLDER = b".cockpit/"
+LFS_FILES = ":(attr:filter=lfs)"
+"""Matches the files that Git LFS manages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,11 @@ class Leaving:
     """Number of files that differ from HEAD."""
     ignored: StaysBehind
     secret: StaysBehind
+    unstored: StaysBehind
+    """Empty folders, and files that are neither regular files nor links."""
+    lfs: int
+    """Number of tracked files that Git LFS manages. Their content in the worktree travels; other
+    versions are outside of the repository."""
 
 
 class LeavingWorktree:
@@ -75,6 +83,8 @@ class LeavingWorktree:
         cached = await self._run(
             top, "diff-index", "--cached", "--name-only", "-z", "--no-renames", "HEAD"
         )
+        lfs = await self._names(top, "--cached", "--", LFS_FILES)
+        unstored = await asyncio.to_thread(_unstored, top, ignored)
         fresh = [name for name in others if name not in secret and not name.startswith(OUR_FOLDER)]
         uncommitted = {*changed, *fresh, *cached.output.split(b"\0")[:-1]}
         return Leaving(
@@ -87,6 +97,8 @@ class LeavingWorktree:
                 _stays, top, [name for name in ignored if not name.startswith(OUR_FOLDER)]
             ),
             secret=await asyncio.to_thread(_stays, top, secret),
+            unstored=await asyncio.to_thread(_stays, top, unstored),
+            lfs=len(lfs),
         )
 
     async def state(self) -> WorktreeState:
@@ -300,6 +312,33 @@ async def same_files(
 
 def _is_secret(name: bytes) -> bool:
     return is_secret_file(os.fsdecode(name))
+
+
+def _unstored(top: Path, ignored: Sequence[bytes]) -> list[bytes]:
+    """Return what git never stores: empty folders, pipes, sockets and devices."""
+    root = os.fsencode(top)
+    skipped = {b".git", OUR_FOLDER.rstrip(b"/"), *(name.rstrip(b"/") for name in ignored)}
+    found: list[bytes] = []
+    left = MOST_LOOKED_AT
+    for folder, folders, files in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        prefix = b"" if inside == b"." else inside + b"/"
+        if prefix and not folders and not files:
+            found.append(prefix)
+        folders[:] = [name for name in folders if prefix + name not in skipped]
+        found += [prefix + name for name in files if _is_special(folder + b"/" + name)]
+        left -= 1 + len(files)
+        if left <= 0:
+            break
+    return [name for name in found if name not in skipped]
+
+
+def _is_special(path: bytes) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISLNK(mode))
 
 
 def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:

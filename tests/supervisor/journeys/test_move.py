@@ -153,6 +153,7 @@ async def flying(near: Cockpit, far: Far) -> AgentStatus:
         file.write("ignored/\n")
     (tree / "ignored").mkdir()
     (tree / "ignored" / "big").write_text("x" * 1000)
+    (tree / "empty").mkdir()
     return row
 
 
@@ -179,6 +180,7 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
 
     assert code == 0, told
     assert "stays (ignored): ignored/; 1000 bytes" in told
+    assert "stays (git does not store them): empty/\n" in told
     assert ".env" in told
     assert "TOKEN" not in told
     (there,) = await far.rows()
