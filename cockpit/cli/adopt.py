@@ -157,7 +157,9 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         f"{safe_line(found['directory'], 400)}:"
     )
     say(f"  1. Process {found['pid']} is asked to exit, as with /exit.")
-    if found["status"] != "idle":
+    if found["status"] == "unknown":
+        say("     If a turn is running, it will be interrupted.")
+    elif found["status"] != "idle":
         say("     The session is busy: its current turn will be interrupted.")
     say(
         f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "

@@ -19,14 +19,15 @@ WATCHED = ", watched"
 
 
 def session_line(session: Session, now: datetime) -> str:
-    """Format one session on one line."""
+    """Format one session on one line, in the columns of the agents above."""
+    word, _, reason = state(session).partition(": ")
     cells = (
-        f"{safe_line(session['session_id'][:SHORT_ID]):<{SHORT_ID + 8}}",
-        f"{state(session):<11}",
+        f"{safe_line(session['session_id'][:SHORT_ID])} {safe_line(runtime(session), 7):<7}",
+        f"{word:<11}",
         format_context(session["context"]),
         safe_line(
             f"{session['directory']}  pid {session['pid']}{_clause(', ', _age(session, now))}"
-            f"{WATCHED if session.get('watched') else ''}",
+            f"{_clause(', ', reason)}{WATCHED if session.get('watched') else ''}",
             400,
         ),
     )
@@ -39,11 +40,16 @@ def session_sentence(session: Session, now: datetime) -> str:
     full = f"{used:.0%} of its context used" if used is not None else "context use unknown"
     age = _clause(", started ", _age(session, now), " ago")
     return safe_line(
-        f"Session {session['session_id'][:SHORT_ID]} elsewhere, {state(session)}, {full}, "
-        f"in {session['directory']}, process {session['pid']}{age}"
+        f"Session {session['session_id'][:SHORT_ID]} elsewhere, {runtime(session)}, "
+        f"{state(session)}, {full}, in {session['directory']}, process {session['pid']}{age}"
         f"{WATCHED if session.get('watched') else ''}.",
         600,
     )
+
+
+def runtime(session: Session) -> str:
+    """Return the name of the session's runtime; older supervisors list only Claude Code."""
+    return str(session.get("runtime") or "claude")
 
 
 def state(session: Session) -> str:

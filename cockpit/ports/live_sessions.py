@@ -39,7 +39,7 @@ class LiveSession:
 
 
 class LiveSessions(Protocol):
-    """Reads the status files of one kind of CLI. Writes nothing.
+    """Reads the status files of CLIs. Writes nothing.
 
     All methods but `watch` read files and block.
     """
@@ -58,7 +58,7 @@ class LiveSessions(Protocol):
         `environment` is the environment for the reopened session; None means the supervisor's.
         """
 
-    def by_hand(self, session: SessionId) -> Sequence[str]:
+    def by_hand(self, session: LiveSession) -> Sequence[str]:
         """Return the command with which the user can reopen the session, in its directory."""
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
@@ -82,7 +82,7 @@ class NoLiveSessions:
     ) -> None:
         return None
 
-    def by_hand(self, session: SessionId) -> Sequence[str]:
+    def by_hand(self, session: LiveSession) -> Sequence[str]:
         return ()
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:

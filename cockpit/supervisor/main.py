@@ -22,6 +22,8 @@ import uvicorn
 
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
+from cockpit.adapters.agents.copilot.other_sessions import CopilotSessions
+from cockpit.adapters.agents.joined_sessions import JoinedSessions
 from cockpit.adapters.agents.own.definitions import KEPT, Definitions
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.documents.files import Documents
@@ -167,7 +169,9 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
         runtimes=lambda name: runtime(name, places.state, own),
         own_runtimes=own,
         environment=environment,
-        live_sessions=ClaudeSessions(environment),
+        live_sessions=JoinedSessions(
+            {"claude": ClaudeSessions(environment), "copilot": CopilotSessions(environment)}
+        ),
     )
 
 

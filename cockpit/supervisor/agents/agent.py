@@ -193,9 +193,13 @@ class Agent:
         """The context window from the settings, in tokens; None if the session's CLI differs."""
         return self.settings.context.override if self.runs_configured_cli else None
 
-    def begin_session(self, tail: Tail | None) -> None:
-        """Replace the state of the last session with the state of a new session."""
+    def begin_session(self, tail: Tail | None, opened_at: float | None = None) -> None:
+        """Replace the state of the last session with the state of a new session.
+
+        `opened_at`: when the session's process was started, in Unix seconds; None if unknown.
+        """
         self.session_state = self._new_session(tail)
+        self.session_state.opened_at = opened_at
         self.exit = None
         self.troubles.failed.clear()
         self.progress.forget_decision()

@@ -16,6 +16,9 @@ FULL_AT_START = "born.full"
 MARKED_DONE = "said.done"
 """The user marked the job as done. The flag's value is the time, in seconds of `Clock.steady`."""
 
+OPENED = "opened"
+"""A process was started for the session. The flag's value is the time, in Unix seconds."""
+
 DONE_REPORTED = "told.done"
 """The session was recorded as done; its process may end much later."""
 

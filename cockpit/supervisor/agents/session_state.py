@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from cockpit.core.activity import activity
@@ -101,6 +102,8 @@ class SessionState:
     began_at: float | None = None
     """Start of the session's process, in monotonic seconds; None if an earlier
     supervisor started the process."""
+    opened_at: float | None = None
+    """When the session's process was started, in Unix seconds; None if unknown."""
     background: tuple[BackgroundTask, ...] = ()
     """The running background tasks, without secrets."""
     version: str | None = None
@@ -230,8 +233,10 @@ class SessionState:
                 kind = _BROKEN_BY.get(failure.status or 0, "unknown")
                 broken = TurnBroken(kind, failure.error, failure.resets_at)
                 self.conduct.hear(broken, when)
-            case TurnRecorded(working=working):
-                self.conduct.recorded(working=working, at=when)
+            case TurnRecorded(working=working, at=recorded_at):
+                # A turn of an earlier process ended with that process, perhaps without a line.
+                ended = self._is_before_opening(recorded_at)
+                self.conduct.recorded(working=working and not ended, at=when)
             case Interrupted():
                 self.conduct.interrupted(when)
             case CostCounted(total_usd=total):
@@ -247,6 +252,10 @@ class SessionState:
             case _:
                 if text := getattr(event, "text", ""):
                     note_bounded(self.received, text[:MOST_KEPT])
+
+    def _is_before_opening(self, at: datetime | None) -> bool:
+        """Return whether a line is known to be older than the session's process."""
+        return self.opened_at is not None and at is not None and at.timestamp() < self.opened_at
 
     def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
         """Return the line's time in seconds of `Clock.steady`; later than the line before."""

@@ -202,5 +202,5 @@ class Adoption:
             ) from refused
 
     def _by_hand(self, found: LiveSession) -> str:
-        words = self._dependencies.live_sessions.by_hand(found.id)
+        words = self._dependencies.live_sessions.by_hand(found)
         return f"cd {shlex.quote(shown_directory(found))} && {shlex.join(words)}"

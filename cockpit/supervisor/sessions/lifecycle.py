@@ -27,7 +27,7 @@ from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.daily_costs import DailyCosts
 from cockpit.supervisor.agents.exit_reason import find_exit
 from cockpit.supervisor.agents.known_secrets import redactor_of
-from cockpit.supervisor.agents.latches import began, has_reported_done
+from cockpit.supervisor.agents.latches import OPENED, began, has_reported_done
 from cockpit.supervisor.agents.leases import Leases
 from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.agents.predicates import is_job_done
@@ -134,7 +134,10 @@ class Sessions:
         forget_interruption(self._dependencies, agent)
         agent.troubles.shared = None
         agent.progress.begin_session()
-        agent.begin_session(self.tail(agent, transcript))
+        opened_at = self._now()
+        self._dependencies.store.unlatch(session.id, OPENED)
+        self._dependencies.store.latch(session.id, OPENED, opened_at)
+        agent.begin_session(self.tail(agent, transcript), opened_at)
         agent.session_state.begun_here = not resume
         agent.session_state.began_at = self._dependencies.clock.monotonic()
         pane = await self._open_pane(agent, launch)

@@ -11,7 +11,7 @@ from pathlib import Path
 from cockpit.ports.panes import Pane
 from cockpit.ports.processes import ProcessId
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.latches import MARKED_DONE
+from cockpit.supervisor.agents.latches import MARKED_DONE, OPENED
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
@@ -28,7 +28,8 @@ async def find_process(
         return False
     pane = panes.get(record.pane or "") or _labelled(panes, agent.name)
     kept = agent.session.transcript if agent.session else None
-    agent.begin_session(sessions.tail(agent, Path(kept) if kept else None))
+    opened_at = dependencies.store.latched(record.session, OPENED)
+    agent.begin_session(sessions.tail(agent, Path(kept) if kept else None), opened_at)
     agent.marked_done_at = dependencies.store.latched(record.session, MARKED_DONE)
     if pane is not None and await _is_agents_own(dependencies, agent, pane):
         sessions.attach_process(agent, pane)

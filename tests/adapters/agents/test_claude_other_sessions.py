@@ -117,4 +117,4 @@ def test_without_a_transcript_nothing_can_be_reopened(tmp_path: Path, child: int
         sessions.check_reopenable(found)
     path.write_text(json.dumps({"cwd": str(tmp_path)}) + "\n")
     sessions.check_reopenable(found)
-    assert sessions.by_hand(found.id) == ("claude", "--resume", IDENT)
+    assert sessions.by_hand(found) == ("claude", "--resume", IDENT)

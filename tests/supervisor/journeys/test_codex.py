@@ -166,6 +166,22 @@ async def test_a_session_goes_on_after_a_stop(
         assert after.session_number == 1
 
 
+async def test_a_session_that_was_stopped_in_a_turn_is_idle_when_it_is_reopened(
+    cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
+) -> None:
+    """Codex writes nothing when a signal ends it. Also the next supervisor knows."""
+    flown = pilot(worker(lambda number: bash("sleep 64", 30_000)))
+    async with cockpit.flying(flown.table()):
+        pane = (await cockpit.start()).pane or ""
+        await cockpit.until(lambda _: "sleep 64" in shown(cockpit, pane), within=SLOW)
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.start(resume="last")
+        first = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    async with cockpit.flying():
+        second = await cockpit.until(lambda row: row.state != "unknown", within=SLOW)
+        assert (second.state, second.pid) == ("idle", first.pid)
+
+
 async def test_an_idle_session_is_ended_by_its_own_key_and_a_draft_is_not_sent(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:

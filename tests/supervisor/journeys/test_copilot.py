@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +23,7 @@ from cockpit.demo.conversation import (
 )
 from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Handoff, Stop
+from cockpit.wire.verbs import Adopt, Handoff, Send, Stop
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.copilot_pilot import COPILOT, WINDOW, CopilotPilot
 from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
@@ -391,3 +393,58 @@ async def test_it_is_offered_the_tools_and_calls_them_without_a_question(
 
 def has_read_a_document(request: Request) -> bool:
     return any(call.is_about_document and call.name == "Read" for call in request.calls_made)
+
+
+async def test_a_session_that_the_user_started_is_listed_and_adopted(
+    cockpit: Cockpit, pilot: Callable[[Answer], CopilotPilot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flown = pilot(lambda request: say("Done.", tokens=30_000))
+    for name, text in flown.environment().items():
+        monkeypatch.setenv(name, text)
+    socket = cockpit.home / "user.tmux"
+
+    def tmux(*words: str) -> str:
+        command = ["tmux", "-S", str(socket), "-f", "/dev/null", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    async with cockpit.flying(flown.table()) as supervisor:
+        assert await supervisor.elsewhere.rows() == []
+        program = cockpit.home / "bin" / "copilot"
+        words = ["sh", "-c", f"{program} -i 'Keep a word.'; exec cat"]
+        size = ["-x", "200", "-y", "40"]
+        tmux("new-session", "-d", *size, "-c", str(cockpit.repository), *words)
+        try:
+            async with asyncio.timeout(SLOW):
+                async for rows in supervisor.elsewhere.follow():
+                    if rows and rows[0].status == "idle" and rows[0].context.tokens:
+                        break
+            (row,) = rows
+            assert (row.runtime, row.directory) == ("copilot", str(cockpit.repository))
+            assert (row.goal, row.refusal) == ("Keep a word.", None)
+            last = TokenCount(cache_read=30_000)
+            tokens = last.context + last.output
+            assert (row.context.tokens, row.context.window) == (tokens, WINDOW)
+
+            await cockpit.ask(Adopt(session=row.session_id, name="mine"))
+            mine = await cockpit.until(lambda row: row.pid and row.state == "idle", "mine")
+            assert (mine.session_id, mine.transcript) == (row.session_id, row.transcript)
+            assert (mine.runtime, mine.goal) == ("copilot", "Keep a word.")
+            assert "cockpit attach mine" in tmux("capture-pane", "-p")
+            assert await supervisor.elsewhere.rows() == []
+            pane = mine.pane or ""
+            await cockpit.until(
+                lambda _: "Done." in cockpit.tmux("capture-pane", "-p", "-t", pane),
+                "mine",
+                within=SLOW,
+            )
+            await cockpit.ask(Send(name="mine", text="And another."))
+            await cockpit.until(
+                lambda _: any(
+                    "Keep a word." in each.everything and "And another." in each.everything
+                    for each in flown.model.requests
+                ),
+                "mine",
+                within=SLOW,
+            )
+        finally:
+            tmux("kill-server")

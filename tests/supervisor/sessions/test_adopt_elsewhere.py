@@ -428,7 +428,7 @@ async def test_the_command_line_lists_and_adopts(cockpit: Cockpit, terminal: Ter
         assert "idle" in line
         assert f"{cockpit.repository}  pid {found.pid}" in line
         _, out, _ = await command("status", "--elsewhere", "--plain")
-        assert f"Session {short} elsewhere, idle, " in out
+        assert f"Session {short} elsewhere, claude, idle, " in out
         _, out, _ = await command("status", "--elsewhere", "--json")
         assert json.loads(out)["elsewhere"][0]["session_id"] == found.session_id
         _, out, _ = await command("status", "--json")

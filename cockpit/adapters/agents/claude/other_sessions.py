@@ -14,6 +14,7 @@ from typing import Any
 from cockpit.adapters.agents.claude.live_sessions import activity, notes
 from cockpit.adapters.agents.claude.sessions import check_reopenable, is_session_id, record_path
 from cockpit.adapters.agents.claude.settings import config_folder
+from cockpit.adapters.agents.reported_paths import is_absolute
 from cockpit.adapters.files.watched_entries import watch_entries
 from cockpit.adapters.process.process_table import entry, owner
 from cockpit.config.kernel import USES_LINUX
@@ -22,7 +23,6 @@ from cockpit.core.timestamps import unix_milliseconds
 from cockpit.ports.live_sessions import LiveSession
 
 LONGEST_WORD = 80
-LONGEST_PATH = 4096
 MOST = 200
 """Maximum number of sessions that are listed."""
 
@@ -51,8 +51,8 @@ class ClaudeSessions:
     ) -> None:
         check_reopenable(session.id, session.directory, environment or self._environment)
 
-    def by_hand(self, session: SessionId) -> Sequence[str]:
-        return ("claude", "--resume", session)
+    def by_hand(self, session: LiveSession) -> Sequence[str]:
+        return ("claude", "--resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
         return watch_entries(config_folder(self._environment) / "sessions", call)
@@ -64,7 +64,7 @@ def _session(note: Mapping[str, Any]) -> LiveSession | None:
     ident, directory, pid = note.get("sessionId"), note.get("cwd"), int(note["pid"])
     if not isinstance(ident, str) or not is_session_id(ident):
         return None
-    if not isinstance(directory, str) or not _is_path(directory):
+    if not isinstance(directory, str) or not is_absolute(directory):
         return None
     process = entry(pid)
     if process is None or process.ended or owner(pid) != os.geteuid():
@@ -84,17 +84,6 @@ def _session(note: Mapping[str, Any]) -> LiveSession | None:
         changed=_seconds(note.get("statusUpdatedAt")),
         version=_word(note.get("version")) or "",
     )
-
-
-def _is_path(text: str) -> bool:
-    # U+FFFD is what half of a surrogate pair became when the note was read.
-    if not text.startswith("/") or {"\0", "\ufffd"} & {*text} or len(text) > LONGEST_PATH:
-        return False
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _word(value: object) -> str | None:

@@ -67,7 +67,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
             f"It has no transcript below {folder.parent}.",
             "To list an agent's sessions: cockpit history",
         )
-    was = _directory(path)
+    was = session_directory(path)
     if was is None or os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
@@ -77,7 +77,8 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     return path
 
 
-def _directory(path: Path) -> str | None:
+def session_directory(path: Path) -> str | None:
+    """Return the directory that the transcript names; None if it names none."""
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)
     try:

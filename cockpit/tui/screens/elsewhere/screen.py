@@ -327,7 +327,7 @@ class ElsewhereScreen(BaseScreen):
         elif self._is_off:
             said.append(f"  {OFF}")
         elif not self._sessions:
-            said.append("  No Claude Code sessions outside cockpit.")
+            said.append("  No sessions of Claude Code or Copilot outside cockpit.")
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             said.append(f"  {host} does not answer: its sessions are not listed")

@@ -1,0 +1,156 @@
+"""All live sessions of Copilot, including those that cockpit did not start.
+
+Copilot lists its open sessions in one file, and marks the folder of each with the pid of its
+process. A killed process leaves both, so a session counts only while that process has the mark
+open. Implements `ports.live_sessions.LiveSessions`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.copilot.sessions import (
+    TRANSCRIPT,
+    check_resumable,
+    config_folder,
+    session_directory,
+    session_folder,
+)
+from cockpit.adapters.agents.reported_paths import is_absolute
+from cockpit.adapters.files.foreign_files import is_file, read_file
+from cockpit.adapters.files.watched_entries import watch_entries
+from cockpit.adapters.process.process_table import PROC, entry, owner, started_at
+from cockpit.config.kernel import USES_LINUX
+from cockpit.core.foreign_json import loads
+from cockpit.core.ids import SessionId
+from cockpit.core.timestamps import moment
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.runtimes import Activity
+
+OPEN_SESSIONS = "open-sessions-state.json"
+LARGEST = 1_048_576
+MOST = 200
+"""Maximum number of open sessions that are checked, newest last in the file."""
+CLOCK_SLACK = 1.0
+"""Tolerance in seconds: some systems report the start of a process in whole seconds."""
+
+
+class CopilotSessions:
+    """Finds sessions by Copilot's files, in the configuration folder of an environment."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+
+    def look(self) -> Sequence[LiveSession]:
+        """Read the list of open sessions, and the marks in their folders."""
+        found: list[LiveSession] = []
+        for ident, told in _open_sessions(config_folder(self._environment)):
+            folder = session_folder(ident, self._environment)
+            if folder is not None:
+                found += _sessions(SessionId(ident), folder, told)
+        return sorted(found, key=lambda session: session.pid)
+
+    def transcript(self, session: LiveSession) -> Path | None:
+        folder = session_folder(session.id, self._environment)
+        return folder / TRANSCRIPT if folder is not None else None
+
+    def check_reopenable(
+        self, session: LiveSession, environment: Mapping[str, str] | None = None
+    ) -> None:
+        check_resumable(session.id, session.directory, environment or self._environment)
+
+    def by_hand(self, session: LiveSession) -> Sequence[str]:
+        return ("copilot", "--resume", session.id)
+
+    def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Watch the list: Copilot writes it when a session opens, and when a turn begins or ends.
+
+        The end of a process does not change it.
+        """
+        return watch_entries(config_folder(self._environment), call)
+
+
+def _open_sessions(config: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        listed = loads(read_file(config / OPEN_SESSIONS, LARGEST, follow_links=False))
+    except (OSError, ValueError, RecursionError):
+        return
+    if isinstance(listed, dict):
+        for ident, told in list(listed.items())[-MOST:]:
+            yield ident, told if isinstance(told, dict) else {}
+
+
+def _sessions(ident: SessionId, folder: Path, told: Mapping[str, Any]) -> Iterator[LiveSession]:
+    """Yield the session for each process that has it open; usually one."""
+    processes = [pid for pid in _marked(folder) if _has_open(pid, folder)]
+    directory = _directory(folder / TRANSCRIPT) if processes else None
+    if directory is None:
+        return
+    opened_at = moment(told.get("openedAt"))
+    for pid in processes:
+        process = entry(pid)
+        if process is not None and not process.ended:
+            yield LiveSession(
+                id=ident,
+                runtime="copilot",
+                pid=pid,
+                started=process.started,
+                directory=directory,
+                activity=_activity(told.get("working")),
+                began=opened_at.timestamp() if opened_at else None,
+            )
+
+
+def _activity(working: object) -> Activity:
+    """Return the activity. Copilot also counts as working while a permission dialog is open."""
+    if not isinstance(working, bool):
+        return Activity.UNKNOWN
+    return Activity.BUSY if working else Activity.IDLE
+
+
+def _marked(folder: Path) -> Iterator[int]:
+    """Yield the pids of the marks `inuse.PID.lock`."""
+    with suppress(OSError):
+        for path in folder.glob("inuse.*.lock"):
+            pid = path.name.split(".")[1]
+            if pid.isascii() and pid.isdecimal():
+                yield int(pid)
+
+
+def _has_open(pid: int, folder: Path) -> bool:
+    """Return whether a process of this user has the session open.
+
+    On Linux the process has the file `inuse.PID.hold` open. On other systems it is the writer of
+    the mark if it started before the mark was written.
+    """
+    if owner(pid) != os.geteuid():
+        return False
+    try:
+        if USES_LINUX:
+            hold = (folder / f"inuse.{pid}.hold").stat(follow_symlinks=False)
+            return any(_is_same(path, hold) for path in (PROC / str(pid) / "fd").iterdir())
+        marked = (folder / f"inuse.{pid}.lock").stat(follow_symlinks=False)
+    except OSError:
+        return False
+    began = started_at(pid)
+    return began is not None and began <= marked.st_mtime + CLOCK_SLACK
+
+
+def _is_same(descriptor: Path, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(descriptor.stat(), file)
+    except OSError:
+        return False
+
+
+def _directory(transcript: Path) -> Path | None:
+    """Return the directory in which the session began; None if the transcript names none."""
+    try:
+        named = session_directory(transcript) if is_file(transcript) else None
+    except OSError:
+        return None
+    return Path(named) if named is not None and is_absolute(named) else None

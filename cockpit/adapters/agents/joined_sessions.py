@@ -1,0 +1,39 @@
+"""The live sessions of several CLIs as one. Implements `ports.live_sessions.LiveSessions`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from cockpit.ports.live_sessions import LiveSession, LiveSessions
+
+
+class JoinedSessions:
+    """Asks the CLI of each session; `by_runtime` has them by the names of their runtimes."""
+
+    def __init__(self, by_runtime: Mapping[str, LiveSessions]) -> None:
+        self._by_runtime = by_runtime
+
+    def look(self) -> Sequence[LiveSession]:
+        found = [session for one in self._by_runtime.values() for session in one.look()]
+        return sorted(found, key=lambda session: session.pid)
+
+    def transcript(self, session: LiveSession) -> Path | None:
+        return self._by_runtime[session.runtime].transcript(session)
+
+    def check_reopenable(
+        self, session: LiveSession, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._by_runtime[session.runtime].check_reopenable(session, environment)
+
+    def by_hand(self, session: LiveSession) -> Sequence[str]:
+        return self._by_runtime[session.runtime].by_hand(session)
+
+    def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+        stops = [one.watch(call) for one in self._by_runtime.values()]
+
+        def stop() -> None:
+            for each in stops:
+                each()
+
+        return stop

@@ -1,0 +1,19 @@
+"""Check paths in the status files and transcripts of CLIs, which any process can write."""
+
+from __future__ import annotations
+
+import os
+
+LONGEST_PATH = 4096
+
+
+def is_absolute(text: str) -> bool:
+    """Return whether the text can be the absolute path of a file."""
+    # U+FFFD is what half of a surrogate pair became when the file was read.
+    if not text.startswith("/") or {"\0", "\ufffd"} & {*text} or len(text) > LONGEST_PATH:
+        return False
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
