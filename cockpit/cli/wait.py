@@ -34,7 +34,8 @@ Examples:
 
 \b
 An agent is done when it has printed its completion marker, or when you run
-`cockpit done`. If an agent needs you, wait prints the command that answers the agent.
+`cockpit done`; a plain command, when it ends with exit code 0. If an agent needs you,
+wait prints the command that answers the agent.
 
 \b
 Exit codes: 0 all agents reached the state, 7 timed out, 8 an agent ended first;
@@ -169,7 +170,7 @@ class _Watch:
 
         verdict = self._wait(row).verdict(row)
         if verdict is Verdict.REACHED:
-            self._settle(row.name, reached=True, text=f"{row.name} {row.state.replace('_', ' ')}")
+            self._settle(row.name, reached=True, text=f"{row.name} {self._state(row)}")
             return
         if verdict is Verdict.ENDED:
             why = f": {row.note}" if row.note else ""
@@ -182,6 +183,10 @@ class _Watch:
             self._told[row.name] = needs.kind, needs.detail
             say(safe_line(f"{row.name} needs you: {needs.detail}", 400))
             say(f"  {answer_command(row, needs)}")
+
+    def _state(self, row: AgentStatus) -> str:
+        """Return the state that the agent reached, for users."""
+        return "done" if self._goal == "done" else row.state.replace("_", " ")
 
     def _wait(self, row: AgentStatus) -> Wait:
         from cockpit.client.waiting import Wait

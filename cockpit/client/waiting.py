@@ -49,7 +49,8 @@ class Wait:
     def _is_reached(self, row: AgentStatus) -> bool:
         match self.goal:
             case "done":
-                return row.state == "done" or (row.job_done and row.state in ENDED)
+                ended_well = row.job_done or (row.runtime == "command" and row.exit_code == 0)
+                return row.state == "done" or (ended_well and row.state in ENDED)
             case "idle":
                 return row.state in ("idle", "done")
             case "needs-you":

@@ -55,6 +55,22 @@ def test_it_returns_when_all_are_done(place: Path) -> None:
     assert "one is already running" in again.stderr
 
 
+def test_plain_commands_are_done_unless_they_fail(place: Path) -> None:
+    def command(name: str, script: str) -> str:
+        return (
+            f"[[agents]]\nname = '{name}'\nruntime = 'command'\n"
+            f"command = ['sh', '-c', {json.dumps(script)}]\ndirectory = {json.dumps(str(place))}\n"
+        )
+
+    file = place / "build.toml"
+    file.write_text(command("one", "sleep 1"))
+    ran = cockpit("run", str(file), "--timeout", "60s")
+    assert (ran.returncode, ran.stdout) == (0, "one done\n"), ran.stderr
+    file.write_text(command("two", "sleep 1; exit 3"))
+    ran = cockpit("run", str(file), "--timeout", "60s")
+    assert (ran.returncode, "two exited: ended with exit code 3" in ran.stdout) == (8, True)
+
+
 def test_a_file_without_agents_is_refused(place: Path) -> None:
     file = place / "empty.toml"
     file.write_text("[defaults]\nmode = 'observe'\n")

@@ -60,6 +60,14 @@ def test_a_job_stays_done_when_the_process_ends() -> None:
     assert Wait("done").verdict(again) is None
 
 
+def test_a_plain_command_is_done_when_it_ends_without_an_error() -> None:
+    ended = agent("api", state="exited", needs=None, handoff=None, runtime="command", exit_code=0)
+    assert Wait("done").verdict(ended) is Verdict.REACHED
+    assert Wait("idle").verdict(ended) is Verdict.ENDED
+    for different in ({"exit_code": 3}, {"exit_code": None}, {"runtime": "claude"}):
+        assert Wait("done").verdict(ended.model_copy(update=different)) is Verdict.ENDED
+
+
 def test_a_handoff_counts_from_the_beginning_of_the_wait() -> None:
     row = agent("api", state="working", needs=None, handoff=None, handoffs=2)
     assert Wait("handoff", 2).verdict(row) is None
