@@ -47,7 +47,7 @@ def read_facts(path: Path) -> dict[str, Any]:
             began.append(event.at)
         collector.feed(event)
 
-    error = read_into(reader, path, lambda form: form.facts, feed)
+    error = read_into(reader, path, lambda form: form.facts(), feed)
     if error is not None:
         raise Failed(
             f"Cannot read {safe_line(str(path), 300)}",

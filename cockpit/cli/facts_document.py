@@ -38,7 +38,7 @@ def document_of(path: Path) -> str:
         reader.feed(event)
         collector.feed(event)
 
-    error = read_into(reader, path, lambda form: form.facts, feed)
+    error = read_into(reader, path, lambda form: form.facts(), feed)
     if error is not None:
         raise Failed(
             f"Cannot read {safe_line(str(path), 300)}",

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
 """Total bytes of the transcripts above which several processes are faster than one."""
+_CHUNK = 4
+"""Transcripts that a process takes at a time."""
 
 Report = dict[str, Any]
 
@@ -116,12 +119,19 @@ def _read(path: Path) -> Report:
 
 def _read_all(paths: Sequence[Path], shared_from: int) -> list[Report]:
     workers = min(len(paths), len(os.sched_getaffinity(0)) if USES_LINUX else 1)
-    if workers < 2 or sum(map(_size, paths)) < shared_from:
+    sizes = [_size(path) for path in paths] if workers > 1 else []
+    if workers < 2 or sum(sizes) < shared_from:
         return [_read(path) for path in paths]
     from multiprocessing import get_context
 
+    # The largest first, so that no process begins with it when the others are done.
+    order = sorted(range(len(paths)), key=sizes.__getitem__, reverse=True)
+    with suppress(OSError):
+        format_of(paths[order[0]])  # loads modules that otherwise each process would load
     with get_context("fork").Pool(workers) as pool:
-        return pool.map(_read, paths, chunksize=max(1, len(paths) // (workers * 8)))
+        reports = pool.map(_read, [paths[at] for at in order], chunksize=_CHUNK)
+    by_place = dict(zip(order, reports, strict=True))
+    return [by_place[at] for at in range(len(paths))]
 
 
 def _size(path: Path) -> int:

@@ -144,7 +144,7 @@ class Collector:
     def _feed_rare(self, event: SessionEvent | Skipped) -> None:
         match event:
             case LastSaid(text=text):
-                self._reply = cut_at_word(text, REPLY_KEPT)
+                self._note_reply(text)
             case PromptFileTaken():
                 self._prompts.file_taken(event)
             case DocumentShown():
@@ -230,9 +230,12 @@ class Collector:
             return
         self._worked = self._worked or bool(event.tools)
         if event.text.strip():
-            if self._reply is not None:
-                self._replies.append(self._reply)
-            self._reply = cut_at_word(event.text, REPLY_KEPT)
+            self._note_reply(event.text)
+
+    def _note_reply(self, text: str) -> None:
+        if self._reply is not None:
+            self._replies.append(self._reply)
+        self._reply = cut_at_word(text, REPLY_KEPT)
 
     def _longer_reply(self) -> str | None:
         """Return the last long reply, if a short reply is the very last."""

@@ -70,7 +70,10 @@ class AssistantReplied:
 
 @dataclass(frozen=True, slots=True)
 class LastSaid:
-    """The text of the main agent's last reply, from a reader that leaves texts out of replies."""
+    """The text of one of the main agent's last replies, in order.
+
+    From a reader that leaves texts out of replies.
+    """
 
     text: str
 

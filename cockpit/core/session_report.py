@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cockpit.core.facts import Facts
 from cockpit.core.meter import Meter
 from cockpit.core.reading import Confidence, Window
+
+if TYPE_CHECKING:
+    from cockpit.core.facts import Facts  # slow to load, and reports of usage do without
 
 
 def usage_report(

@@ -53,9 +53,10 @@ class TranscriptFormat:
     """The functions that read the transcripts of one CLI."""
 
     totals: Parse
-    """Parses a line into the events that are needed to count tokens."""
-    facts: Parse
-    """Parses a line into the events that are needed to collect facts."""
+    """Parses the lines of one transcript into the events that are needed to count tokens."""
+    facts: Callable[[], Parse]
+    """Returns what parses the lines into the events that are needed to collect facts. A function,
+    because its modules are slow to load."""
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
     """Whether the file begins with records of this CLI; False if no line was recognised."""
@@ -134,31 +135,39 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
         from cockpit.adapters.agents.gemini import models as gemini
         from cockpit.adapters.agents.gemini.record import parse as parse_gemini
 
-        return TranscriptFormat(parse_gemini, parse_gemini, lambda model, _: gemini.window(model))
+        return TranscriptFormat(
+            parse_gemini, lambda: parse_gemini, lambda model, _: gemini.window(model)
+        )
     if cli is _Cli.OPENCODE:
         from cockpit.adapters.agents.opencode import models as opencode
         from cockpit.adapters.agents.opencode.record import parse as parse_opencode
 
         return TranscriptFormat(
-            parse_opencode, parse_opencode, lambda model, _: opencode.window(model)
+            parse_opencode, lambda: parse_opencode, lambda model, _: opencode.window(model)
         )
     if cli is _Cli.COPILOT:
         from cockpit.adapters.agents.copilot import models as copilot
         from cockpit.adapters.agents.copilot.record import parse as parse_copilot
 
         return TranscriptFormat(
-            parse_copilot, parse_copilot, lambda model, _: copilot.window(model)
+            parse_copilot, lambda: parse_copilot, lambda model, _: copilot.window(model)
         )
     if cli is _Cli.OWN:
         from cockpit.adapters.agents.own.record import parse as parse_own
 
-        return TranscriptFormat(parse_own, parse_own, lambda model, _: resolve_window())
+        return TranscriptFormat(parse_own, lambda: parse_own, lambda model, _: resolve_window())
     if cli is _Cli.CODEX:
         from cockpit.adapters.agents.codex import models as codex
         from cockpit.adapters.agents.codex.record import parse
 
-        return TranscriptFormat(parse, parse, lambda model, _: codex.window(model))
+        return TranscriptFormat(parse, lambda: parse, lambda model, _: codex.window(model))
     from cockpit.adapters.agents.claude.models import window
-    from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
+    from cockpit.adapters.agents.claude.totals import TotalsParser
 
-    return TranscriptFormat(parse_totals, FactsParser(), window, recognised)
+    return TranscriptFormat(TotalsParser(), _claude_facts, window, recognised)
+
+
+def _claude_facts() -> Parse:
+    from cockpit.adapters.agents.claude.skim import FactsParser
+
+    return FactsParser()

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import opened
@@ -42,37 +42,40 @@ def read_all(
     even without a newline; if it is still being written, it becomes `Skipped`. Raises `OSError`.
     """
     with opened(path, any_owner=any_owner, most=LARGEST_FILE) as file:
-        for line in _lines(file.fileno(), block, longest_line):
-            if isinstance(line, Skipped):
-                feed(line)
-                continue
-            found = parse(line) if len(line) < WEIGHED_FROM else parse_bounded(parse, line)
-            if isinstance(found, Skipped):
-                feed(found)
-                continue
-            for event in found:
-                feed(event)
+        for lines in _lines(file.fileno(), block, longest_line):
+            for line in lines:
+                if isinstance(line, Skipped):
+                    feed(line)
+                    continue
+                found = parse(line) if len(line) < WEIGHED_FROM else parse_bounded(parse, line)
+                if not found:
+                    continue
+                if isinstance(found, Skipped):
+                    feed(found)
+                    continue
+                for event in found:
+                    feed(event)
     for event in parse.rest() if isinstance(parse, KeepsRest) else ():
         feed(event)
 
 
-def _lines(descriptor: int, block: int, longest: int) -> Iterator[bytes | Skipped]:
-    """Yield every line without its newline, and `Skipped` for a line that is too long."""
+def _lines(descriptor: int, block: int, longest: int) -> Iterator[Sequence[bytes | Skipped]]:
+    """Yield all lines in groups: without their newlines, and `Skipped` for one that is too long."""
     long = _LongLine(longest)
     while data := os.read(descriptor, block):
         lines = data.split(b"\n")
         rest = lines.pop()
         if lines and long:
             if (skipped := long.add(lines[0])) is not None:
-                yield skipped
+                yield (skipped,)
             if (line := long.end()) is not None:
-                yield line
+                yield (line,)
             del lines[0]
-        yield from lines
+        yield lines
         if rest and (skipped := long.add(rest)) is not None:
-            yield skipped
+            yield (skipped,)
     if (line := long.end()) is not None:
-        yield line
+        yield (line,)
 
 
 class _LongLine:

@@ -9,7 +9,8 @@ import pytest
 
 from cockpit.adapters.agents.claude.models import window
 from cockpit.adapters.agents.claude.record import parse
-from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
+from cockpit.adapters.agents.claude.skim import FactsParser
+from cockpit.adapters.agents.claude.totals import TotalsParser
 from cockpit.adapters.transcripts.lines import KeepsRest
 from cockpit.core.collect import Collector
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
@@ -76,7 +77,7 @@ def facts_of(*lines: bytes) -> Facts:
 
 def measured(*lines: bytes) -> Meter:
     whole, quick = Meter(), Meter()
-    for meter, read in ((whole, parse), (quick, parse_totals)):
+    for meter, read in ((whole, parse), (quick, TotalsParser())):
         for one in lines:
             events = read(one)
             assert not isinstance(events, Skipped), one

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cockpit.adapters.agents.claude.record import parse
-from cockpit.adapters.agents.claude.skim import FactsParser, parse_totals
+from cockpit.adapters.agents.claude.skim import FactsParser
+from cockpit.adapters.agents.claude.totals import TotalsParser
 from cockpit.adapters.transcripts.lines import KeepsRest
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
@@ -46,7 +47,7 @@ def gathered(lines: list[bytes], with_parse: Parse) -> object:
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
 def test_skimming_a_real_transcript_finds_what_reading_finds(path: Path) -> None:
     lines = path.read_bytes().split(b"\n")
-    assert counted(lines, parse_totals) == counted(lines, parse)
+    assert counted(lines, TotalsParser()) == counted(lines, parse)
     assert counted(lines, FactsParser())[:-2] == counted(lines, parse)[:-2]
     assert gathered(lines, FactsParser()) == gathered(lines, parse)
 
@@ -55,7 +56,7 @@ def test_the_fast_way_is_really_taken() -> None:
     """A reply whose content is broken JSON still counts, because nobody looks at it."""
     line = real_reply().replace(b'"text":"', b'"text":broken"', 1)
     assert isinstance(parse(line), Skipped)
-    assert counted([line], parse_totals)[2] == 1
+    assert counted([line], TotalsParser())[2] == 1
 
 
 def real_reply() -> bytes:
@@ -79,7 +80,7 @@ def test_what_is_unusual_about_a_real_reply_is_seen(found: bytes, put: bytes) ->
     line = real_reply()
     assert found in line
     line = line.replace(found, put, 1)
-    assert counted([line], parse_totals) == counted([line], parse)
+    assert counted([line], TotalsParser()) == counted([line], parse)
     assert counted([line], FactsParser()) == counted([line], parse)
 
 
@@ -145,11 +146,11 @@ def test_skimming_any_reply_counts_what_reading_counts(
         record["isApiErrorMessage"] = True
     separators = (",", ":") if compact else None
     line = json.dumps(record, separators=separators, ensure_ascii=False).encode()
-    assert counted([line], parse_totals) == counted([line], parse)
+    assert counted([line], TotalsParser()) == counted([line], parse)
     assert gathered([line], FactsParser()) == gathered([line], parse)
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_survived(data: bytes) -> None:
-    assert isinstance(parse_totals(data), Skipped) == isinstance(parse(data), Skipped)
+    assert isinstance(TotalsParser()(data), Skipped) == isinstance(parse(data), Skipped)
     assert isinstance(FactsParser()(data), Skipped) == isinstance(parse(data), Skipped)

@@ -10,13 +10,10 @@ from __future__ import annotations
 import re
 
 from cockpit.adapters.agents.claude.tool_results import answers_of, output_of
+from cockpit.adapters.agents.claude.totals import CHAINED
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import ToolFinished, ToolUse
 
-CHAINED = (
-    rb'\{"parentUuid":(?:null|"[^"]*"),(?:"logicalParentUuid":(?:null|"[^"]*"),)?'
-    rb'"isSidechain":(true|false),(?:"(?:agentId|promptId)":"[^"]*",)*'
-)
 LONGEST_OUTPUT = 16_000
 """Maximum bytes of a tool's output that is read in this way, because all of it is decoded."""
 _SHELL = (

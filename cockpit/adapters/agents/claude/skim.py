@@ -1,19 +1,17 @@
-"""Parse whole Claude transcripts quickly, for totals or facts only.
+"""Parse whole Claude transcripts quickly, for their facts only.
 
-Both return the same events as `record.parse` for the records they need, and skip other lines by
-their first bytes. Lines of an unusual form are parsed by `parse`: slower, but with the
-same result.
+Gives the same facts as `record.parse`, and skips most lines by their first bytes. Lines of an
+unusual form are parsed by `parse`: slower, but with the same result.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 
 from cockpit.adapters.agents.claude.plain_lines import (
-    CHAINED,
     LINE,
     end_of_success,
     file_call,
@@ -24,6 +22,12 @@ from cockpit.adapters.agents.claude.plain_lines import (
     success,
 )
 from cockpit.adapters.agents.claude.record import content_of, parse
+from cockpit.adapters.agents.claude.totals import (
+    CLOSING_BRACE,
+    LARGE_SIGNATURE,
+    ReplyCounter,
+)
+from cockpit.core.collect import REPLIES_BEFORE
 from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.collectors.wanted import checks_of, result_matters
 from cockpit.core.foreign_json import loads
@@ -34,29 +38,11 @@ from cockpit.core.session import (
     Skipped,
     ToolFinished,
     ToolUse,
-    Usage,
 )
 
-_RESULT = re.compile(
-    CHAINED + rb'"type":"user","message":\{"role":"user","content":\[\{'
-    rb'(?:"tool_use_id":"|"type":"tool_result")'
-)
-_REPLY = re.compile(
-    CHAINED + rb'"message":\{"id":"([^"\\]+)","type":"message","role":"assistant",'
-    rb'"model":"([^"\\<]+)","content":\['
-)
-_USAGE = re.compile(
-    rb'\],"stop_reason":(?:null|"[a-z_]*"),(?:"stop_sequence":(?:null|"[^"\\]*"),)?'
-    rb'"usage":\{"input_tokens":([0-9]{1,12}),"cache_creation_input_tokens":([0-9]{1,12}),'
-    rb'"cache_read_input_tokens":([0-9]{1,12}),"output_tokens":([0-9]{1,12})[,}]'
-)
-_UNUSUAL = re.compile(rb'"(?:iterations":\[\{|isApiErrorMessage"|usage":)')
-_LARGE_MODEL = b'[1m]"'
-_LARGE_SIGNATURE = b"(1M context)"
 _CALL_ID = re.compile(rb'"tool_use_id":"([^"\\]{1,200})"')
 _KEPT_BACK = 40
 """Maximum results that are held back at a time, so that collectors still know their calls."""
-_BRACE = 0x7D
 _MODEL = 3
 """The group of `LINE` with the model, after which the content begins."""
 
@@ -66,18 +52,7 @@ _Held = tuple[bytes, int, bytes, bool]
 whether a subagent called it."""
 
 
-def parse_totals(line: bytes) -> Sequence[SessionEvent] | Skipped:
-    """Parse a line for its token counts: like `parse`, but replies have no text, tools or time."""
-    if line[-1:] != b"}":
-        return parse(line)
-    reply = _REPLY.match(line)
-    if reply is None:
-        return () if _RESULT.match(line) and line.find(_LARGE_MODEL) < 0 else parse(line)
-    usage = None if line.find(_LARGE_SIGNATURE) >= 0 else _usage_of(line)
-    return parse(line) if usage is None else (_bare_event(*reply.groups(), usage.groups()),)
-
-
-class FactsParser:
+class FactsParser(ReplyCounter):
     """Parses the lines of one transcript for facts, in order.
 
     Like `parse`, but omits results that contain no facts, the times of replies, texts and
@@ -85,50 +60,34 @@ class FactsParser:
     `rest` at the end to get the last text and checks. Remembers the calls whose results are needed.
     """
 
-    __slots__ = (
-        "_awaited",
-        "_billed",
-        "_counts",
-        "_held",
-        "_ident",
-        "_kept_back",
-        "_message",
-        "_model",
-        "_text",
-    )
+    __slots__ = ("_awaited", "_held", "_kept_back", "_texts")
 
     def __init__(self) -> None:
+        super().__init__()
         self._awaited: dict[str, tuple[tuple[str, ...], bool]] = {}
         """The calls whose results are needed: the kinds of checks, and whether only these are."""
         self._held: dict[tuple[str, ...], _Held] = {}
         """The last check that succeeded, of each kind: the next one makes its output irrelevant."""
         self._kept_back = 0
-        self._text: bytes | None = None
-        """The content of the last reply with text, if its event had no text."""
-        self._message: tuple[bytes, bytes, bytes] | None = None
-        """The mark of a subagent, the id and the model of the last reply. None after a line that
-        was parsed whole, because the next line of the same message may then matter again."""
-        self._ident = self._model = ""
-        self._counts = b""
-        """The bytes of the last reply with its token counts, which `_billed` has as numbers."""
-        self._billed = Usage()
+        self._texts: deque[bytes] = deque(maxlen=REPLIES_BEFORE + 1)
+        """The contents of the last replies with text whose events had no text."""
 
     def __call__(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         """Parse the next line."""
         found = LINE.match(line)
-        if found is None or line[-1] != _BRACE:
+        if found is None or line[-1] != CLOSING_BRACE:
             return self._whole(line)
         side, ident, model, id_, command, note, tool, path, block, result = found.groups()
         if ident is None:
             return self._result(line, found.end(), side, result)
         if command is not None:
             end = found.end()
-            if self._count(line, end, (side, ident, model)) is None or _LARGE_SIGNATURE in command:
+            if self.count(line, end, (side, ident, model)) is None or LARGE_SIGNATURE in command:
                 return self._whole(line)
             call = shell_call(id_, command, note)
             return self._call_event(call) if call is not None else self._reply(line, found, end)
         end = line.rfind(b'],"stop_reason":')
-        again = self._count(line, end, (side, ident, model)) if end >= 0 else None
+        again = self.count(line, end, (side, ident, model)) if end >= 0 else None
         if again is None:
             return self._whole(line)
         if tool is not None:
@@ -137,59 +96,30 @@ class FactsParser:
                 return self._call_event(call)
         elif block is not None and is_only_block(line, found.end(), end):
             if block[:4] == b"text" and side == b"false":
-                self._text = line[_content(found) : end + 1]
-            return () if again else (self._event("", ()),)
+                self._texts.append(line[_content(found) : end + 1])
+            return () if again else (self.event("", ()),)
         return self._reply(line, found, end)
 
     def rest(self) -> Sequence[SessionEvent]:
         """Return the events that were held back. Call it after the last line."""
-        events = self._held_results()
-        if self._text is not None:
-            with suppress(ValueError, RecursionError):
-                events.append(LastSaid(content_of(loads(self._text))[0]))
-        return events
-
-    def _count(self, line: bytes, end: int, message: tuple[bytes, bytes, bytes]) -> bool | None:
-        """Read the token counts after the content of a reply, which ends at `end`.
-
-        Return whether they and the message are those of the last reply; None if a full parse is
-        needed.
-        """
-        if message == self._message and line.startswith(self._counts, end):
-            return True if _is_usual(line, end + len(self._counts)) else None
-        usage = _USAGE.match(line, end)
-        if usage is None or not _is_usual(line, usage.end()):
-            return None
-        self._message, self._counts = message, usage[0]
-        self._ident, self._model = message[1].decode(errors="replace"), _decoded(message[2])
-        self._billed = Usage(*map(int, usage.groups()))
-        return False
-
-    def _event(self, text: str, tools: tuple[ToolUse, ...]) -> AssistantReplied:
-        """Return the event of the reply that was counted last."""
-        billed = self._billed
-        sidechain = self._message is not None and self._message[0] == b"true"
-        return AssistantReplied(
-            self._ident, self._model, billed, billed, text, tools, None, sidechain
-        )
+        return [*self._held_results(), *self._held_texts()]
 
     def _call_event(self, call: ToolUse) -> Sequence[SessionEvent]:
         self._await(call)
-        return (self._event("", (call,)),)
+        return (self.event("", (call,)),)
 
     def _reply(
         self, line: bytes, found: re.Match[bytes], end: int
     ) -> Sequence[SessionEvent] | Skipped:
         """Parse the content of a reply."""
-        if line.find(_LARGE_SIGNATURE) >= 0:
+        if line.find(LARGE_SIGNATURE) >= 0:
             return self._whole(line)
         try:
             content = loads(line[_content(found) : end + 1])
         except (ValueError, RecursionError):
             return self._whole(line)
-        event = self._event(*content_of(content))
-        self._replied(event)
-        return (event,)
+        event = self.event(*content_of(content))
+        return (*self._texts_before(event), event)
 
     def _result(
         self, line: bytes, start: int, side: bytes, call: bytes | None
@@ -231,20 +161,31 @@ class FactsParser:
         return events
 
     def _whole(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
-        self._message = None
+        self.message = None
         events = parse(line)
         if isinstance(events, Skipped):
             return events
+        before: list[SessionEvent] = []
         for event in events:
             if isinstance(event, AssistantReplied):
-                self._replied(event)
-        return (*self._held_results(), *events) if events and self._held else events
+                before += self._texts_before(event)
+        if events and self._held:
+            before += self._held_results()
+        return (*before, *events) if before else events
 
-    def _replied(self, event: AssistantReplied) -> None:
-        if event.text.strip() and not event.sidechain:
-            self._text = None
+    def _texts_before(self, event: AssistantReplied) -> list[SessionEvent]:
+        """Return the texts that were held back, if the reply has a text. Awaits its calls."""
         for tool in event.tools:
             self._await(tool)
+        return self._held_texts() if event.text.strip() and not event.sidechain else []
+
+    def _held_texts(self) -> list[SessionEvent]:
+        events: list[SessionEvent] = []
+        for content in self._texts:
+            with suppress(ValueError, RecursionError):
+                events.append(LastSaid(content_of(loads(content))[0]))
+        self._texts.clear()
+        return events
 
     def _await(self, tool: ToolUse) -> None:
         if result_matters(tool):
@@ -270,44 +211,3 @@ def _success(line: bytes, start: int, call: bytes, sidechain: bool) -> ToolFinis
 def _content(found: re.Match[bytes]) -> int:
     """Return where the content of a reply begins."""
     return found.end(_MODEL) + len(b'","content":')
-
-
-def _usage_of(line: bytes) -> re.Match[bytes] | None:
-    """Return the usage at the end of a reply's line; None if a full parse is needed.
-
-    The usage after the end of the content is the record's own: quotes in a text are escaped, and a
-    tool's input is part of the content.
-    """
-    usage = _USAGE.match(line, line.rfind(b'],"stop_reason":'))
-    return usage if usage is not None and _is_usual(line, usage.end()) else None
-
-
-def _is_usual(line: bytes, end: int) -> bool:
-    """Return whether the rest of a reply's line, after the token counts, changes nothing."""
-    return _UNUSUAL.search(line, end) is None
-
-
-@lru_cache(maxsize=16)
-def _bare_event(
-    sidechain: bytes, ident: bytes, model: bytes, counts: tuple[bytes, ...]
-) -> AssistantReplied:
-    """Return a reply without text and tools.
-
-    The CLI writes a line for each block of a message; equal lines give the same object, which a
-    `Meter` counts quickly.
-    """
-    billed = _counted(*counts)
-    return AssistantReplied(
-        _decoded(ident), _decoded(model), billed, billed, sidechain=sidechain == b"true"
-    )
-
-
-@lru_cache(maxsize=16)
-def _counted(fresh: bytes, creation: bytes, read: bytes, output: bytes) -> Usage:
-    return Usage(int(fresh), int(creation), int(read), int(output))
-
-
-@lru_cache(maxsize=64)
-def _decoded(text: bytes) -> str:
-    """Return an id or a model's name as text. Cached, because many lines repeat them."""
-    return text.decode(errors="replace")

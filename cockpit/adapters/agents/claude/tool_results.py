@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from cockpit.core.document import LARGEST
 from cockpit.core.session import (
     DocumentShown,
     Identified,
@@ -76,6 +75,9 @@ def shown_document(file: object) -> Iterator[DocumentShown]:
         return
     path, text = file.get("filePath"), file.get("content")
     if isinstance(path, str) and isinstance(text, str) and path.casefold().endswith(".md"):
+        # Slow to load, and token counts are read without it.
+        from cockpit.core.document import LARGEST
+
         text = text[:LARGEST]
         if _GOAL.search(text):
             yield DocumentShown(path, text)
