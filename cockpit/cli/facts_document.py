@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
+from cockpit.cli.config_file import file_to_read
+from cockpit.cli.places import our_places
 from cockpit.cli.usage import Reader, read_into
+from cockpit.config.read import load
 from cockpit.config.schema import HandoffSettings
 from cockpit.core import composition
 from cockpit.core.collect import Collector
-from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.errors import BadConfig, CockpitError, Failed
 from cockpit.core.facts import Facts
 from cockpit.core.facts_budget import within
 from cockpit.core.front_matter import FrontMatter
@@ -24,14 +28,34 @@ from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.verified_facts import GitView
 
 
-def print_document(path: Path) -> int:
+def print_document(path: Path, config: Path | None = None) -> int:
     """Print the document of one transcript. Raises `Failed` when it cannot be read."""
-    print(document_of(path), end="")
+    print(document_of(path, configured_size(config)), end="")
     return 0
 
 
-def document_of(path: Path) -> str:
-    """Return the document that hands over the session of a transcript, without secrets."""
+def configured_size(config: Path | None) -> int:
+    """Return `handoff.max_tokens` of the configuration that applies here.
+
+    The default if a configuration file is invalid, with a note on stderr: the document does not
+    need the configuration.
+    """
+    file, named = file_to_read(config)
+    try:
+        loaded = load(our_places(), file, Path.cwd(), os.environ, named=named)
+    except BadConfig as invalid:
+        default = HandoffSettings().max_tokens
+        note = f"{invalid.title}; using the default size of {default:,} tokens"
+        print(f"cockpit: {safe_line(note, 500)}", file=sys.stderr)
+        return default
+    return loaded.settings.defaults.handoff.max_tokens
+
+
+def document_of(path: Path, max_tokens: int | None = None) -> str:
+    """Return the document that hands over the session of a transcript, without secrets.
+
+    `max_tokens`: the approximate maximum size; `None` for the default.
+    """
     reader, collector = Reader(), Collector()
 
     def feed(event: SessionEvent | Skipped) -> None:
@@ -47,7 +71,7 @@ def document_of(path: Path) -> str:
         )
     facts = collector.facts()
     git = _view_of_git(reader.cwd, facts)
-    facts, git, cut = within(facts, git, None, HandoffSettings().max_tokens)
+    facts, git, cut = within(facts, git, None, max_tokens or HandoffSettings().max_tokens)
     return composition.compose(
         composition.draft_from_facts(facts, git, cut=cut),
         _front(reader, path, git),

@@ -165,7 +165,8 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     if here:
         ensure_supervisor(common_options().config)
     wanted = {"name": None if name is None else agent_name(name), **place}
-    with document_file(path, here=here) as readable:
+    config = common_options().config
+    with document_file(path, here=here, config=config) as readable:
         ask(Continue.model_validate({"document": str(readable), **wanted}))
     return 0
 

@@ -86,7 +86,7 @@ def facts(transcript: Path, as_json: bool, document: bool) -> int:
     if document:
         from cockpit.cli.facts_document import print_document
 
-        return print_document(transcript)
+        return print_document(transcript, common_options().config)
     from cockpit.cli.facts import facts as read
 
     return read(transcript, as_json)

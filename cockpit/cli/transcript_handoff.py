@@ -12,7 +12,7 @@ from cockpit.adapters.agents.transcript_formats import format_of
 
 
 @contextmanager
-def document_file(path: Path, *, here: bool) -> Iterator[Path]:
+def document_file(path: Path, *, here: bool, config: Path | None = None) -> Iterator[Path]:
     """Yield `path`, or a file with the document of its facts if it is a transcript.
 
     The file is private, and removed afterwards: the supervisor copies it into the directory of the
@@ -21,11 +21,11 @@ def document_file(path: Path, *, here: bool) -> Iterator[Path]:
     if not here or not _is_transcript(path):
         yield path
         return
-    from cockpit.cli.facts_document import document_of
+    from cockpit.cli.facts_document import configured_size, document_of
 
     with TemporaryDirectory(prefix="cockpit-") as folder:
         document = Path(folder) / "handoff.md"
-        document.write_text(document_of(path), encoding="utf-8")
+        document.write_text(document_of(path, configured_size(config)), encoding="utf-8")
         yield document
 
 

@@ -222,6 +222,45 @@ def test_the_document_is_no_larger_than_one_of_the_supervisor(tmp_path: Path) ->
     assert "(handoff.max_tokens): the end of the summary" in text
 
 
+def test_the_document_has_the_configured_size(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = Records(random.Random(1), tmp_path, "main")
+    records.prompt("Go on.")
+    records.compacted("Then the parser was changed. " * 3_000)
+    records.prompt("And now the next one.")
+    records.write(tmp_path / "s.jsonl")
+    config = tmp_path / "cockpit.toml"
+
+    def size(text: str, named: Path | None) -> int:
+        config.write_text(text)
+        assert print_document(tmp_path / "s.jsonl", named) == 0
+        document = capsys.readouterr().out
+        assert validate(document, complete=True) == []
+        return len(document)
+
+    monkeypatch.chdir(tmp_path)
+    small, large = (
+        "[defaults.handoff]\nmax_tokens = 1500\n",
+        "[defaults.handoff]\nmax_tokens = 9000\n",
+    )
+    default = size("", None)
+    assert size(small, config) < default / 2 < default < size(large, config)
+    assert size(small, None) == default  # nobody has trusted the file
+
+
+def test_an_invalid_configuration_does_not_prevent_the_document(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "cockpit.toml"
+    config.write_text("[defaults.handoff]\nmax_tokens = 1\n")
+    assert print_document(PRINTED, config) == 0
+    printed = capsys.readouterr()
+    assert validate(printed.out, complete=True) == []
+    assert printed.err.startswith(f"cockpit: {config}:2: ")
+    assert printed.err.endswith("; using the default size of 6,000 tokens\n")
+
+
 def test_the_document_of_a_directory_that_no_longer_exists(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
