@@ -14,14 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_of
+from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_of, older_form
 from cockpit.adapters.transcripts.lines import Parse
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.meter import Meter
 from cockpit.core.reading import resolve_window
 from cockpit.core.safetext import safe_line
-from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Skipped
+from cockpit.core.session import AssistantReplied, Identified, SessionEvent, Skipped, UserSaid
 from cockpit.core.session_report import unreadable_report, usage_report
 
 SHARED_FROM = 24_000_000
@@ -58,6 +58,7 @@ class Reader:
         self.window: int | None = None
         """The context window size from the transcript."""
         self.events = 0
+        self.prompted = False
         self.subagent = False
         """Whether the transcript is a subagent's own: all its replies are marked as such."""
         self._side: Meter | None = None
@@ -73,6 +74,8 @@ class Reader:
             self.session_id = event.session_id or self.session_id
             self.cwd = event.cwd or self.cwd
             self.window = event.window or self.window
+        elif isinstance(event, UserSaid):
+            self.prompted = True
         elif isinstance(event, Skipped):
             return
         self.events += 1
@@ -108,6 +111,12 @@ def read_into(
         return "not a transcript: it contains no records"
     if not reader.events and not reader.format.recognised:
         return "not a transcript: it contains no records of a CLI that cockpit can read"
+    if not reader.prompted and not reader.meter.api_calls:
+        try:
+            older = older_form(path)
+        except OSError:
+            older = None
+        return f"a transcript of {older}" if older else None
     return None
 
 

@@ -263,6 +263,37 @@ def test_a_transcript_is_recognised_by_any_record_in_any_spelling(
         assert told["context"]["tokens"] == whole["context"]["tokens"]
 
 
+OLD_CODEX = [
+    {"timestamp": "2025-10-01T10:00:00Z", "type": "session_meta", "payload": {"id": "0199"}},
+    {
+        "timestamp": "2025-10-01T10:00:01Z",
+        "type": "event_msg",
+        "payload": {"type": "user_message", "message": "Fix the parser", "kind": "plain"},
+    },
+]
+OLD_GEMINI = {
+    "sessionId": "11111111-1111-4111-8111-111111111111",
+    "projectHash": "ab12",
+    "messages": [{"id": "1", "type": "user", "content": "Explain this"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("records", "cli"), [(OLD_CODEX, "Codex"), ([OLD_GEMINI], "Gemini")], ids=["codex", "gemini"]
+)
+def test_a_transcript_of_an_older_cli_is_an_error_and_not_zeros(
+    records: list[dict[str, Any]],
+    cli: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.jsonl"
+    for spaces in ((",", ":"), (", ", ": ")):
+        path.write_text("".join(json.dumps(one, separators=spaces) + "\n" for one in records))
+        assert usage([path], False) == 1
+        assert f"a transcript of an older {cli}" in capsys.readouterr().err
+
+
 def test_a_transcript_without_a_reply_so_far_is_one(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -30,6 +30,11 @@ _CODEX = re.compile(
 """Any record of the format can be the first line, because a copy can begin later."""
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
 _GEMINI_KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
+_NEW_CODEX = re.compile(rb'"ordinal": ?\d|"item_completed"|"token_usage_record"')
+_OLD_CODEX = re.compile(
+    rb'"type": ?"(?:token_count|user_message|agent_message)"|"role": ?"(?:user|assistant)"'
+)
+_OLD_GEMINI = re.compile(rb'"messages": ?\[\{')
 _OPENCODE = re.compile(rb'\s*\{"record":"cockpit/opencode"')
 _OPENCODE_KINDS = frozenset(
     {
@@ -60,6 +65,21 @@ class TranscriptFormat:
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
     """Whether the file begins with records of this CLI; False if no line was recognised."""
+
+
+def older_form(path: Path) -> str | None:
+    """Return the form of a transcript from which no event was read, if an older CLI wrote it.
+
+    Raises `OSError`.
+    """
+    beginning = read_file(path, _MOST_BYTES, cut=True, any_owner=True)
+    cli = _by_first_bytes(beginning[:_LOOK_BYTES]) or _by_records(beginning)
+    if cli is _Cli.CODEX and not _NEW_CODEX.search(beginning) and _OLD_CODEX.search(beginning):
+        return "an older Codex; cockpit reads those of 0.169 and later"
+    first = beginning.split(b"\n", 1)[0]
+    if cli is _Cli.GEMINI and b'"projectHash"' in first and _OLD_GEMINI.search(first):
+        return "an older Gemini CLI; cockpit reads those of 0.61 and later"
+    return None
 
 
 class _Cli(Enum):
