@@ -21,6 +21,7 @@ from cockpit.core.collectors.files import (
     FILES_KEPT,
     FileCollector,
     changed_path,
+    is_draft,
     is_scratch,
 )
 from cockpit.core.collectors.links import LinkCollector
@@ -258,18 +259,20 @@ class Collector:
         shell, file = tool.name == "Bash", tool.name in FILE_TOOLS
         command = tool.input.get("command") if shell else None
         purpose = purpose_of(command) if isinstance(command, str) else None
+        changed = changed_path(tool) if file else ""
+        other = bool(changed) and (is_draft(changed) or is_scratch(changed, self._cwd))
         if not shell:
             self._files.called(tool)
         if not file and (purpose is None or purpose.commits):
             self._commits.called(tool)
-        if purpose is None or purpose.checks or changes_files(str(command)):
+        if not other and (purpose is None or purpose.checks or changes_files(str(command))):
             self._checks.called(tool)
         if not file and (purpose is None or purpose.links):
             self._links.called(tool)
         if not main:
             return
         line = CallLine(tool, self._cwd)
-        if not file or not is_scratch(changed_path(tool), self._cwd):
+        if not other:
             self._recent.append(line)
         self._questions.called(tool, line)
         self._failures.called(tool, line)

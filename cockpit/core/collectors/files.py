@@ -12,6 +12,7 @@ FILES_KEPT = 2_000
 MOST_READ = 5
 INSTRUCTIONS_KEPT = 30
 _SCRATCH = re.compile(r"/(?:private/)?(?:tmp|var/tmp|var/folders)/|.*/scratchpad/")
+_DRAFT = re.compile(r"(?:^|.*/)draft-[0-9a-f]{8}(?:-[0-9a-f-]{27})?\.md")
 FILE_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Read", "Write"})
 """Tools that only change or read one file."""
 _PATH_OF = {
@@ -36,6 +37,11 @@ def is_scratch(path: str, root: str | None) -> bool:
     """
     outside = root is not None and not path.startswith(f"{root.rstrip('/')}/")
     return outside and _SCRATCH.match(path) is not None
+
+
+def is_draft(path: str) -> bool:
+    """Return whether a file is the draft of a handoff document, which is no work of the job."""
+    return _DRAFT.fullmatch(path) is not None
 
 
 class FileCollector:

@@ -6,7 +6,7 @@ import pytest
 
 from cockpit.core.check_commands import checks_in
 from cockpit.core.facts import Check
-from cockpit.core.session import SessionEvent, ToolFinished, UserSaid
+from cockpit.core.session import Identified, SessionEvent, ToolFinished, UserSaid
 from tests.core.collectors.events import bash, call, facts_of, ran
 
 
@@ -130,6 +130,28 @@ def test_a_cli_that_does_not_record_the_exit_status_has_only_the_line() -> None:
     assert (check.failed, check.exit) == (True, None)
     (check,) = facts_of(bash("1", "pytest"), ToolFinished("1", text="?")).checks
     assert (check.failed, check.exit) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "edited"),
+    [
+        ("/w/a.py", True),
+        ("/w/docs/draft-plan.md", True),
+        ("/w/.cockpit/handoffs/draft-04260269.md", False),
+        ("/h/draft-04260269-5565-49f8-9493-585a4589347e.md", False),
+        ("/tmp/notes.md", False),
+    ],
+)
+def test_a_draft_of_a_handoff_or_a_file_elsewhere_is_no_edit(path: str, edited: bool) -> None:
+    facts = facts_of(
+        Identified(cwd="/w"),
+        UserSaid("go"),
+        *ran("pytest -q", "2 passed"),
+        call("t", "Write", file_path=path, content="x"),
+        ToolFinished("t"),
+    )
+    assert facts.checks[0].edited_since is edited
+    assert ("Write" in " ".join(facts.recent_activity)) is edited
 
 
 @pytest.mark.parametrize(
