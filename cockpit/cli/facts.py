@@ -23,7 +23,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.core.session import SessionEvent, Skipped, UserSaid
 from cockpit.core.session_commits import session_commits, with_pushed
 from cockpit.core.session_report import facts_report
-from cockpit.ports.worktrees import GitFacts
+from cockpit.ports.worktrees import GitFacts, Worktrees
 
 
 def facts(path: Path, as_json: bool) -> int:
@@ -89,14 +89,22 @@ async def _ask_git(
     found = await git.facts(directory, since=since)
     if found.root is None:
         return None, facts
+    return found, await with_commits(git, directory, found, facts)
+
+
+async def with_commits(git: Worktrees, directory: Path, found: GitFacts, facts: Facts) -> Facts:
+    """Return the facts with the session's commits as git has them.
+
+    `found` must have the commits since the session began.
+    """
     recorded = facts.commits
     if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:
-        return found, facts  # another clone, or another repository
+        return facts  # another clone, or another repository
     lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
     in_git = [CommitMade(one.hash, one.subject) for one in reversed(found.commits)]
     own = session_commits(recorded, facts.quiet_commits, in_git, lost)
     own = with_pushed(own, await git.unpushed(directory))
-    return found, replace(facts, commits=own)
+    return replace(facts, commits=own)
 
 
 def _text_lines(report: dict[str, Any]) -> Iterator[str]:

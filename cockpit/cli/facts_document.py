@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from cockpit.cli.config_file import file_to_read
+from cockpit.cli.facts import with_commits
 from cockpit.cli.places import our_places
 from cockpit.cli.usage import Reader, read_into
 from cockpit.config.read import load
@@ -24,7 +27,7 @@ from cockpit.core.facts_budget import within
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.core.safetext import safe_line
-from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.session import SessionEvent, Skipped, UserSaid
 from cockpit.core.verified_facts import GitView
 
 
@@ -57,9 +60,12 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
     `max_tokens`: the approximate maximum size; `None` for the default.
     """
     reader, collector = Reader(), Collector()
+    began: list[datetime] = []
 
     def feed(event: SessionEvent | Skipped) -> None:
         reader.feed(event)
+        if not began and isinstance(event, UserSaid) and event.at is not None:
+            began.append(event.at)
         collector.feed(event)
 
     error = read_into(reader, path, lambda form: form.facts(), feed)
@@ -69,8 +75,7 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
             error,
             "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
         )
-    facts = collector.facts()
-    git = _view_of_git(reader.cwd, facts)
+    facts, git = _with_git(reader.cwd, collector.facts(), began[0] if began else None)
     facts, git, cut = within(facts, git, None, max_tokens or HandoffSettings().max_tokens)
     return composition.compose(
         composition.draft_from_facts(facts, git, cut=cut),
@@ -83,22 +88,28 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
     )
 
 
-def _view_of_git(directory: str | None, facts: Facts) -> GitView:
-    """Return git's state in the session's directory; an empty view if it cannot be asked."""
+def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tuple[Facts, GitView]:
+    """Return the facts with the session's commits in git, and git's state in its directory.
+
+    An empty state and the unchanged facts if git cannot be asked.
+    """
     if directory is None or not Path(directory).is_dir():
-        return GitView(status_known=False)
+        return facts, GitView(status_known=False)
     from cockpit.adapters.git.worktrees import Git
     from cockpit.supervisor.handoff.document_sources import view_of_git
 
-    async def ask(folder: Path) -> GitView:
+    async def ask(folder: Path) -> tuple[Facts, GitView]:
         git = Git()
-        hashes = [made.hash for made in facts.commits]
-        return await view_of_git(git, folder, await git.facts(folder), hashes)
+        found = await git.facts(folder, since=since)
+        own = facts if found.root is None else await with_commits(git, folder, found, facts)
+        hashes = [made.hash for made in own.commits]
+        # Not all commits since then are the session's.
+        return own, await view_of_git(git, folder, replace(found, commits=()), hashes)
 
     try:
         return asyncio.run(ask(Path(directory)))
     except CockpitError:
-        return GitView(status_known=False)
+        return facts, GitView(status_known=False)
 
 
 def _front(reader: Reader, path: Path, git: GitView) -> FrontMatter:

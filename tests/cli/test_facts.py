@@ -316,6 +316,8 @@ def test_commits_are_those_that_git_has_of_this_session(tmp_path: Path) -> None:
         {"hash": kept, "subject": "Add a", "pushed": None},
         {"hash": quiet, "subject": "Add c", "pushed": None},
     ]
+    listed = f"### Commits of This Session\n\n- `{kept}` Add a\n- `{quiet}` Add c\n\n"
+    assert listed in document_of(record)
     git("update-ref", "refs/remotes/origin/work", kept)
     assert [one["pushed"] for one in read_facts(record)["commits"]] == [True, False]
 
