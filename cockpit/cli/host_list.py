@@ -130,7 +130,7 @@ def _problem(report: HostReport) -> tuple[str, str] | None:
 
 
 def _duration(started_at: str, now: datetime) -> str:
-    """Return the time since then, with its unit; empty if unknown, or if the clocks differ."""
+    """Return the elapsed time with its unit; empty if unknown, or if the clocks differ."""
     at = moment(started_at)
     seconds = -1 if at is None else int((now - at).total_seconds())
     if seconds < 0:

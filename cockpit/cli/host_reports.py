@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Host
 
 FIRST_SECONDS = 2.0
-"""How long the first batch of answers is collected, to be shown in the order of the file."""
+"""Seconds for which the first answers are collected, to be shown in the order of the file."""
 
 
 def report_on(

@@ -96,7 +96,7 @@ class MoveCheck:
             began = safe_line(record.name, 40)
             raise NotNow(
                 f"This move of {wanted.name} began with the name {began} on {self.target.shown}",
-                "A session with that name may be running there.",
+                "A session with that name may be running on that machine.",
                 f"Continue it with the same name: --name {began}",
             )
         if record is None:

@@ -74,7 +74,7 @@ def run_step() -> int:
                 raise Failed(
                     "A file could not be written",
                     f"{safe_line(str(error.filename or ''))}: {error.strerror}",
-                    "Free some space there (df -h), then try again.",
+                    "Free some space on that machine (df -h), then try again.",
                 ) from error
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise BadUsage(
@@ -135,7 +135,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
         raise BadUsage(
             f"There is no git repository at {safe_line(str(directory))}",
             "The work is sent as commits to a clone of the same repository.",
-            "Clone it there first, or name its path: --directory DIR",
+            "Clone it to that machine first, or name its path: --directory DIR",
         )
     arriving = ArrivingWorktree(git, home)
     roots = [str(one) for one in request["roots"]]
@@ -318,7 +318,10 @@ def _keep_documents(handoff: str, request: Request) -> Path:
 def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
     """Write what follows the request to the file, and check it. Raises `Failed`."""
     if not 0 < size <= LARGEST_FILE:
-        raise Failed("The work is too large to receive", hint="Push the branch and fetch it there.")
+        raise Failed(
+            "The work is too large to receive",
+            hint="Push the branch, and fetch it on the other machine.",
+        )
     if problem := written(source, bundle, size, sha256):
         raise Failed("The connection ended before all work had arrived", problem, "Try again.")
 

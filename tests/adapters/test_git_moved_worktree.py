@@ -243,10 +243,10 @@ async def test_a_branch_with_other_commits_is_never_overwritten(two: Two) -> Non
     parcel = await two.packed()
     await two.arriving.receive(two.home / "bundle", parcel)
     before = two.references()
-    with pytest.raises(Failed, match="exists there, with other commits") as caught:
+    with pytest.raises(Failed, match="exists on the other machine, with other") as caught:
         await two.arriving.restore(parcel, two.home / "there", "agent/api", "api")
     assert "--branch" in caught.value.hint
-    with pytest.raises(Failed, match="checked out there"):
+    with pytest.raises(Failed, match="checked out on the other machine"):
         await two.arriving.restore(parcel, two.home / "there", "main", "api")
     assert two.references() == before
     assert not (two.home / "there").exists()

@@ -64,7 +64,7 @@ class ArrivingWorktree:
         for fields in await registered(self._command, self.repository):
             if fields.get("branch") == f"refs/heads/{branch}":
                 raise Failed(
-                    f"The branch {safe_line(branch)} is checked out there",
+                    f"The branch {safe_line(branch)} is checked out on the other machine",
                     safe_line(fields["worktree"]),
                     "Use another branch (--branch NAME), or remove that worktree: "
                     "cockpit worktrees remove PATH",
@@ -72,7 +72,7 @@ class ArrivingWorktree:
         words = ("merge-base", "--is-ancestor", at, head)
         if await self.has(head) and not (await self._command.run(self.repository, *words)).ok:
             raise Failed(
-                f"The branch {safe_line(branch)} exists there, with other commits",
+                f"The branch {safe_line(branch)} exists on the other machine, with other commits",
                 f"It is at {at[:12]}, which is not part of the job's history.",
                 "Nothing was overwritten. Use another branch: --branch NAME",
             )
@@ -91,7 +91,7 @@ class ArrivingWorktree:
             raise Failed(
                 "Not enough disk space for the worktree",
                 f"{free // 1_000_000} MB are free where {safe_line(str(self.repository))} is.",
-                "Free some space there, then try again.",
+                "Free some space on the other machine, then try again.",
             )
         heads = self._ok(
             await self._command.run(self.repository, "bundle", "list-heads", str(bundle))
@@ -180,7 +180,7 @@ class ArrivingWorktree:
             raise Failed(
                 f"{safe_line(str(directory))} differs from the worktree that was sent",
                 "A file or the index has different content after it was restored.",
-                "The worktree was removed again. Does the file system there change names or modes?",
+                "The worktree was removed again. Does its file system change names or modes?",
             )
 
     async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
@@ -195,7 +195,7 @@ class ArrivingWorktree:
         except CockpitError as error:
             return str(error)
         if state != parcel.state:
-            return "the new session changed files there"
+            return "the new session changed files in it"
         trees = await self._git.trees(self.repository)
         tree = next((one for one in trees if same_path(one.directory, directory)), None)
         if tree is None:
@@ -245,7 +245,7 @@ def _refused(why: str) -> Failed:
     return Failed(
         "The work that arrived was not accepted",
         why,
-        "No branch and no file was changed there. Try again.",
+        "No branch and no file was changed on the other machine. Try again.",
     )
 
 

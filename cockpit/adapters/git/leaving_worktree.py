@@ -122,7 +122,7 @@ class LeavingWorktree:
                 raise NotNow(
                     f"{safe_line(str(top))} is being changed",
                     "Files changed while they were read.",
-                    "Try again when nothing writes there.",
+                    "Try again when no program writes in the worktree.",
                 )
         index = await self._commit(top, state.staged, [head], "Staged files")
         commit = await self._commit(top, state.files, [head, index], "Files of a moved worktree")
@@ -136,7 +136,7 @@ class LeavingWorktree:
             raise Failed(
                 f"The work of {agent} is too large to move: {size // 1_000_000} MB",
                 f"At most {most // 1_000_000} MB are sent at once.",
-                "Push the branch and fetch it there first; only the rest is then sent.",
+                "Push the branch, and fetch it on the other machine; then only the rest is sent.",
             )
         return Parcel(reference, commit, state)
 

@@ -1,4 +1,4 @@
-"""What somebody who begins a handoff decides about it."""
+"""The options with which a handoff begins."""
 
 from __future__ import annotations
 

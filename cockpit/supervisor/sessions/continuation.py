@@ -125,7 +125,7 @@ class Continuation:
         return agent
 
     async def _standing(self, path: Path, left: Document) -> list[str]:
-        """Return what earlier documents of the chain state and this one leaves out."""
+        """Return the statements of earlier documents of the chain that this document leaves out."""
         named = self._dependencies.store.handoffs_named(str(path))
         if not named:
             return []
@@ -137,7 +137,7 @@ class Continuation:
         return [f"{each.text} ({each.last.of(agent)})" for each in dropped(memory, left)]
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
-        """Remove the notice about this document, wherever the notice is: a session continues it."""
+        """Remove all notices about this document, because a session continues from it."""
         documents, folder = self._dependencies.documents, str(agent.settings.handoff.directory)
         steps = len(PurePath(folder).parts)
         worktree = path.parents[steps] if len(path.parents) > steps else path.parent

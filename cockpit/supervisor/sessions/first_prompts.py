@@ -39,7 +39,8 @@ class FirstPrompts:
         self._locks = locks
         self._changed = changed
         self._waiting: dict[str, tuple[float, bool]] = {}
-        """For each session's marker: since when it waits, and whether its screen was ready."""
+        """For each session's marker: since when the prompt waits, and whether the screen was ready.
+        """
         self._done: set[str] = set()
 
     async def run(self) -> None:

@@ -57,7 +57,7 @@ def check_directory(agent: Agent) -> None:
 
 
 def _origin_text(made: Worktree) -> str:
-    """Return a text whether the worktree and its branch were created or already existed."""
+    """Describe whether the worktree and its branch were created or already existed."""
     if not made.created:
         return f"already exists and is used as it is: {made.directory} ({made.branch})"
     if made.new_branch:

@@ -133,7 +133,7 @@ def question(session: ElsewhereSession) -> str:
     """Return the confirmation text for adopting a session: what adopting does."""
     where = _terminal(session)
     there = f" in {where}" if where else ""
-    after = " Its terminal shows where it went." if where else ""
+    after = " Its terminal shows where the session went." if where else ""
     return safe_line(
         f"This ends process {session.pid}{there}, as with /exit.{_interrupted(session)} The "
         "session reopens as a new agent in a pane of cockpit, in the same directory, with its "

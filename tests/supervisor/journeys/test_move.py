@@ -226,7 +226,7 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
         cockpit, "gpu1/api", "--to", "local", "--yes", "--directory", str(cockpit.repository)
     )
     assert again == 1, told
-    assert "checked out there" in told
+    assert "checked out on the other machine" in told
     (landed / "there").write_text("made there\n")
     code, told = await moved(
         cockpit,

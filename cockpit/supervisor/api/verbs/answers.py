@@ -22,7 +22,7 @@ from cockpit.supervisor.history.chains import History
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 
 JUST_NOW = 10.0
-"""Seconds after an approval in which another user may not have seen it yet."""
+"""Seconds after an approval during which another user may not have seen the approval."""
 
 
 class Answers:

@@ -240,7 +240,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
 
 
 def interruption_clause(agent: Agent, *, at_once: bool) -> str:
-    """Return a clause with what a at_once handoff interrupts; empty if not at_once."""
+    """Return a clause with what a handoff interrupts; empty unless it begins at once."""
     if not at_once:
         return ""
     session_state = agent.session_state

@@ -63,7 +63,7 @@ class PutAwayHandler:
         return Done(message=f"Forgot {agent.name}; {kept}{comes_back}", name=agent.name)
 
     async def rename(self, asked: Rename) -> Done:
-        """Give an ended agent another name. Its history and chain follow."""
+        """Give an ended agent another name. Its history and chain are kept."""
         new = agent_name(asked.to)
         async with self._locks.hold_all((asked.name, new), "being renamed"):
             if self._life.ending:

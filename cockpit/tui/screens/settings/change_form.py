@@ -54,7 +54,7 @@ class ChangeForm(Form[bool]):
         return ""
 
     def show(self, loaded: Loaded) -> None:
-        """Draw the settings that would result; called at the start and after every change."""
+        """Draw the settings with the changes applied. Called at first and after every change."""
 
     def written(self, loaded: Loaded) -> None:
         """Apply the saved settings to this screen."""
