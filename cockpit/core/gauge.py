@@ -29,7 +29,7 @@ class Gauge:
     _reported: int | None = None
     _derived: Window | None = None
 
-    def tell(self, tokens: int, source: Source, at: float) -> bool:
+    def set_tokens(self, tokens: int, source: Source, at: float) -> bool:
         """Set the token count; return whether the count changed.
 
         A count that is older than the current one, or than the last compaction, is ignored.

@@ -83,7 +83,7 @@ class GitView:
     """The result of the check for each path in the document, by the path as written. A file that
     could not be checked is left out."""
 
-    def knows(self, commit: str) -> bool | None:
+    def has_commit(self, commit: str) -> bool | None:
         """Return whether the repository has a commit; None if git was not asked."""
         own = [made.hash for made in self.commits] + ([self.head] if self.head else [])
         if any(one.startswith(commit) or commit.startswith(one) for one in own if one):
@@ -141,7 +141,7 @@ def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
     Marks by the writer are removed. A commit that git was not asked about gets no mark. Code blocks
     are not changed; `verified_facts` lists the commits in them.
     """
-    answers = {claim: git.knows(claim) for claim in claims}
+    answers = {claim: git.has_commit(claim) for claim in claims}
     return "\n".join(
         line if is_code else _mark_line(line, answers) for line, is_code in marked_lines(text)
     )
@@ -324,12 +324,12 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
         ):
             continue
         known.append(made.hash)
-        mark = "" if git.knows(made.hash) else " " + UNVERIFIED
+        mark = "" if git.has_commit(made.hash) else " " + UNVERIFIED
         lines.append(f"{code(made.hash, 40)} {_text(made.subject)}{mark}")
     lines += [
         f"{code(claim, 40)} is named in this document {UNVERIFIED}"
         for claim in claims
-        if git.knows(claim) is False and claim not in known
+        if git.has_commit(claim) is False and claim not in known
     ]
     return _listed(lines) if lines else "None."
 

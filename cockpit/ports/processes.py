@@ -147,7 +147,7 @@ class Processes(Protocol):
         Returns a cancel function.
         """
 
-    async def gone(self, process: ProcessId, timeout: float) -> bool:
+    async def wait_for_end(self, process: ProcessId, timeout: float) -> bool:
         """Wait until the process ends, at most `timeout` seconds; return whether it ended. Sends no
         signal."""
 

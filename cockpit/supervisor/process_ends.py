@@ -55,7 +55,7 @@ class ProcessEnds:
 
     async def _record(self, agent: Agent, *, handing_off: bool) -> None:
         known = await self.sessions.find_exit(agent)
-        for other in self.watch.reports.hear_once():
+        for other in self.watch.reports.process_once():
             if other is not agent:
                 self.reconsider(other)
         await self.watch.transcripts.read_to_end(agent, LAST_LOOK_SECONDS)

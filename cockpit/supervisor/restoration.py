@@ -67,7 +67,7 @@ class Restoration:
                         note_lost_settings(self.dependencies, agent)
                     continue
                 self._record_found(agent, found, handing_off=handed_off)
-        self.watch.reports.hear_once()
+        self.watch.reports.process_once()
         clock = self.dependencies.clock
         until = clock.monotonic() + RESTORE_SECONDS
         for agent in self.fleet:

@@ -21,7 +21,7 @@ from textual.screen import Screen
 from cockpit.client.client import Supervisor
 from cockpit.client.joined_client import JoinedClient
 from cockpit.core.safetext import safe_line
-from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, spoken
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
 from cockpit.tui.keys.bindings import keymap
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.reload import SettingsReloader
@@ -111,7 +111,7 @@ class CockpitApp(App[bool]):
         self._kept = Throttled(self, lambda: KEEP_SECONDS, self._memory.keep)
         here, *others = followed(client, ui.host)
         self.model = Model(self._memory.view.selected, here, others)
-        self.model.key_of = lambda action: next(map(spoken, keys_of(BY_ID[action], ui.keys)), "")
+        self.model.key_of = lambda action: next(map(key_label, keys_of(BY_ID[action], ui.keys)), "")
         self._settings_reloader = SettingsReloader(
             self, self.model, ui, bell, settings, draw_through=self.draw_through
         )

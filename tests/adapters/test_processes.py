@@ -107,7 +107,7 @@ def test_a_zombie_is_gone(processes: LocalProcesses, start: Start) -> None:
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert not processes.alive(known)
     assert processes.identify(process.pid) is None
-    assert asyncio.run(processes.gone(known, 0))
+    assert asyncio.run(processes.wait_for_end(known, 0))
 
 
 def test_no_process_has_no_identity(processes: LocalProcesses) -> None:
@@ -121,10 +121,10 @@ def test_waiting_ends_with_the_process_or_with_its_time(
     known = identity(processes, process.pid)
 
     async def wait() -> tuple[bool, bool, float]:
-        early = await processes.gone(known, 0.05)
+        early = await processes.wait_for_end(known, 0.05)
         asyncio.get_running_loop().call_later(0.05, process.kill)
         begun = time.monotonic()
-        return early, await processes.gone(known, 30), time.monotonic() - begun
+        return early, await processes.wait_for_end(known, 30), time.monotonic() - begun
 
     early, late, took = asyncio.run(wait())
     assert (early, late) == (False, True)
@@ -145,7 +145,7 @@ def test_an_exit_is_told_unless_it_was_forgotten(processes: LocalProcesses, star
         second.kill()
         first.kill()
         await asyncio.wait_for(done.wait(), 60)
-        await processes.gone(identity_of_second, 10)
+        await processes.wait_for_end(identity_of_second, 10)
         await asyncio.sleep(0)
 
     asyncio.run(watch())

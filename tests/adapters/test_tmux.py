@@ -119,7 +119,7 @@ async def test_an_end_is_seen_with_its_status(tmux: Tmux, own_home: Path) -> Non
     for status in range(12):
         pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", f"exit {status}"))
         identity = tmux.processes.identify(pane.pid)
-        assert identity is None or await tmux.processes.gone(identity, 10)
+        assert identity is None or await tmux.processes.wait_for_end(identity, 10)
         seen = (await tmux.look())[pane.id]
         assert (seen.dead, seen.exit_status, seen.exit_signal) == (True, status, None)
 
@@ -133,7 +133,7 @@ async def test_an_end_by_signal_is_seen_though_a_child_holds_the_terminal(
     identity = tmux.processes.identify(pane.pid)
     assert identity is not None
     tmux.processes.signal(identity, signal.SIGKILL)
-    assert await tmux.processes.gone(identity, 10)
+    assert await tmux.processes.wait_for_end(identity, 10)
     assert (await tmux.look())[pane.id].exit_signal == signal.SIGKILL
 
 
@@ -143,7 +143,7 @@ async def test_a_program_that_is_missing_says_so_in_its_pane(
     pane = await tmux.open("api", launch(own_home, "/nothing/here;"))
     await waiting.shows(tmux, pane.id, "not started: /nothing/here;: no such program")
     launcher = tmux.processes.identify(pane.pid)
-    assert launcher is None or await tmux.processes.gone(launcher, 10)
+    assert launcher is None or await tmux.processes.wait_for_end(launcher, 10)
     assert (await tmux.look())[pane.id].exit_status == 127
     gone = await tmux.open("api", launch(own_home / "gone", "sleep", "1"))
     await waiting.shows(tmux, gone.id, "cannot enter")

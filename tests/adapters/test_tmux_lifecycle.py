@@ -94,7 +94,7 @@ async def test_a_title_cannot_pass_for_more_fields(
     other = await tmux.open("b", launch(own_home))
     assert set(await tmux.look()) == {hostile.id, other.id}
     ended = tmux.processes.identify(again.pid)
-    assert ended is None or await tmux.processes.gone(ended, 10)
+    assert ended is None or await tmux.processes.wait_for_end(ended, 10)
     await tmux.close(hostile.id)
     assert set(await tmux.look()) == {other.id}
 

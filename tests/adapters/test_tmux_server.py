@@ -167,7 +167,7 @@ async def test_a_server_that_was_killed_is_gone_and_another_can_be_started(
     identity = tmux.processes.identify(first)
     assert identity is not None
     os.kill(first, signal.SIGKILL)
-    assert await tmux.processes.gone(identity, 10)
+    assert await tmux.processes.wait_for_end(identity, 10)
     assert tmux.command.socket.exists(), "what a killed server leaves"
     assert await tmux.look() == {}
     assert await tmux.server_pid() is None

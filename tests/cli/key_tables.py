@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cockpit.cli.keys import TITLES
-from cockpit.tui.keys.actions import BY_ID, PALETTE, keys_of, spoken, table
+from cockpit.tui.keys.actions import BY_ID, PALETTE, key_label, keys_of, table
 
 README_ACTIONS = (
     "attach",
@@ -44,7 +44,7 @@ def markdown() -> str:
 def readme_table() -> str:
     """Format the keys that a new user needs as a Markdown table, for the README."""
     actions = [BY_ID[name] for name in README_ACTIONS]
-    rows = [f"| {_code(spoken(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
+    rows = [f"| {_code(key_label(keys_of(one, {})[0]))} | {one.sentence} |" for one in actions]
     return "\n".join(["| key | does |", "| --- | --- |", *rows]) + "\n"
 
 

@@ -10,7 +10,7 @@ import pytest
 from cockpit.config.key_names import DEFAULT_KEYS, clash, key_name, reserved_key
 from cockpit.config.return_keys import return_keys
 from cockpit.core.errors import BadConfig
-from cockpit.tui.keys.actions import ACTIONS, spoken
+from cockpit.tui.keys.actions import ACTIONS, key_label
 
 
 def test_the_ids_and_keys_are_those_of_the_screen() -> None:
@@ -23,7 +23,7 @@ def test_what_is_printed_as_a_key_is_understood_as_one() -> None:
     for keys in DEFAULT_KEYS.values():
         for key in keys:
             assert key_name(key) == key
-            assert key_name(spoken(key)) == key
+            assert key_name(key_label(key)) == key
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_key_that_never_comes_is_told_with_its_file_and_line(project: Any) -> 
             "ctrl+shift+up", "euro_sign", "question_mark", "backspace", "insert", "alt+up"]
 )  # fmt: skip
 def test_other_keys_are_printed_as_they_may_be_written(key: str) -> None:
-    assert key_name(spoken(key)) == key
+    assert key_name(key_label(key)) == key
 
 
 def test_an_action_without_a_key_leaves_its_own_to_others() -> None:

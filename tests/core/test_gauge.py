@@ -16,30 +16,30 @@ def test_nothing_is_known_before_anybody_speaks() -> None:
 
 def test_the_newer_word_counts() -> None:
     gauge = Gauge()
-    assert gauge.tell(10, "transcript", 1.0)
-    assert gauge.tell(20, "statusline", 2.0)
-    assert not gauge.tell(15, "transcript", 1.5)
+    assert gauge.set_tokens(10, "transcript", 1.0)
+    assert gauge.set_tokens(20, "statusline", 2.0)
+    assert not gauge.set_tokens(15, "transcript", 1.5)
     assert (gauge.tokens, gauge.source, gauge.at, gauge.peak) == (20, "statusline", 2.0, 20)
-    assert gauge.tell(5, "transcript", 3.0)
+    assert gauge.set_tokens(5, "transcript", 3.0)
     assert (gauge.tokens, gauge.peak) == (5, 20)
 
 
 def test_a_record_that_repeats_the_status_line_takes_nothing_from_it() -> None:
     gauge = Gauge()
-    gauge.tell(20, "statusline", 1.0)
-    assert not gauge.tell(20, "transcript", 2.0)
+    gauge.set_tokens(20, "statusline", 1.0)
+    assert not gauge.set_tokens(20, "transcript", 2.0)
     assert (gauge.source, gauge.at) == ("statusline", 2.0)
 
 
 def test_after_a_compaction_the_reading_is_unknown_until_a_later_word() -> None:
     gauge = Gauge()
-    gauge.tell(160_000, "statusline", 1.0)
+    gauge.set_tokens(160_000, "statusline", 1.0)
     gauge.compacted(2.0)
     assert gauge.reading.confidence is Confidence.UNKNOWN
-    assert not gauge.tell(160_000, "transcript", 1.5)
-    assert not gauge.tell(160_000, "transcript", 2.0)
+    assert not gauge.set_tokens(160_000, "transcript", 1.5)
+    assert not gauge.set_tokens(160_000, "transcript", 2.0)
     assert gauge.tokens is None
-    assert gauge.tell(9_000, "transcript", 2.1)
+    assert gauge.set_tokens(9_000, "transcript", 2.1)
     assert gauge.reading.tokens == 9_000
     assert gauge.peak == 160_000
 
@@ -57,7 +57,7 @@ def test_the_window_comes_from_the_best_witness() -> None:
 def test_more_tokens_than_the_table_allows_mean_the_large_window() -> None:
     gauge = Gauge()
     gauge.derive_window(TABLE)
-    gauge.tell(200_001, "transcript", 1.0)
+    gauge.set_tokens(200_001, "transcript", 1.0)
     assert gauge.window == Window(LARGE_WINDOW, Confidence.DERIVED)
     gauge.report_window(200_000)
     assert gauge.window == Window(200_000, Confidence.REPORTED)

@@ -173,10 +173,10 @@ def test_what_reads_like_a_commit(line: str, claims: list[str]) -> None:
     [GitView(head=GIT.head, known=frozenset()), GitView(commits=GIT.commits, known=frozenset())],
 )
 def test_a_commit_is_known_by_any_length_of_its_hash(git: GitView) -> None:
-    assert git.knows("0123abc")
-    assert git.knows("0123abcdef")
-    assert git.knows("dead999") is False
-    assert replace(git, known=None).knows("dead999") is None
+    assert git.has_commit("0123abc")
+    assert git.has_commit("0123abcdef")
+    assert git.has_commit("dead999") is False
+    assert replace(git, known=None).has_commit("dead999") is None
 
 
 def test_claims_are_each_told_once_and_bounded() -> None:

@@ -248,7 +248,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "not-waited-for",
         "who was asked to end counts as gone at once",
         PROCESSES,
-        "            if not await self.gone(process, end - time.monotonic()):",
+        "            if not await self.wait_for_end(process, end - time.monotonic()):",
         "            if False:",
         DEAF,
     ),

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.tui.keys.actions import ACTIONS, keys_of, spoken
+from cockpit.tui.keys.actions import ACTIONS, key_label, keys_of
 
 SCREEN = Path(__file__).parent.parent.parent / "cockpit" / "tui"
 FORMS = SCREEN / "screens" / "settings"
 """Forms, whose keys `[keys]` cannot change."""
 FIXED = {"Ctrl-J", "Ctrl-P", "Ctrl-S"}
 """Keys that `[keys]` cannot change: that of the palette, and those of forms."""
-SPOKEN = {spoken(key) for action in ACTIONS for key in keys_of(action, {})} - FIXED
+SPOKEN = {key_label(key) for action in ACTIONS for key in keys_of(action, {})} - FIXED
 NAMED = sorted({re.escape(key) for key in SPOKEN if len(key) > 1}, key=len, reverse=True)
 _KEY = rf"({'|'.join(NAMED)}|Ctrl-[A-Z]|F\d+|[A-Za-z?/,])"
 SENTENCE = re.compile(

@@ -157,7 +157,7 @@ class LocalProcesses:
             return True
         return False
 
-    async def gone(self, process: ProcessId, timeout: float) -> bool:
+    async def wait_for_end(self, process: ProcessId, timeout: float) -> bool:
         ended = asyncio.Event()
         forget = self.on_exit(process, ended.set)
         try:
@@ -197,7 +197,7 @@ class LocalProcesses:
 
     async def ask_to_end(self, process: ProcessId, patience: float) -> bool:
         self.signal(process, signal.SIGTERM)
-        return await self.gone(process, patience)
+        return await self.wait_for_end(process, patience)
 
     async def end(
         self,
@@ -250,7 +250,7 @@ class LocalProcesses:
         end = time.monotonic() + patience
         left = []
         for process in processes:
-            if not await self.gone(process, end - time.monotonic()):
+            if not await self.wait_for_end(process, end - time.monotonic()):
                 left.append(process)  # noqa: PERF401  the waits share one deadline
         return left
 

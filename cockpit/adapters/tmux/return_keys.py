@@ -51,7 +51,7 @@ def tmux_name(key: str) -> str:
     return "".join(before[:-1] if is_capital else before) + name
 
 
-def spoken(name: str) -> str:
+def key_label(name: str) -> str:
     """Return a key that tmux names as printed on a keyboard: `C-F12` is `Ctrl-F12`."""
     *held, last = name.split("-")
     words = dict(_MODIFIERS.values())
@@ -68,7 +68,7 @@ def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
     lines += [f"bind -n {name} {_BACK}" for name in (*names, *_CLICKED)]
     lines += [
         f'set -g {KEYS_OPTION} "{" ".join(names)}"\n',
-        f'set -g {SPOKEN_OPTION} "{spoken(names[0])}"\n',
+        f'set -g {SPOKEN_OPTION} "{key_label(names[0])}"\n',
     ]
     return "".join(lines)
 

@@ -149,7 +149,7 @@ class TmuxServer:
                 identity = self.processes.identify(pid) if pid else None
         with suppress(CockpitError):
             await self.command.run(["kill-server"])
-        if identity is not None and not await self.processes.gone(identity, patience):
+        if identity is not None and not await self.processes.wait_for_end(identity, patience):
             ending = await self.processes.end(identity, "", patience=patience)
             if not ending.gone:
                 raise Failed(

@@ -28,7 +28,7 @@ from cockpit.adapters.tmux.config import (
 )
 from cockpit.adapters.tmux.outer_terminal import is_kept
 from cockpit.adapters.tmux.panes import LABEL_PATTERN, SETTLE, Tmux, check_pane, prepared
-from cockpit.adapters.tmux.return_keys import KEYS_OPTION, spoken
+from cockpit.adapters.tmux.return_keys import KEYS_OPTION, key_label
 from cockpit.adapters.tmux.server import HOME_OPTION, OPEN
 from cockpit.adapters.tmux.window_options import FAR_OPTION, HOME_WINDOW, RETURN_OPTION
 from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
@@ -166,7 +166,7 @@ class TmuxViews:
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
             *([["set-option", RETURN_OPTION, back]] if back else []),
-            *([["set-option", KEY_OPTION, spoken(usable)]] if usable != first else []),
+            *([["set-option", KEY_OPTION, key_label(usable)]] if usable != first else []),
             ["select-window", "-t", window],
             flags=[
                 *(["-u"] if speaks_unicode(environment or {}) else []),

@@ -297,7 +297,7 @@ class SessionState:
             self.model = meter.model
         self.gauge.derive_window(self.window_of(self.model))
         if meter.tokens is not None:
-            self.gauge.tell(meter.tokens, "transcript", at)
+            self.gauge.set_tokens(meter.tokens, "transcript", at)
 
     def hear(self, moment: Moment, at: float) -> None:
         """Process a hook event."""
@@ -326,7 +326,7 @@ class SessionState:
         if report.window:
             self.gauge.report_window(report.window)
         if report.usage is not None and report.usage.context:
-            self.gauge.tell(report.usage.context, "statusline", at)
+            self.gauge.set_tokens(report.usage.context, "statusline", at)
         if report.cost_usd is not None:
             self.cost_usd = report.cost_usd
         if report.model:

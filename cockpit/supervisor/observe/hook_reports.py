@@ -54,25 +54,25 @@ class HookReports:
         while True:
             await self._reports.wait()
             self._reports.clear()
-            for agent in self.hear_once():
+            for agent in self.process_once():
                 await safely(agent, "state", self._consider(agent))
 
-    def hear_once(self) -> list[Agent]:
+    def process_once(self) -> list[Agent]:
         """Process all waiting reports. Return the agents that sent them."""
         by_name = {agent.name: agent for agent in self._agents()}
         touched: dict[str, Agent] = {}
         for signal in self._take():
             agent = by_name.get(signal.agent)
-            if agent is not None and self._heard(agent, signal):
+            if agent is not None and self._process_safely(agent, signal):
                 touched[agent.name] = agent
         if touched:
             self._wake()
         return list(touched.values())
 
-    def _heard(self, agent: Agent, signal: Signal) -> bool:
+    def _process_safely(self, agent: Agent, signal: Signal) -> bool:
         """Process a report; an error is shown on the screen, and the next report is processed."""
         try:
-            touched = self._hear(agent, signal)
+            touched = self._process(agent, signal)
             agent.troubles.failed.pop("hooks", None)
             return touched
         except CockpitError as refused:
@@ -81,7 +81,7 @@ class HookReports:
             show_bug(agent, "hooks", bug)
         return True
 
-    def _hear(self, agent: Agent, signal: Signal) -> bool:
+    def _process(self, agent: Agent, signal: Signal) -> bool:
         """Process a report. Return False if it is not about the agent's session."""
         if not self._is_of_session(agent, signal):
             return False

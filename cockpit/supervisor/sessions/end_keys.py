@@ -34,4 +34,4 @@ async def press_end_keys(dependencies: Dependencies, agent: Agent, process: Proc
                 await dependencies.clock.sleep(PASTE_SETTLES)
     except CockpitError:
         return  # the caller sends the signal
-    await dependencies.processes.gone(process, PATIENCE)
+    await dependencies.processes.wait_for_end(process, PATIENCE)

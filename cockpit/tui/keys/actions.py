@@ -42,7 +42,7 @@ _SPOKEN = {
 }  # fmt: skip
 
 
-def spoken(key: str) -> str:
+def key_label(key: str) -> str:
     """Format a Textual key name as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
     *held, last = key.split("+")
     if key == "ctrl+@":
@@ -79,7 +79,7 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
     rows = [
         (
             action.context,
-            " ".join(spoken(key) for key in keys_of(action, keymap or {})) or "–",
+            " ".join(key_label(key) for key in keys_of(action, keymap or {})) or "–",
             action.id,
             action.sentence,
         )

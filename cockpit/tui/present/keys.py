@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from cockpit.tui.keys.action import Action, Context
-from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, spoken
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
 from cockpit.tui.keys.reasons import DIALOGS, has_ended
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
@@ -143,7 +143,7 @@ def _priority(action: Action) -> int:
 
 def shown_key(action: Action, keymap: Mapping[str, str]) -> str:
     """Return the first key of an action, as printed on a keyboard; a dash without a key."""
-    return next(map(spoken, keys_of(action, keymap)), words.DASH)
+    return next(map(key_label, keys_of(action, keymap)), words.DASH)
 
 
 def _cells(action: Action, keymap: Mapping[str, str]) -> int:

@@ -104,7 +104,7 @@ class Watched:
         """A hook is called, dated by the wall clock, and heard."""
         payload = {"hook_event_name": event, "session_id": "s", **more}
         self.signals.append(Signal(AgentName("api"), event, payload, at=self.wall()))
-        self.watch.reports.hear_once()
+        self.watch.reports.process_once()
 
     def swapped(self) -> None:
         """A handoff was confirmed a moment ago."""

@@ -20,7 +20,7 @@ from cockpit import __version__
 from cockpit.client.client import Client
 from cockpit.config.this_user import this_user
 from cockpit.tui.keys.action import Context
-from cockpit.tui.keys.actions import BY_ID, keys_of, spoken
+from cockpit.tui.keys.actions import BY_ID, key_label, keys_of
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import press
 from cockpit.tui.present.detail import reason, rule
@@ -177,7 +177,7 @@ class FleetScreen(Screen[None]):
         return len(self.fleet.names), len(self.model.agents)
 
     def _key_of_all(self) -> str:
-        return spoken(keys_of(BY_ID["unfilter"], self.ui.keys)[0])
+        return key_label(keys_of(BY_ID["unfilter"], self.ui.keys)[0])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions while the filter field has the focus."""

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from cockpit.client.client import Client
 from cockpit.config.problems import nearest
 from cockpit.tui.keys.action import Action
-from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, spoken
+from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.present.words import DASH
 from cockpit.tui.screens.form import row
@@ -127,4 +127,4 @@ class OwnKeysScreen(ChangeForm):
 
 
 def _keys(action: Action, own: Mapping[str, str]) -> str:
-    return " ".join(map(spoken, keys_of(action, own))) or DASH
+    return " ".join(map(key_label, keys_of(action, own))) or DASH
