@@ -6,7 +6,9 @@ import asyncio
 import base64
 import os
 import signal
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -409,3 +411,61 @@ async def test_the_status_line_names_an_agents_window_and_not_the_screens_own(
         for one in (home, pane.id)
     ]
     assert shown == [["[]"], ["[ api ]"]]
+
+
+SIZES = """
+import os, signal, sys
+def told(*_): open(sys.argv[1], "a").write(f"{os.get_terminal_size(0).lines} ")
+signal.signal(signal.SIGWINCH, told)
+print("ready", flush=True)
+while True: signal.pause()
+"""
+"""A program that writes the rows of its pane to a file after each resize."""
+
+
+def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
+    views: TmuxViews,
+    own_home: Path,
+    waiting: Waiting,
+    terminal: OpenTerminal,
+    clients: Clients,
+) -> None:
+    def sized(name: str) -> Launch:
+        file = own_home / name
+        file.touch()
+        return replace(launch(own_home), argv=(sys.executable, "-c", SIZES, str(file)))
+
+    def resized(name: str) -> list[str]:
+        return (own_home / name).read_text().split()
+
+    async def fly() -> tuple[Pane, Pane, list[str]]:
+        panes = [await views.tmux.open(name, sized(name)) for name in ("api", "web")]
+        home = await views.open_home(sized("screen"))
+        for pane in (panes[0].id, panes[1].id, home):
+            await waiting.shows(views.tmux, pane, "ready")
+        return panes[0], panes[1], await views.attach_command()
+
+    def status() -> str:
+        (line,) = asyncio.run(
+            views.tmux.server.ask(["list-clients", "-F", "#{window_index} #{status}"])
+        )
+        return line
+
+    api, web, command = asyncio.run(fly())
+    pilot = terminal(command)
+    waiting(lambda: resized("screen")[-1:] == ["30"])
+    before = len(resized("screen"))
+    asyncio.run(views.show(api.id))
+    waiting(lambda: resized("api") != [])
+    assert status() == "1 on"
+    pilot.type(F12)
+    waiting(lambda: status() == "0 off")
+    asyncio.run(views.show(web.id))
+    waiting(lambda: resized("web") != [])
+    # tmux selects the next window by itself.
+    asyncio.run(views.tmux.command.run(["kill-pane", "-t", web.id]))
+    waiting(lambda: status() in {"0 off", "1 on"})
+    assert resized("api") == ["29"]
+    assert resized("web") == ["29"]
+    assert resized("screen")[before:] == []
+    pilot.hang_up()

@@ -66,7 +66,9 @@ set -g allow-rename off
 set -g automatic-rename off
 set -g monitor-activity off
 
-set -g status on
+set -g status off
+set-hook -g session-window-changed "if -F '#{{==:#{{window_index}},{HOME_WINDOW}}}' \
+'set-option status off' 'set-option status on'"
 set -g status-interval 0
 set -g status-style "bg=default,fg=default,dim"
 set -g status-left ""
@@ -101,7 +103,9 @@ is killed while a terminal shows it. `status-interval 0`: an idle status line se
 mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by default, a program
 that uses the mouse gets the second press twice, and waits for a missing release.
 `aggressive-resize`: a terminal resizes only the window that it shows, so that two users do not
-resize each other's agents.
+resize each other's agents. `status`: only an agent's pane has the line, which names the key that
+goes back; the screen has all rows. It is set before a window is selected, so that no pane is
+resized twice; the hook sets it where tmux selects the next window, after one was closed.
 """
 
 

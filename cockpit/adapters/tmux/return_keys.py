@@ -24,6 +24,7 @@ MOST_BYTES = 1000
 _BACK = f"""\
 if -F "#{{{RETURN_OPTION}}}" kill-session {{
   if -F -t :{HOME_WINDOW} "#{{pane_dead}}" "respawn-pane -t :{HOME_WINDOW}"
+  set-option status off
   if -F "#{{&&:#{{{FAR_OPTION}}},#{{==:#{{window_active_clients}},1}}}}" kill-window
   select-window -t :{HOME_WINDOW}
 }}

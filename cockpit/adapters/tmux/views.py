@@ -165,6 +165,7 @@ class TmuxViews:
         back = ASIDE if aside else "" if pane is None or await self._has_screen() else LEAVES
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
+            *([["set-option", "status", "on"]] if pane is not None else []),
             *([["set-option", RETURN_OPTION, back]] if back else []),
             *([["set-option", KEY_OPTION, key_label(usable)]] if usable != first else []),
             ["select-window", "-t", window],
@@ -183,10 +184,13 @@ class TmuxViews:
         """
         window = await self._window(pane)
         session, client = await self._terminal_at_home()
-        await self._select_window(client, f"{session}:{window}")
+        await self._select_window(client, session, window)
 
-    async def _select_window(self, client: str, target: str) -> None:
+    async def _select_window(self, client: str, session: str, window: str) -> None:
+        target = f"{session}:{window}"
         await self.tmux.server.ask(
+            # Before the pane is shown, or it would be resized twice.
+            ["set-option", "-t", session, "status", "on"],
             # This makes it the current window, which gets the terminal's size...
             ["switch-client", "-c", client, "-t", target],
             # ...after tmux has computed sizes again, which this triggers.
@@ -207,7 +211,7 @@ class TmuxViews:
                 f"{label!a} is not a valid window label", hint="Use letters, digits, - and _."
             )
         window = await self._remote_window(label) or await self._new_remote_window(label, launch)
-        await self._select_window(client, f"{session}:{window}")
+        await self._select_window(client, session, window)
 
     async def detach(self) -> None:
         """Detach the terminal that `show` would use. Raises `NotNow` if there is none."""
