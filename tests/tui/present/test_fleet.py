@@ -81,6 +81,12 @@ def test_turns_left_belong_to_agents_that_use_their_context(state: str, shown: b
     assert bool(row.turns) is shown
 
 
+def test_the_word_of_the_state_is_not_repeated_in_the_note() -> None:
+    ended = agent("x", "exited", exit_code=0, note="ended with exit code 0.")
+    shown = row_of(ended, heard_seconds=0.0, now=NOW)
+    assert (shown.state, shown.activity) == ("ended", "with exit code 0.")
+
+
 def test_a_done_agent_does_nothing() -> None:
     done = agent("x", "done", activity="Edit auth.py", note=None)
     assert row_of(done, heard_seconds=0.0, now=NOW).activity == ""

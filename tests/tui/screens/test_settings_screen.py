@@ -69,6 +69,15 @@ def flying() -> MemoryClient:
     return MemoryClient(Status(agents=[agent(name, tokens=held) for name, held in names.items()]))
 
 
+async def test_the_keys_of_the_form_stay_in_sight_below_a_long_error(fly: Fly, shop: Path) -> None:
+    async with fly(flying(), size=(80, 23), files=reader(shop)) as flight:
+        await flight.press("comma")
+        await flight.reads("Settings", "70%", "No changes yet")
+        await flight.press(*"nonsense")
+        await says(flight, "is not a threshold")
+        await flight.reads("Esc back")
+
+
 async def test_marks_are_tried_on_the_agents_and_written_where_it_says(
     fly: Fly, shop: Path
 ) -> None:

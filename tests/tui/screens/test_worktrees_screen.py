@@ -213,3 +213,23 @@ async def test_without_one_it_says_how_to_get_one(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("W")
         await flight.reads("0 worktrees", "No worktrees. cockpit start --worktree gives")
+
+
+async def test_how_to_restore_a_removed_worktree_is_in_sight(fly: Fly) -> None:
+    client = scene()
+    blocked = [Obstacle(why=f"reason {n}", next="wait") for n in range(8)]
+    rest = [tree(f"web-{n}", obstacles=blocked) for n in range(9)]
+    client.trees = [tree("api"), *rest]
+
+    def removed(_: Verb) -> Done:
+        client.trees = rest
+        return Done(message="removed", name="api", text="refs/cockpit/salvage/api/20261121T120000Z")
+
+    client.when(RemoveWorktree, removed)
+    async with fly(client, size=(80, 24)) as flight:
+        await flight.press("W")
+        await flight.reads("10 worktrees", "x removes it")
+        await flight.press("x")
+        await flight.reads("Remove /r/.worktrees/api?")
+        await flight.press("y")
+        await flight.reads("9 worktrees", "to restore it:", "reset -q")

@@ -221,9 +221,10 @@ class Commands:
 
     def _stop(self) -> None:
         name = self._agent.name
+        kept = "worktree" if self._agent.worktree else "files"
         self._confirm(
             f"Stop {name}?",
-            "This ends its process. Its worktree and session are kept, so you can start it again.",
+            f"This ends its process. Its {kept} and session are kept, so you can start it again.",
             Stop(name=name),
             "stop it",
         )

@@ -55,6 +55,9 @@ class WorktreesScreen(BaseScreen):
         self._removals = removals
         self._trees: list[WorktreeStatus] | None = None
         self._sizes = Sizes.NOT_REQUESTED
+        self._removed = len(removals.done)
+        self._has_new_result = False
+        """Whether a worktree was removed since the list was loaded."""
         self._title = OneLine(self._count, id="worktrees-title")
         self._columns = OneLine(self._say_columns, id="worktrees-columns")
         self.listing = Blocks(self._say, self._say_after, id="worktrees")
@@ -179,6 +182,8 @@ class WorktreesScreen(BaseScreen):
     def _removal_changed(self) -> None:
         if not self.is_attached:
             return
+        self._has_new_result = len(self._removals.done) > self._removed
+        self._removed = len(self._removals.done)
         if self._removals.begun:
             self._clock.resume()
         else:
@@ -270,3 +275,7 @@ class WorktreesScreen(BaseScreen):
             self._title.show()
             self._columns.show()
             self.listing.show([name_of(tree) for tree in trees])
+            if self._has_new_result:
+                # How to restore the worktree is below the list, perhaps out of sight.
+                self._has_new_result = sizes is Sizes.MEASURING
+                self.call_after_refresh(self.listing.scroll_end, animate=False, force=True)
