@@ -6,12 +6,18 @@ boxes, are shortened instead. Lines of the same or a larger width are kept as th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 
 from cockpit.core.sgr import Style
 
+SIDE = "│"
+LEFT_LEAST = 40
+"""Minimum cells of the text beside a panel."""
+LEAST_LINES = 12
+"""Minimum lines of a pane in which a panel is looked for."""
 Run = tuple[str, Style]
 Cell = tuple[str, Style]
 
@@ -34,6 +40,50 @@ def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
         return [_joined(cells)]
     cells = _shortened(cells, width)
     return [_joined(line) for line in _wrapped(cells, width)]
+
+
+def panel_column(lines: Sequence[str]) -> int | None:
+    """Return the column of the line between the text and a panel beside it; None without a panel.
+
+    `lines` have no styles. On a wide pane, Claude Code shows the session's changes in such a panel;
+    in a narrow preview, text and panel would be folded into each other.
+    """
+    if len(lines) < LEAST_LINES:
+        return None
+    columns = Counter(column for line in lines for column in _sides(line))
+    # A box has such a line too, but nothing beside it.
+    found = [
+        column
+        for column, count in columns.items()
+        if count > len(lines) / 2 and any(_beside(line, column) for line in lines)
+    ]
+    return min(found, default=None)
+
+
+def without_panel(runs: Sequence[Run], column: int) -> Sequence[Run]:
+    """Return a line up to this column; the whole line if it has no panel beside it."""
+    if column not in _sides("".join(text for text, _ in runs)):
+        return runs
+    kept: list[Run] = []
+    for text, style in runs:
+        end = _fitting([(sign, style) for sign in text], column)
+        whole = cell_len(text) <= column
+        kept.append((text if whole else text[:end] if column else "", style))
+        column -= min(column, cell_len(text))
+    return kept
+
+
+def _sides(line: str) -> list[int]:
+    """Return the columns of the characters that may divide the line, from `LEFT_LEAST` on."""
+    if SIDE not in line:
+        return []
+    places = [at for at, sign in enumerate(line) if sign == SIDE]
+    columns = places if line.isascii() else [cell_len(line[:at]) for at in places]
+    return [column for column in columns if column >= LEFT_LEAST]
+
+
+def _beside(line: str, column: int) -> bool:
+    return column in _sides(line) and bool(line.rpartition(SIDE)[2].strip())
 
 
 def is_blank(runs: Sequence[Run]) -> bool:

@@ -3,13 +3,16 @@
 `core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Lines
 that are wider than the view are folded. Shows the end of the pane, where agents write; empty lines
 in a row are shown as one if the pane is taller than the view, so that short output stays in sight.
+A panel that the CLI draws beside its text is left out of a narrower view.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -18,7 +21,7 @@ from textual.strip import Strip
 
 from cockpit.core.sgr import PLAIN, runs
 from cockpit.core.sgr import Style as AnsiStyle
-from cockpit.tui.present.pane_lines import fit_runs, is_blank
+from cockpit.tui.present.pane_lines import fit_runs, is_blank, panel_column, without_panel
 from cockpit.tui.widgets.ansi_palette import AnsiPalette
 from cockpit.wire.stream import ScreenShot
 
@@ -42,6 +45,8 @@ class PaneView(ScrollView, can_focus=False):
         self._lines: list[Place] = []
         self._known: dict[tuple[str, AnsiStyle], _Folded] = {}
         self._known_width = 0
+        self._panel: int | None = None
+        """The column of a panel beside the text, which is left out."""
         self._ansi_palette: AnsiPalette | None = None
         self._words = ""
         self._ground = Style()
@@ -71,6 +76,7 @@ class PaneView(ScrollView, can_focus=False):
         from_end = len(self._lines) - self.scroll_offset.y
         old, self._words, self.whose = self._lines, "", whose
         self._captured = _until_last(shot.lines)
+        self._find_panel()
         self._lines = self._places()
         if len(old) != len(self._lines):
             self._measure()
@@ -111,12 +117,22 @@ class PaneView(ScrollView, can_focus=False):
         return strip.crop_extend(0, width, None).apply_style(self._ground)
 
     def on_resize(self) -> None:
+        self._find_panel()
         self._lines = self._places()
         self._measure()
         self.scroll_end(animate=False, force=True, immediate=True, x_axis=False)
 
     def _measure(self) -> None:
         self.virtual_size = Size(self.size.width, len(self._lines))
+
+    def _find_panel(self) -> None:
+        """Leave out a panel beside the text, if the lines are wider than this view."""
+        texts = [_plain(line) for line in self._captured]
+        is_wide = any(cell_len(text) > self.size.width for text in texts)
+        panel = panel_column(texts) if is_wide else None
+        if panel != self._panel:
+            self._panel = panel
+            self._known.clear()
 
     def _places(self) -> list[Place]:
         """Return the lines to show, each with its initial style: tmux carries colours over."""
@@ -143,6 +159,8 @@ class PaneView(ScrollView, can_focus=False):
             if len(self._known) >= KEPT:
                 self._known.clear()
             parts, after = runs(line, pen)
+            if self._panel is not None:
+                parts = list(without_panel(parts, self._panel))
             style = self.ansi_palette.style
             strips = [
                 Strip([Segment(text, style(own)) for text, own in part])
@@ -162,6 +180,12 @@ class _Folded(NamedTuple):
     is_blank: bool
     after: AnsiStyle
     """The style after the line."""
+
+
+@lru_cache(KEPT)
+def _plain(line: str) -> str:
+    """Return a captured line without its colours."""
+    return "".join(text for text, _ in runs(line, PLAIN)[0])
 
 
 def _until_last(lines: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from cockpit.core.sgr import PLAIN, Style
-from cockpit.tui.present.pane_lines import fit_runs, is_blank
+from cockpit.tui.present.pane_lines import fit_runs, is_blank, panel_column, without_panel
 
 RED = Style(fg=1)
 
@@ -62,3 +62,35 @@ def test_no_line_is_wider_than_the_view_and_no_word_is_lost(text: str, width: in
     assert all(cell_len(line) <= width for line in lines)
     for letter in "ab漢●":
         assert "".join(lines).count(letter) == text.count(letter)
+
+
+def beside(text: str, panel: str = "", width: int = 60) -> str:
+    return f"{text}{' ' * (width - cell_len(text))}│ {panel}".rstrip()
+
+
+PANEL = [
+    beside("● Write(a.py)", "a.py +2"),
+    *[beside(f"  {n} 文 line") for n in range(9)],
+    beside("● Done.", "No changes this session"),
+    "─" * 120,
+    "❯ ",
+    "─" * 120,
+]
+"""A pane of 120 columns, as Claude Code draws it with its list of changes."""
+
+
+def test_a_panel_beside_the_text_is_found_and_left_out() -> None:
+    assert panel_column(PANEL) == 60
+    kept = ["".join(text for text, _ in without_panel([(line, PLAIN)], 60)) for line in PANEL]
+    assert [line.rstrip() for line in kept[:2]] == ["● Write(a.py)", "  0 文 line"]
+    assert kept[-3:] == PANEL[-3:]
+    coloured = [("● Write", RED), (" " * 53, PLAIN), ("│ a.py", RED)]
+    assert "".join(text for text, _ in without_panel(coloured, 60)) == "● Write" + " " * 53
+
+
+def test_a_box_and_a_table_are_no_panel() -> None:
+    box = [f"│{'text':<78}│" for _ in range(20)]
+    assert panel_column(box) is None
+    table = [*(f"{'a':<50}│ b" for _ in range(5)), *("text" for _ in range(20))]
+    assert panel_column(table) is None
+    assert panel_column(PANEL[:5]) is None
