@@ -102,7 +102,7 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
     terminal.until("▌ 1 able", "q quit")
     click(terminal, "s send")
     terminal.until("Send to able")
-    click(terminal, "Ctrl-G back")
+    click(terminal, "Esc back")
     terminal.until("▌ 1 able", gone=("Send to able",))
 
 

@@ -73,9 +73,20 @@ class BaseScreen(Screen[None]):
         """Return the method that runs each action of this screen, by the action's id."""
         raise NotImplementedError
 
+    WITHOUT_ITEMS: ClassVar[frozenset[str]] = frozenset({"help", "back", "again"})
+    """The ends of the ids of the actions that the key line offers also for an empty list."""
+
+    @property
+    def has_items(self) -> bool:
+        """Whether the screen's list has, or may still get, an item to act on."""
+        return True
+
     def hints(self) -> Iterable[Action]:
         """Return the actions for the key line."""
-        return possible(self.model, self.CONTEXT)
+        found = possible(self.model, self.CONTEXT)
+        if self.has_items:
+            return found
+        return [one for one in found if one.id.rpartition(".")[2] in self.WITHOUT_ITEMS]
 
     def action_act(self, action: str) -> None:
         if is_refused_as_paste(self, BY_ID[action]):

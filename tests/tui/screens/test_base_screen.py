@@ -9,8 +9,9 @@ import pytest
 
 from cockpit.tui.keys.actions import ACTIONS
 from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.wire.status import Status
 from tests.client.memory import MemoryClient
-from tests.tui.scene import scene
+from tests.tui.scene import agent, scene
 
 
 class Fly(Protocol):
@@ -86,3 +87,17 @@ async def test_what_could_not_be_had_is_had_once_somebody_answers(fly: Fly) -> N
         assert "not verified" not in flight.text()
         client.reconnect()
         await flight.reads("Current Task")
+
+
+@pytest.mark.parametrize("key", ["H", "E", "W", "i"])
+async def test_an_empty_list_offers_only_help_and_the_way_back(fly: Fly, key: str) -> None:
+    async with fly(MemoryClient(Status(agents=[agent("api")]))) as flight:
+        await flight.press(key)
+        await flight.until(lambda: len(flight.app.screen_stack) == 2)
+        screen = flight.app.screen
+        await flight.until(lambda: not screen.has_items, "the empty list")
+        allowed = {"help", "back", "again"}
+        assert {one.id.rpartition(".")[2] for one in screen.hints()} <= allowed
+        await flight.reads("? help", "q back")
+        line = flight.text().splitlines()[-1]
+        assert not any(word in line for word in ("read", "go there", "remove", "adopt"))

@@ -82,6 +82,10 @@ class ElsewhereScreen(BaseScreen):
         self.detail = TextView(self._say_all, id="elsewhere-detail")
 
     @property
+    def has_items(self) -> bool:
+        return self._sessions is None or bool(self._sessions)
+
+    @property
     def chosen(self) -> ElsewhereSession | None:
         """The selected session."""
         return self._sessions[self.listing.selected] if self._sessions else None
@@ -347,3 +351,4 @@ class ElsewhereScreen(BaseScreen):
             self.listing.show([f"{each.session_id} {each.pid}" for each in self._sessions])
             self._arrange()
             self.detail.show()
+            self._keys.show()

@@ -295,6 +295,12 @@ class HistoryScreen(BaseScreen):
         else:
             self.dismiss()
 
+    @property
+    def has_items(self) -> bool:
+        return bool(
+            self._entries or self._searched or self.of_agent is not None or not self._has_loaded
+        )
+
     def _chosen_entry(self) -> Entry | None:
         if self.entry is None:
             show_reason(self, "No handoff is selected.")

@@ -157,6 +157,10 @@ class InboxScreen(BaseScreen):
             "inbox.back": self._back,
         }
 
+    @property
+    def has_items(self) -> bool:
+        return bool(self._items)
+
     def hints(self) -> list[Action]:
         """Leave out the keys that do nothing for the selected item."""
         kind = self.item.kind if self.item else ""

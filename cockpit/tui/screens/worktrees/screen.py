@@ -64,6 +64,10 @@ class WorktreesScreen(BaseScreen):
         self.listing.is_table = True
 
     @property
+    def has_items(self) -> bool:
+        return self._trees is None or bool(self._trees)
+
+    @property
     def chosen(self) -> WorktreeStatus | None:
         """The selected worktree."""
         return self._trees[self.listing.selected] if self._trees else None
@@ -274,6 +278,7 @@ class WorktreesScreen(BaseScreen):
             self._trees, self._sizes = trees, sizes
             self._title.show()
             self._columns.show()
+            self._keys.show()
             self.listing.show([name_of(tree) for tree in trees])
             if self._has_new_result:
                 # How to restore the worktree is below the list, perhaps out of sight.
