@@ -132,6 +132,8 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "permission.help": ("question_mark", "f1"),
     "permission.back": ("q", "escape", "left", "h"),
     "inbox.answer": ("a",),
+    "inbox.refuse": ("r",),
+    "inbox.snooze": ("z",),
     "inbox.open": ("enter",),
     "inbox.down": ("j", "down", "tab"),
     "inbox.up": ("k", "up"),

@@ -107,7 +107,7 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
 
 
 def test_the_pane_beside_the_list_is_drawn_larger(fleet: Flight) -> None:
-    terminal = fleet.terminal(size=(200, 30))
+    terminal = fleet.terminal(size=(200, 29))  # without a frame
     terminal.until("│── able ", "? for shortcuts", "f hand off")
     column, line = place(terminal, "── able ")
     mouse(terminal, LEFT, column + 4, line)
