@@ -227,7 +227,8 @@ class DayLimits(Section):
         ge=0,
         le=1_000_000,
         description="Budget of all agents for a day in US dollars; 0: none. At this cost you are "
-        "told once a day, by a notification and in cockpit status; nothing is stopped.",
+        "told once a day, by a notification, on the screen and in cockpit status; nothing is "
+        "stopped.",
     )
 
 
