@@ -40,7 +40,7 @@ WITH_AGENTS: Sequence[Shot] = (
         "sorting",
     ),
     Shot("settings", ("warn → act",), ("comma", "tab tab tab tab", "5 5 %"), "durations"),
-    Shot("worktrees", ("agent/invoices",), ("W",), "durations"),
+    Shot("worktrees", ("agent/invoices", " kB"), ("W",), "durations"),
     Shot("help", ("Hand off to",), ("question_mark",), "durations"),
 )
 """Pictures taken once every agent has stopped at its planned point."""
