@@ -65,7 +65,8 @@ class Job:
         """Begin the handoff, and wait until only the old session has to end; return its id."""
         row, wanted = checked.row, self.wanted
         if row.handoff is None:
-            done = await self.source.client.ask(Handoff(name=wanted.name, host=self._checks.label))
+            asked = Handoff(name=wanted.name, host=self._checks.label, to=wanted.runtime)
+            done = await self.source.client.ask(asked)
             say(done.message)
             ident = str(done.document)
         else:

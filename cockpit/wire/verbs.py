@@ -120,7 +120,8 @@ class Handoff(Verb):
     """Only describe what would be done, and show the facts."""
     host: str | None = None
     """The user's name for the machine on which the job is to continue; null for this machine. This
-    machine keeps the session until `moved` reports that the new session has replied."""
+    machine keeps the session until `moved` reports that the new session has replied. `to` is then
+    only the CLI for which the document is written; the other machine checks it."""
 
 
 class Moved(Verb):

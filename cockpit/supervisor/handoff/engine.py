@@ -84,7 +84,8 @@ class Engine:
     async def begin(self, agent: Agent, options: HandoffOptions) -> HandoffRecord:
         """Begin a handoff of this agent's session. Raises `NotNow` if one is in progress.
 
-        The user is asked first if the new session's CLI lacks the permission mode of this session.
+        The user is asked first if the new session's CLI lacks the permission mode of this session,
+        unless the job moves to another machine, which has modes of its own.
         """
         async with self._lock(agent):
             if agent.handoff is not None:
@@ -100,7 +101,8 @@ class Engine:
                     f"Start it: cockpit start {agent.name}",
                 )
             target = options.to or await self.targets.configured(agent)
-            if options.because is None and (question := self.targets.mode_question(agent, target)):
+            asks_mode = options.because is None and not options.move_to
+            if asks_mode and (question := self.targets.mode_question(agent, target)):
                 because = HeldBack("handoff", question)
                 options = replace(options, because=because, ask=agent.alive, review=True)
             plan = self._plan(agent, options, target)

@@ -82,6 +82,18 @@ class Targets:
             await self._sessions.prepare(agent, self._sessions.order(agent, session, "x"), found)
         return Target(runtime, model)
 
+    def elsewhere(self, agent: Agent, runtime: str) -> Target:
+        """Return the target of a job that continues on another machine.
+
+        The other machine checks the CLI, and chooses its mode. Here it only decides for which CLI
+        the document is written; a runtime that is not known here changes nothing.
+        """
+        try:
+            self._dependencies.runtimes(runtime or agent.runtime.name)
+        except BadUsage:
+            return SAME
+        return SAME if runtime in ("", agent.runtime.name) else Target(runtime)
+
     def mode_question(self, agent: Agent, target: Target) -> str | None:
         """Return why the user is asked about the new session's permission mode; None if not."""
         if target.runtime in ("", agent.runtime.name) or agent.session is None:

@@ -22,7 +22,7 @@ from cockpit.supervisor.api.verbs.answers import same_handoff
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.options import HandoffOptions
-from cockpit.supervisor.handoff.target import SAME, Target
+from cockpit.supervisor.handoff.target import Target
 from cockpit.supervisor.handoff.triggers import Triggers
 from cockpit.supervisor.history.arrived_chain import confirm_arrival
 from cockpit.wire.verbs import (
@@ -65,11 +65,11 @@ class HandoffHandler:
         )
         target = None
         model_name(asked.model or "")
-        if asked.to or asked.model:
-            target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
         if asked.host is not None:
             _check_move(agent, asked)
-            target = target or SAME
+            target = self._engine.targets.elsewhere(agent, asked.to or "")
+        elif asked.to or asked.model:
+            target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
         if asked.dry_run:
             usual = target or await self._engine.targets.configured(agent)
             return await self._would_do(agent, asked, usual)
