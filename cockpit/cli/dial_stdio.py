@@ -50,7 +50,11 @@ def dial_multiplexed() -> int:
             elif not purpose:
                 channel = connect(path, _CONNECT_SECONDS)
             else:
-                raise Failed("This cockpit cannot do that", "It is older than the client's.")
+                raise Failed(
+                    "This cockpit cannot do that",
+                    "It is older than the client's.",
+                    "Upgrade it: cockpit hosts install HOST",
+                )
         except CockpitError as error:
             lines = "\n".join(filter(None, (error.title, *error.detail.splitlines()[:1])))
             pump.cut(stream, error.exit_code, lines)
@@ -94,7 +98,9 @@ def start_step() -> socket.socket:
             )
         except OSError as error:
             ours.close()
-            raise Failed("A step of the move did not start", str(error)) from error
+            raise Failed(
+                "A step of the move did not start", str(error), "Check it: cockpit doctor"
+            ) from error
     return ours
 
 
