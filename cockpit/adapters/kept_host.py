@@ -146,6 +146,7 @@ class _Line(threading.Thread):
         """Why the connection was lost."""
         self._kept = kept
         self._process = process
+        self._multiplexer = Multiplexer(opens=True)
         self._ping = ping
         self._dead = dead
         self._lock = threading.Lock()
@@ -187,7 +188,14 @@ class _Line(threading.Thread):
         self._wake_up()
 
     def silent(self, seconds: float) -> CockpitError:
+        if noise := self._noise:
+            return self.host.broken(None, [], noise)
         return self._process.silent(seconds)
+
+    @property
+    def _noise(self) -> bytes:
+        """What arrived instead of the host's greeting; empty after the greeting."""
+        return b"" if self._multiplexer.is_greeted else self._multiplexer.received
 
     def close_soon(self) -> None:
         """End the process and all streams, without waiting. Idempotent."""
@@ -202,7 +210,7 @@ class _Line(threading.Thread):
     # In the thread
 
     def run(self) -> None:
-        multiplexer = Multiplexer(opens=True)
+        multiplexer = self._multiplexer
         line = self._process.channel
         pump = Pump(multiplexer, line.fileno(), line.fileno(), reset=self._was_reset)
         try:
@@ -233,7 +241,7 @@ class _Line(threading.Thread):
             idle = multiplexer.is_greeted and pump.is_unused
             arrived = pump.turn(seconds=None if idle else wait, wake=self._wake.fileno())
             if arrived is None:
-                return self._process.broken()
+                return self._process.broken(self._noise)
             self._sleep_again()
             if arrived:
                 heard, asked = monotonic(), False
@@ -298,7 +306,7 @@ class _Line(threading.Thread):
 
     def _finish(self, multiplexer: Multiplexer, pump: Pump) -> None:
         """Set the reason on each stream, close the streams, and end the process."""
-        is_old = not multiplexer.received and self._process.lacks_option(MULTIPLEX)
+        is_old = not multiplexer.is_greeted and self._process.lacks_option(MULTIPLEX)
         if is_old:
             self._kept.found(is_old=True)
         with self._lock:

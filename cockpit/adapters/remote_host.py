@@ -128,15 +128,8 @@ class RemoteHost:
         """Return the error for a broken connection.
 
         `code` is the exit code of the process, None if it has not ended; `words` are its last lines
-        on stderr; `received` is an answer that did not come from a supervisor.
+        on stderr; `received` is text that is not from a supervisor.
         """
-        if received:
-            return NoSupervisor(
-                f"Host {self.name} did not answer like a supervisor",
-                f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
-                "Something else prints text there, such as a shell's start-up file. "
-                f"Try: {self.by_hand('status')}",
-            )
         if code == NO_SUPERVISOR:
             if remote_message := _remote_unreachable(words):
                 return NoSupervisor(
@@ -155,6 +148,12 @@ class RemoteHost:
                 "\n".join(words),
                 "cockpit must be in the host's PATH of a non-login shell, or "
                 f"in `connect` with its full path. Try: {self.by_hand('--version')}",
+            )
+        if received and code in (0, None):
+            return NoSupervisor(
+                f"Host {self.name} did not answer like a supervisor",
+                f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
+                f"Another program answers there. Try: {self.by_hand('status')}",
             )
         if code in (0, None):
             return NoSupervisor(
@@ -198,7 +197,7 @@ class RemoteConnection:
     def broken(self, received: bytes = b"") -> CockpitError:
         """Return the error for a broken connection, from exit code and stderr. Waits briefly for
         both."""
-        code = None if received else self._exit_code(GRACE_SECONDS)
+        code = self._exit_code(GRACE_SECONDS)
         return self._host.broken(code, self._last_error_lines(), received)
 
     def lacks_option(self, option: str) -> bool:

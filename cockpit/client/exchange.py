@@ -25,7 +25,6 @@ from cockpit.core.errors import BadUsage, CockpitError
 _BLOCK = 65536
 _LONGEST_HEAD = 65536
 _HTTP = b"HTTP/1."
-_SHOWN = 200
 _PIECES_AT_ONCE = 16
 """Number of pieces of data from another machine after which other tasks get to run."""
 
@@ -55,8 +54,10 @@ class Exchange:
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
         self.longest_silence: float | None = None
         """Seconds without data after which the connection is lost; None: no limit."""
-        self._first_bytes = b""
-        """The first bytes of the response, for the error message if they are not HTTP."""
+        self._has_begun = False
+        """Whether the response has begun."""
+        self._noise = b""
+        """What arrived before it, such as the text of a shell's start-up file."""
         self.allowance: Allowance | None = None
         """The limits for another machine; None for the local supervisor."""
         self._pieces = 0
@@ -195,6 +196,8 @@ class Exchange:
 
     def silent(self, seconds: float) -> CockpitError:
         """Return the error for a response that did not arrive within this number of seconds."""
+        if self._noise and not self._has_begun:
+            return self._connection.broken(self._noise)
         return self._connection.silent(seconds)
 
     async def _count(self, size: int) -> None:
@@ -207,19 +210,24 @@ class Exchange:
             await asyncio.sleep(0)
 
     async def _receive(self) -> bytes:
-        """Read the next block. Raises without delay if the response does not start like HTTP."""
-        try:
-            async with asyncio.timeout(self.longest_silence):
-                block = await self._reader.read(_BLOCK)
-        except TimeoutError:
-            if self.longest_silence is None:
-                raise
-            raise self.silent(self.longest_silence) from None
-        if len(self._first_bytes) < len(_HTTP):
-            self._first_bytes += block[:_SHOWN]
-            if not self._first_bytes.startswith(_HTTP[: len(self._first_bytes)]):
-                raise await self.broken(self._first_bytes)
-        return block
+        """Read the next block of the response; text before the response is skipped."""
+        while True:
+            try:
+                async with asyncio.timeout(self.longest_silence):
+                    block = await self._reader.read(_BLOCK)
+            except TimeoutError:
+                if self.longest_silence is None:
+                    raise
+                raise self.silent(self.longest_silence) from None
+            if self._has_begun:
+                return block
+            self._noise += block
+            start = self._noise.find(_HTTP)
+            if start >= 0:
+                self._has_begun = True
+                return self._noise[start:]
+            if not block or len(self._noise) > _LONGEST_HEAD:
+                raise await self.broken(self._noise)
 
     async def _next(self) -> h11.Response | h11.Data | h11.EndOfMessage | None:
         while True:

@@ -100,10 +100,13 @@ def _begin(
     connection: Connection, target: str, body: dict[str, Any] | None, patience: float
 ) -> tuple[bytes, bytes]:
     """Send the request; return status line and headers, and the part of the body read with them."""
+    received = bytearray()
     try:
         connection.channel.sendall(_request(target, body))
-        return _head(connection)
+        return _head(connection, received)
     except TimeoutError:
+        if noise := _noise(received):
+            raise connection.broken(noise) from None
         raise connection.silent(patience) from None
 
 
@@ -117,20 +120,29 @@ def _request(target: str, body: dict[str, Any] | None) -> bytes:
     return head.encode("ascii") + content
 
 
-def _head(connection: Connection) -> tuple[bytes, bytes]:
-    """Return the status line with the headers, and the part of the body read with them."""
-    held = b""
-    while b"\r\n\r\n" not in held:
+def _head(connection: Connection, received: bytearray) -> tuple[bytes, bytes]:
+    """Return the status line with the headers, and the part of the body read with them.
+
+    Skips text before the status line, which a shell's start-up file may print on another machine.
+    `received` takes all bytes that arrive.
+    """
+    while True:
         block = connection.channel.recv(_BLOCK)
         if not block:
-            raise connection.broken(held)
-        held += block
-        if len(held) > _LONGEST_HEAD:
-            raise _too_long()
-        if not held.startswith(_HTTP[: len(held)]):
-            raise connection.broken(held)
-    head, _, rest = held.partition(b"\r\n\r\n")
-    return head, rest
+            raise connection.broken(_noise(received))
+        received += block
+        start = received.find(_HTTP)
+        if start >= 0:
+            head, end, rest = bytes(received[start:]).partition(b"\r\n\r\n")
+            if end:
+                return head, rest
+        if len(received) > _LONGEST_HEAD:
+            raise connection.broken(_noise(received)) if start < 0 else _too_long()
+
+
+def _noise(received: bytearray) -> bytes:
+    """Return what arrived instead of a response; empty if a response has begun."""
+    return b"" if _HTTP in received else bytes(received)
 
 
 def _blocks(channel: socket.socket, until: float = float("inf")) -> Iterator[bytes]:

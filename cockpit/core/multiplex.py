@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 GREETING = b"cockpit-multiplex 1\n"
+LONGEST_NOISE = 65_536
+"""Maximum bytes before the greeting, such as the text of a shell's start-up file."""
 LONGEST_FRAME = 16_384
 """Maximum bytes of a payload."""
 WINDOW = 262_144
@@ -95,7 +97,9 @@ class Multiplexer:
         self._reset: dict[int, int] = {}
         """Streams that this end has reset, with the bytes that the peer may still send."""
         self._last = 0
-        self._greeting = b""
+        self._noise = b""
+        """What arrived before the greeting, and of it; then only its beginning."""
+        self._is_greeted = False
         self._held = b""
         self._inflate = zlib.decompressobj()
         self._deflate = zlib.compressobj()
@@ -107,12 +111,12 @@ class Multiplexer:
     @property
     def is_greeted(self) -> bool:
         """Whether the peer's greeting has arrived."""
-        return self._greeting == GREETING
+        return self._is_greeted
 
     @property
     def received(self) -> bytes:
-        """The text that arrived instead of the greeting, for an error message."""
-        return self._greeting
+        """The text that arrived before the greeting, or instead of it, for an error message."""
+        return self._noise[:200]
 
     def receive(self, block: bytes) -> Iterator[Frame]:
         """Yield the frames that concern the caller. Must be read to its end.
@@ -132,14 +136,14 @@ class Multiplexer:
 
     def _receive_greeting(self, block: bytes) -> bytes:
         """Return the data after the greeting."""
-        missing = len(GREETING) - len(self._greeting)
-        if missing <= 0:
+        if self._is_greeted:
             return block
-        self._greeting += block[:missing]
-        if not GREETING.startswith(self._greeting):
-            self._greeting += block[missing : missing + 100]
+        noise, greeting, rest = (self._noise + block).partition(GREETING)
+        self._noise = noise
+        if len(noise) > LONGEST_NOISE:
             raise Violation("Something other than a greeting arrived.")
-        return block[missing:]
+        self._is_greeted = bool(greeting)
+        return rest
 
     def _received_frames(self) -> Iterator[Frame]:
         start = 0

@@ -173,8 +173,7 @@ def test_what_a_later_version_adds_is_skipped() -> None:
 @pytest.mark.parametrize(
     ("sent", "why"),
     [
-        (b"Welcome to gpu1\n", "greeting"),
-        (b"cockpit-multiplex 2\n", "greeting"),
+        (b"Welcome to gpu1\n" * 10_000, "greeting"),
         (GREETING + b"no zlib at all", "damaged"),
         (GREETING + zlib.compress(b""), "ended"),
         (forged(frame(Kind.DATA, 1, length=LONGEST_FRAME + 1)), "too long"),
@@ -190,6 +189,17 @@ def test_what_a_later_version_adds_is_skipped() -> None:
 def test_a_host_that_breaks_the_rules_is_found_out(sent: bytes, why: str) -> None:
     with pytest.raises(Violation, match=why):
         read(client().receive(sent))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_text_before_the_greeting_is_skipped(size: int) -> None:
+    ours = Multiplexer(opens=True)
+    assert ours.open_stream() == 1
+    sent = b"Welcome to gpu1\ncockpit-multi" + forged(frame(Kind.DATA, 1, b"x"))
+    frames: list[Frame] = []
+    for start in range(0, len(sent), size):
+        frames += read(ours.receive(sent[start : start + size]))
+    assert frames == [Frame(Kind.DATA, 1, b"x")]
 
 
 def test_a_stream_that_was_cut_may_not_go_on_for_ever() -> None:

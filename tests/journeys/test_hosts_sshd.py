@@ -14,6 +14,7 @@ import pytest
 
 from cockpit import __version__
 from cockpit.cli.commands import run
+from cockpit.core.errors import NoSuchAgent
 from tests.journeys.sshd import Sshd, program, sshd
 
 __all__ = ["sshd"]
@@ -70,6 +71,12 @@ def test_a_machine_is_added_behind_a_banner_and_noise(
     assert "\x1b" not in said.out + said.err
     assert written() == host.ssh
     assert run(["hosts", "check"]) == 0
+    for words, code in {
+        ("status",): 0,  # a raw request
+        ("stop", "nobody"): NoSuchAgent.exit_code,  # one request
+        ("history",): 0,  # a connection that is kept
+    }.items():
+        assert run([*words, "--host", "gpu1"]) == code, words
     assert run(["hosts", "remove", "gpu1"]) == 0
 
 
