@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cockpit.adapters.agents.claude.record import parse
@@ -20,6 +20,7 @@ from cockpit.core.facts import Facts
 from cockpit.core.meter import Meter
 
 COMMANDS = [
+    "git commit -m 'Co-Authored-By: Claude Opus 4.6 (1M context)'",
     "pytest -q", "ruff check . && mypy", "cd /w && npm test; echo done", "make build", "ls",
     "git commit -qm 'Add x'", 'git commit -m "Say \\"hi\\""', "git commit -m x && make test",
     "gh pr create --fill", "gh pr view 7 && pytest", "sleep 99",
@@ -46,7 +47,7 @@ PRINTED: list[Any] = [
 STARTED = [{"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}]
 ENDED = [{"task": {"task_id": "b1", "status": "completed"}}]
 LAUNCHED: list[Any] = [
-    {"agentId": "a1", "status": "async_launched", "resolvedModel": "claude-opus-5[1m]"},
+    {"agentId": "a1", "status": "async_launched", "resolvedModel": "claude-opus-4-6[1m]"},
     {"agentId": "a1", "status": "completed"},
 ]
 GOAL = [{"type": "text", "file": {"filePath": "/w/c.md", "content": "# Goal\n\nShip."}}]
@@ -92,15 +93,17 @@ CALLS = [
     Call("Grep", {"pattern": "x"}),
     Call("mcp__forge__create_issue", {"title": "x"}),
 ]
-NAMED: dict[str, list[Call]] = {}
+GROUPS: dict[tuple[str, bool, bool], list[Call]] = {}
 for _call in CALLS:
-    NAMED.setdefault(_call.name, []).append(_call)
+    _command = _call.input.get("command", "")
+    _group = _call.name, "run_in_background" in _call.input, "commit" in _command
+    GROUPS.setdefault(_group, []).append(_call)
 SAID = st.one_of(
     st.sampled_from([{"type": "text", "text": text} for text in TEXTS]),
     st.just({"type": "thinking", "thinking": "Hm", "signature": "s"}),
 )
-CALLED = st.one_of([st.sampled_from(calls) for calls in NAMED.values()])
-"""Each tool as often as the others."""
+CALLED = st.one_of([st.sampled_from(calls) for calls in GROUPS.values()])
+"""Each tool as often as the others, and commands of each group as often as a tool."""
 BLOCKS = st.one_of(SAID, CALLED, CALLED)
 OTHERS: list[dict[str, Any]] = [
     {"type": "user", "message": {"role": "user", "content": "Never push."}},
@@ -184,7 +187,7 @@ class Written:
                 "id": f"msg_{self.count}",
                 "type": "message",
                 "role": "assistant",
-                "model": "claude-opus-5",
+                "model": "claude-opus-4-6",
                 "content": part,
                 "stop_reason": None,
                 "stop_sequence": None,
@@ -259,7 +262,16 @@ def read(path: Path, with_parse: Parse) -> tuple[Facts, tuple[Any, ...]]:
     return collector.facts(), (*counts, meter.tool_calls)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHECKED = Call("Bash", {"command": "pytest -q"}, details=PRINTED)
+PASSED = {
+    "which": 0, "output": 1, "details": 0, "failed": False, "as_list": False, "two": False,
+    "denied": None,
+}  # fmt: skip
+
+
+@example(steps=[(CHECKED, PASSED), (CHECKED, PASSED | {"output": 2, "denied": "interrupted"})])
+@example(steps=[(CHECKED, PASSED), (CHECKED, PASSED | {"output": 2, "details": 3})])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_the_quick_ways_give_what_a_parse_of_every_line_gives(
     tmp_path: Path, steps: list[Any]
