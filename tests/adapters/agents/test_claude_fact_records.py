@@ -82,6 +82,25 @@ def test_answers_with_their_questions() -> None:
     )  # fmt: skip
 
 
+def test_notes_and_a_text_instead_of_answers() -> None:
+    asked = reply(tool("t", "AskUserQuestion", questions=QUESTIONS))
+    notes = {
+        "Which port?": {"notes": "only in tests", "preview": "<b>8080</b>"},
+        "Which host?": {"notes": "ask Ana"},
+        "Why?": {"notes": " "},
+    }
+    noted = result(
+        "t", NEW, questions=QUESTIONS, answers={"Which port?": "8080"}, annotations=notes
+    )
+    assert facts_of(user("go"), asked, noted).answers == (
+        Answer(1, "Which port?", "8080 (note: only in tests)"), Answer(1, "Which host?", "ask Ana"),
+    )  # fmt: skip
+    wrote = result("t", "The user responded: x", questions=QUESTIONS, answers={}, response="None!")
+    assert facts_of(user("go"), asked, wrote).answers == (Answer(1, "Which port?", "None!"),)
+    odd = result("t", NEW, questions=QUESTIONS, answers={"Which port?": "80"}, annotations=[1])
+    assert facts_of(user("go"), asked, odd).answers == (Answer(1, "Which port?", "80"),)
+
+
 def test_questions_that_the_user_wants_to_clarify() -> None:
     asked = reply(tool("t", "AskUserQuestion", questions=QUESTIONS))
     said = refused(f"{REJECTED}To tell you how to proceed, the user said:\n{CLARIFY}")

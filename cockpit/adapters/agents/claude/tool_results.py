@@ -154,7 +154,7 @@ def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
     """Return the questions and answers of a result; older CLIs have them only in the text."""
     given = details.get("answers")
     if isinstance(given, Mapping) and "questions" in details:
-        found: Sequence[tuple[object, object]] = list(given.items())
+        found: Sequence[tuple[object, object]] = list(_given(given, details))
     elif text.startswith(_ANSWERED):
         found = _QUOTED.findall(text)
     elif _CLARIFY in text:
@@ -163,6 +163,23 @@ def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
         return ()
     pairs = ((str(question), _answer(answer)) for question, answer in found[:ANSWERS_KEPT])
     return tuple((question, answer) for question, answer in pairs if answer.strip())
+
+
+def _given(answers: Mapping[str, Any], details: Record) -> Iterator[tuple[str, str]]:
+    """Yield the answers with the user's notes, and the text that the user wrote instead of them."""
+    annotations = details.get("annotations")
+    notes = {
+        question: one["notes"].strip()
+        for question, one in (annotations if isinstance(annotations, dict) else {}).items()
+        if isinstance(one, dict) and isinstance(one.get("notes"), str) and one["notes"].strip()
+    }
+    for question in dict.fromkeys((*answers, *notes)):
+        answer, note = _answer(answers.get(question)), notes.get(question)
+        yield question, f"{answer} (note: {note})" if answer and note else note or answer
+    asked, response = details["questions"], details.get("response")
+    first = asked[0] if isinstance(asked, list) and asked else None
+    if isinstance(response, str) and response.strip() and isinstance(first, dict):
+        yield str(first.get("question", "")), response.strip()
 
 
 def _answer(value: object) -> str:
