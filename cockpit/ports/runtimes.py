@@ -139,7 +139,10 @@ class Aside:
 
 
 class Runtime(Protocol):
-    """The adapter for one CLI. Never uses a pane."""
+    """The adapter for one CLI. Never uses a pane.
+
+    Installed packages implement this (entry point `cockpit.runtimes`), so no name here is changed.
+    """
 
     name: str
     capabilities: Capabilities
