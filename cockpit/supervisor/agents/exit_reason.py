@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cockpit.core.errors import CockpitError
+from cockpit.core.ids import PaneId
 from cockpit.core.safetext import safe_line
-from cockpit.ports.panes import PanesSilent
+from cockpit.ports.panes import Pane, PanesSilent
 from cockpit.supervisor.agents.agent import Agent, Exit, LostPane, PaneLoss
 from cockpit.supervisor.dependencies import Dependencies
 
@@ -26,7 +27,7 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
     text = ""
     pane = agent.record.pane
     try:
-        seen = (await dependencies.panes.look()).get(pane) if pane else None
+        seen = await _dead_pane(dependencies, pane) if pane else None
         if seen is not None:
             status, signal = seen.exit_status, seen.exit_signal
             assert pane is not None
@@ -44,6 +45,19 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
         gone = pane is not None and await _server_has_ended(dependencies)
         lost = LostPane.SERVER_ENDED if gone else None
     return Exit(dependencies.clock.now().timestamp(), status, signal, text, lost)
+
+
+async def _dead_pane(dependencies: Dependencies, pane: PaneId) -> Pane | None:
+    """Return the pane of a process that has ended; None if the pane does not exist.
+
+    tmux learns of the end a moment later than cockpit. Waits up to a second for that.
+    """
+    until = dependencies.clock.monotonic() + SERVER_ENDS
+    while True:
+        seen = (await dependencies.panes.look()).get(pane)
+        if seen is None or seen.dead or dependencies.clock.monotonic() > until:
+            return seen
+        await dependencies.clock.sleep(ASK_AGAIN)
 
 
 async def lost_panes(

@@ -41,6 +41,20 @@ class Interrupted(Tmux):
         return await super().server_pid()
 
 
+class Late(Tmux):
+    """The server learns of a process's end later than the supervisor."""
+
+    looks = 0
+
+    async def look(self) -> dict[PaneId, Pane]:
+        self.looks += 1
+        found = await super().look()
+        if self.looks > 2:
+            return found
+        alive = {"dead": False, "exit_status": None, "exit_signal": None}
+        return {ident: replace(pane, **alive) for ident, pane in found.items()}  # type: ignore[arg-type]
+
+
 def interrupted(parts: Parts, silent: int = 2) -> Dependencies:
     """The same world, in which tmux breaks off while it lists its panes."""
     places, held = parts.dependencies.places, parts.dependencies
@@ -68,6 +82,18 @@ async def dead_pane(parts: Parts) -> None:
     os.kill(pane.pid, signal.SIGKILL)
     while not (await parts.panes())[pane.id].dead:
         await asyncio.sleep(0.02)
+
+
+async def test_a_server_that_does_not_know_of_the_end_yet_is_asked_again(
+    cockpit: Cockpit,
+) -> None:
+    cockpit.configure(cockpit.agent())
+    async with parts_of(cockpit) as parts:
+        await dead_pane(parts)
+        places, held = parts.dependencies.places, parts.dependencies
+        late = Late(places.tmux_socket, places.tmux_config, held.environment)
+        told = await find_exit(replace(held, panes=late), parts.agent)
+        assert told.signal == signal.SIGKILL
 
 
 async def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) -> None:
