@@ -200,6 +200,10 @@ class Outcome(StrEnum):
     """It is unknown whether a session is running in the worktree; the user must check."""
 
 
+CONFIRMED = frozenset({Outcome.DONE.value, Outcome.MOVED.value})
+"""The outcomes after which a new session continues the job, here or on another machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The handoff has ended."""

@@ -25,7 +25,7 @@ from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import trust
 from cockpit.core.errors import CockpitError, Hindered, NoSuchAgent, NotNow
 from cockpit.core.events import Plain
-from cockpit.core.handoff.states import Outcome
+from cockpit.core.handoff.states import CONFIRMED, Outcome
 from cockpit.core.ids import AgentName, agent_name
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.records import AgentRecord
@@ -349,7 +349,7 @@ class Fleet:
             if cost := handoff.details.writer_cost_usd:
                 known = agent.copy_costs.get(handoff.old_session, 0.0)
                 agent.copy_costs[handoff.old_session] = known + cost
-        agent.handoffs = sum(handoff.outcome == Outcome.DONE.value for handoff in handoffs)
+        agent.handoffs = sum(handoff.outcome in CONFIRMED for handoff in handoffs)
         last = handoffs[-1] if handoffs else None
         here = last is not None and last.old_session == agent.record.session
         if last is not None and here and last.outcome == Outcome.REVIVED.value:

@@ -88,6 +88,7 @@ class Outcomes:
                     agent.change(note=f"the previous session: {failed}")
                 )
         elif ended.outcome is Outcome.MOVED:
+            agent.handoffs += 1
             agent.exit = None
             self._sessions.finish(agent, replace(agent.record, wanted=False, note=ended.why))
         elif ended.outcome is Outcome.FAILED:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core.errors import BadUsage, NoSuchAgent
-from cockpit.core.handoff.states import Outcome
+from cockpit.core.handoff.states import CONFIRMED
 from cockpit.core.ids import HandoffId, JobId
 from cockpit.core.safetext import safe_line
 from cockpit.core.search import excerpt, words
@@ -160,7 +160,7 @@ class History:
             sessions.append(self._session(job, session, own, own).model_copy(update=only_whole))
         return _empty_chain(job).model_copy(
             update={
-                "handoffs": sum(handoff.outcome == Outcome.DONE.value for handoff in all_handoffs),
+                "handoffs": sum(handoff.outcome in CONFIRMED for handoff in all_handoffs),
                 "rebuilt": bool(rebuilt),
                 "sessions": sessions,
             }

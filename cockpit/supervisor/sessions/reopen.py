@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cockpit.core.errors import NotNow
-from cockpit.core.handoff.states import Outcome
+from cockpit.core.handoff.states import CONFIRMED
 from cockpit.core.ids import JobId, SessionId
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.worktrees import Worktree
@@ -90,7 +90,7 @@ class Reopening:
     def count_handoffs(self, job: JobId) -> int:
         """Return the number of confirmed handoffs of this job."""
         handoffs = self._dependencies.store.handoffs(job)
-        return sum(handoff.outcome == Outcome.DONE.value for handoff in handoffs)
+        return sum(handoff.outcome in CONFIRMED for handoff in handoffs)
 
     async def restore_worktree(self, agent: Agent) -> Worktree | None:
         """Recreate the worktree of the agent's job if it is missing; return None if it exists.

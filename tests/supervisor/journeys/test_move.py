@@ -195,6 +195,7 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     left = await cockpit.row()
     assert (left.state, left.pid, left.note) == ("stopped", None, "moved to gpu1")
     assert left.moved_away
+    assert left.handoffs == 1
     assert not there.moved_away
     assert tree_of(tree) == before
     (chain,) = await cockpit.client.history("api")
@@ -247,6 +248,7 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     assert [one.number for one in whole.sessions] == [1, 2, 3]
     assert [one.outcome for one in whole.sessions] == ["moved", "done", None]
     assert home.session_id == whole.sessions[2].id
+    assert (whole.handoffs, home.handoffs) == (2, 2)
     with pytest.raises(NotNow, match="is on gpu1"):
         await cockpit.client.ask(Undo(name="api"))
     git(cockpit.repository, "fsck", "--strict")
