@@ -129,8 +129,8 @@ def _rights(agents: list[AgentStatus], host: str, day: Day) -> list[list[Span]]:
 
 
 def _apart(parts: Sequence[Span]) -> list[Span]:
-    spans = [piece for part in parts for piece in (Span("  "), part)]
-    return [*spans[1:], Span(" ")]
+    spans = [piece for part in parts for piece in (Span("  ", "muted"), part)]
+    return [*spans[1:], Span(" ", "muted")]
 
 
 def _cost(agents: list[AgentStatus]) -> str:
