@@ -96,8 +96,8 @@ async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
 
 
 async def _take(client: Supervisor, part: Part, line: WatchLine) -> None:
+    part.remark = client.remark  # first, because the line makes the screen show it
     part.take(line, monotonic())
-    part.remark = client.remark
     if isinstance(line, Resumed) and part.last_event:
         part.answered()
         missed = await client.events(after=part.last_event, limit=MOST_MISSED)
