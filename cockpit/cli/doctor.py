@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from cockpit.cli.doctor_finding import Finding
 from cockpit.cli.options import common_options, with_common_options
+from cockpit.cli.output import json_text
 
 _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 
@@ -46,7 +46,7 @@ def doctor(as_json: bool) -> int:
     is_fit = all(finding.level != "unfit" for finding in findings)
     if as_json:
         report = {"fit": is_fit, "findings": [dataclasses.asdict(one) for one in findings]}
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        print(json_text(report))
     else:
         for finding in findings:
             _print(finding)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -13,7 +12,7 @@ import click
 
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import with_common_options
-from cockpit.cli.output import say
+from cockpit.cli.output import json_text, say
 from cockpit.core.errors import BadUsage
 from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
@@ -74,7 +73,7 @@ def history(
     chains = _chains_of_all(name, search) if all_hosts else _chains(name, search)
     if as_json:
         data = [to_json(chain) for chain in chains]
-        print(json.dumps(data, indent=2, ensure_ascii=False))
+        print(json_text(data))
         return 0
     if quality:
         from cockpit.cli.handoff_quality import quality_lines

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cockpit.cli.doctor_finding import Finding
 from cockpit.cli.host_checks import HostReport
 from cockpit.cli.host_reports import reports
+from cockpit.cli.output import json_text
 from cockpit.core.safetext import safe_line
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def check_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> int:
             }
             for host in hosts
         ]
-        print(json.dumps(checked, indent=2, ensure_ascii=False))
+        print(json_text(checked))
     return 0 if all(is_fit(findings) for findings in found.values()) else 1
 
 

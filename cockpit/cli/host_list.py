@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cockpit.cli.host_checks import NO_SUPERVISOR, HostReport, milliseconds
 from cockpit.cli.host_reports import reports
+from cockpit.cli.output import json_text
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import moment
@@ -30,7 +30,7 @@ def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None
     if as_json:
         order = {host.name: place for place, host in enumerate(hosts)}
         found = sorted(reports(hosts, seconds), key=lambda report: order[report.name])
-        print(json.dumps([host_object(report) for report in found], indent=2, ensure_ascii=False))
+        print(json_text([host_object(report) for report in found]))
         return
     width = max((len(host.name) for host in hosts), default=0)
     for report in reports(hosts, seconds):

@@ -6,7 +6,9 @@ uses this module.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,6 +19,19 @@ from cockpit.core.safetext import safe_text
 INTERRUPTED = 130
 
 Code = TypeVar("Code", int, int | None)
+
+
+_CONTROL = re.compile("[\x7f-\x9f]")
+
+
+def json_text(value: object, *, indent: int | None = 2) -> str:
+    """Return JSON for stdout, on one line if `indent` is None.
+
+    Escapes every control character, because `json` leaves those from U+007F to U+009F as they are,
+    and some terminals obey them.
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say(text: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.cli.context_bar import HEADER, format_context
-from cockpit.cli.output import say
+from cockpit.cli.output import json_text, say
 from cockpit.cli.places import our_places
 from cockpit.cli.status_sentence import change_key, doing, sentence
 from cockpit.client.connection import Address
@@ -57,7 +57,7 @@ def show(
     if trouble and not as_json:
         say(f"warning: {safe_line(trouble, 400)}")
     if as_json:
-        print(json.dumps({**status, "agents": agents}, indent=2, ensure_ascii=False))
+        print(json_text({**status, "agents": agents}))
     elif agents:
         _print_table(agents, plain=plain)
     else:
@@ -84,20 +84,11 @@ def watch(
     printed: dict[str, object] = {}
     names = SHORTEST
     with_day = name is None and not as_json
-    if address is None:
-        stream = lines(our_places().socket, "/v1/watch?day=1" if with_day else "/v1/watch")
-    else:
-        day = "&day=1" if with_day else ""
-        stream = lines(address, f"/v1/watch?beat={BEAT}{day}", silence=3.0 * BEAT)
-    for message in map(json.loads, stream):
+    for message in _changes(address, with_day=with_day):
         rows = list(_changed(message, name))
         names = max(names, _widest(rows))
         for row in rows:
-            line = (
-                json.dumps(row, ensure_ascii=False)
-                if as_json
-                else _line(row, plain=plain, names=names)
-            )
+            line = json_text(row, indent=None) if as_json else _line(row, plain=plain, names=names)
             key = change_key(row) if plain and not as_json else line
             if printed.get(row["name"]) != key:
                 printed[row["name"]] = key
@@ -108,6 +99,16 @@ def watch(
                 print(spent, flush=True)
             printed[""] = step
     return 0
+
+
+def _changes(address: Path | Address | None, *, with_day: bool) -> Iterator[dict[str, Any]]:
+    if address is None or isinstance(address, Path):
+        target = "/v1/watch?day=1" if with_day else "/v1/watch"
+        return map(json.loads, lines(address or our_places().socket, target))
+    from cockpit.client.foreign_status import checked_changes
+
+    target = f"/v1/watch?beat={BEAT}" + ("&day=1" if with_day else "")
+    return checked_changes(lines(address, target, silence=3.0 * BEAT))
 
 
 def _day_key(message: dict[str, Any], *, plain: bool) -> object:
@@ -149,8 +150,13 @@ def _status(
     address: Path | Address, patience: float = 10.0, *, elsewhere: bool = False
 ) -> dict[str, Any]:
     path = "/v1/status?elsewhere=1" if elsewhere else "/v1/status"
-    found: dict[str, Any] = json.loads(fetch(address, path, patience=patience))
-    return found
+    answer = fetch(address, path, patience=patience)
+    if isinstance(address, Path):
+        found: dict[str, Any] = json.loads(answer)
+        return found
+    from cockpit.client.foreign_status import checked_status
+
+    return checked_status(answer)
 
 
 def _spent_today(status: dict[str, Any]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import click
 
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import with_common_options
+from cockpit.cli.output import json_text
 
 
 @click.group(
@@ -47,7 +47,7 @@ def worktrees(context: click.Context, as_json: bool) -> int:
         return 0
     trees = with_client(lambda client: client.worktrees(here, sizes=True))
     if as_json:
-        print(json.dumps([tree.model_dump() for tree in trees], indent=2, ensure_ascii=False))
+        print(json_text([tree.model_dump() for tree in trees]))
         return 0
     now = datetime.now(UTC)
     print(

@@ -48,7 +48,8 @@ MISSED_BEATS = 3
 MOST_PAGES = 1000
 """Maximum number of pages of history that are read from another machine."""
 
-_watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
+watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
+"""Parses one line of `/v1/watch`."""
 
 
 def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
@@ -63,7 +64,8 @@ def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
         ) from error
 
 
-def _is_snapshot(line: bytes) -> bool:
+def is_snapshot(line: bytes) -> bool:
+    """Return whether a line of `/v1/watch` that cannot be parsed was to be the whole status."""
     return b'"type":"snapshot"' in line[:100].replace(b" ", b"")
 
 
@@ -126,11 +128,11 @@ class HttpClient:
         invalid = 0
         async for line in self._lines(target, self.beat * MISSED_BEATS or None):
             try:
-                message = _watch_line.validate_json(line)
+                message = watch_line.validate_json(line)
             except ValidationError:
-                if _is_snapshot(line):
+                if is_snapshot(line):
                     parsed(
-                        _watch_line.validate_json, line
+                        watch_line.validate_json, line
                     )  # without a snapshot, nothing can be shown
                 invalid += 1
                 if self._foreign is not None:

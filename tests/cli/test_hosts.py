@@ -53,7 +53,7 @@ def test_watching_ends_with_that_supervisor(
     typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     snapshot = {"type": "snapshot", "status": {"agents": [row("far")]}}
-    answering.say("GET /v1/watch?beat=10", json.dumps(snapshot).encode() + b"\n")
+    answering.say("GET /v1/watch?beat=10&day=1", json.dumps(snapshot).encode() + b"\n")
 
     assert typed("status", "--watch") == 4
 
@@ -275,3 +275,39 @@ def test_history_of_all_hosts_is_of_no_one_host(
 ) -> None:
     assert typed("history", "--all-hosts") == 2
     assert "--all-hosts cannot be used with a name or with --host" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "status",
+    [[], "x", {"agents": 3}, {"agents": [1]}, {"agents": [{"name": "far"}]},
+     {"agents": [], "supervisor": 3}, {"agents": [row("far") | {"name": "../far"}]},
+     {"agents": [row("far") | {"state": "\x1b[2J"}]},
+     {"agents": [], "supervisor": {"spent_today_usd": "x", "budget_today_usd": [1]}}],
+)  # fmt: skip
+def test_a_status_that_is_not_valid_is_refused(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str], status: object
+) -> None:
+    answering.say("GET /v1/status", json.dumps(status).encode())
+    line = json.dumps({"type": "snapshot", "status": status}).encode() + b"\n"
+    answering.say("GET /v1/watch?beat=10&day=1", line)
+
+    for words in (["status"], ["status", "--watch"], ["status", "far"], ["status", "--json"]):
+        assert typed(*words) == 1, words
+        said = capsys.readouterr()
+        assert "not valid" in said.err or "refused" in said.err.lower(), said.err
+        assert "\x1b" not in said.out + said.err
+
+
+def test_what_a_terminal_obeys_is_escaped_in_json(
+    typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = row("far") | {"directory": "/w\x9b2J\x07"}
+    answering.say("GET /v1/status", {"agents": [held]})
+
+    assert typed("status", "--json") == 0
+
+    out = capsys.readouterr().out
+    assert not any(
+        ord(character) in {*range(32), *range(127, 160)} for character in out if character != "\n"
+    )
+    assert json.loads(out)["agents"][0]["directory"] == held["directory"]
