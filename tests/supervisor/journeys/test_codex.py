@@ -166,6 +166,7 @@ async def test_a_session_goes_on_after_a_stop(
         assert after.session_number == 1
 
 
+@pytest.mark.long
 async def test_a_session_that_was_stopped_in_a_turn_is_idle_when_it_is_reopened(
     cockpit: Cockpit, pilot: Callable[[Answer], CodexPilot]
 ) -> None:

@@ -175,6 +175,7 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
     assert first.worktree in "".join(each.everything for each in pilot.model.requests)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "state"), [("codex", "idle"), ("copilot", "idle"), ("opencode", "exited")]
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["far"]
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.timeout(900),
