@@ -100,7 +100,7 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
         seen.splitlines()
     )
     again = fleet.terminal()
-    again.until("▌ 1 able", "◆ reopen?", "reopen it: cockpit start able")
+    again.until("▌ 1 able", "◆ reopen?", "reopen it: cockpit start", "able --resume")
     again.until("n start", "R reopen all")
     again.press("n")
     again.until("Start an agent", "starts as configured")

@@ -90,7 +90,7 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
     click(terminal, "n no")
     terminal.until("▌ 1 able", gone=("Stop able?",))
 
-    click(terminal, "cockpit  ")  # the line at the top: the palette
+    click(terminal, "cockpit  2 idle")  # the line at the top: the palette
     click(terminal, "Mark the agent's job as done.")
     click(terminal, "n no")
     terminal.until("▌ 1 able", gone=("n no", "Mark the agent's job"))
