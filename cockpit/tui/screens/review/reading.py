@@ -131,4 +131,7 @@ class ReadingScreen(TextScreen):
         if around:
             found = min(around, key=lambda block: block.source_range[1] - block.source_range[0])
             found.add_class("-found")
-            self._body.scroll_to_widget(found, top=True, animate=False, force=True)
+            # Before the layout, every block is at the top.
+            self.call_after_refresh(
+                self._body.scroll_to_widget, found, top=True, animate=False, force=True
+            )
