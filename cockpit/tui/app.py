@@ -8,7 +8,8 @@ from pathlib import Path, PurePath
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+import textual.screen
+from textual import constants, events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -44,6 +45,11 @@ if TYPE_CHECKING:
 
     from cockpit.config.schema import Settings
 
+
+FRAMES_PER_SECOND = 120
+"""Frames a second at most. With Textual's 60, a key often waits for two frames, and the screen
+answers after 30 ms at p95. More frames cost nothing while nothing changes."""
+textual.screen.UPDATE_PERIOD = 1 / max(FRAMES_PER_SECOND, constants.MAX_FPS)  # type: ignore[misc]
 
 RECENT = 5
 """Number of actions that the command palette lists first."""

@@ -62,7 +62,7 @@ def answers(what: str, each: float) -> None:
     with screen(100, each) as terminal:
         terminal.drained(WARM_SECONDS)
         times = [moved(terminal, b"j" if n % 20 < 10 else b"k") for n in range(KEYS)]
-        row(f"{what}: key to screen, p95", percentile(times, 0.95), "ms", at_most=30)
+        row(f"{what}: key to screen, p95", percentile(times, 0.95), "ms", at_most=16)
         row(f"{what}: key to screen, median", statistics.median(times), "ms")
 
 

@@ -29,6 +29,11 @@ WAYS = {
 }
 
 
+async def test_a_key_waits_for_no_more_than_a_120th_of_a_second_to_be_drawn(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        assert flight.app.screen._update_timer._interval == 1 / 120
+
+
 @pytest.mark.parametrize("place", WAYS)
 async def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(
     fly: Fly, place: str
