@@ -311,8 +311,7 @@ async def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_befor
         assert client.asked == []
         client.let.set()
         await flight.reads("edited")
-        await flight.until(flight.toasts)
-        assert "Saved, and checked again." in flight.toasts()[0]
+        await flight.until(lambda: "Saved, and checked again." in str(flight.toasts()))
         await flight.press("a")
         await flight.until(lambda: client.asked, "the answer")
         assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]
