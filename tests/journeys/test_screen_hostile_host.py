@@ -93,10 +93,10 @@ def test_lies_are_text_and_no_local_file_is_read(
 ) -> None:
     (own_home / "hostile.py").write_text(HOSTILE + TELLS_LIES)
     terminal = flight.terminal(size=(120, 30), COCKPIT_HOME=str(here))
-    text = terminal.until("evil/api", "[@click=app.quit]go[/]")
+    terminal.until("evil/api", " web ")
+    terminal.press("1")  # the cursor stays on web if its row came first
+    text = terminal.until("▌ 1 evil/api", "[@click=app.quit]go[/]")
     assert "owned\x07" not in text
-    terminal.press("1")
-    terminal.until("▌ 1 evil/api")
     terminal.press("d")
     text = terminal.until("A FAR DOCUMENT [@click=app.quit]go[/]")
     assert "root:" not in text
