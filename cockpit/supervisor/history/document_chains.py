@@ -210,7 +210,8 @@ def _with_end(
     followers: dict[str, SessionId],
     last_write: LastWrite,
 ) -> SessionRecord:
-    """Return the session with its end, as far as the documents show it."""
+    """Return the session with its end: its handoff, or else the last time it is known to have run
+    (the last write of its transcript, or its last document)."""
     done = [
         source
         for source in sources
@@ -218,14 +219,16 @@ def _with_end(
     ]
     if done:
         return replace(session, state="handed_off", ended=done[-1].at)
-    seen = last_write(session.transcript) if session.transcript else None
+    seen = [source.at for source in sources if source.session == session.id]
+    if session.transcript and (written := last_write(session.transcript)):
+        seen.append(written)
     back = [
         source
         for source in sources
         if source.session == session.previous and source.at > session.created
     ]
     state = "undone" if back else "ended"
-    return replace(session, state=state, ended=seen or session.created)
+    return replace(session, state=state, ended=max(seen, default=session.created))
 
 
 def _handoff(source: Source, follower: SessionId | None) -> HandoffRecord:

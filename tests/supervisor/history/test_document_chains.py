@@ -86,6 +86,12 @@ def test_the_last_session_is_known_by_its_record() -> None:
     assert (last.tokens, last.cost_usd, last.document) == (None, None, f"{FOLDER}/a.md")
 
 
+def test_a_session_without_transcript_ended_at_its_last_document_at_the_earliest() -> None:
+    (session,) = read_back(paper("a", 1, "s1", None, 10)).sessions
+    assert session.created == seconds("2026-11-21T09:00:00Z")
+    assert session.ended == seconds("2026-11-21T10:00:00Z")
+
+
 @pytest.mark.parametrize("previous", [f"{FOLDER}/a.md", "/gone/handoff.md", None])
 def test_a_successor_that_was_not_the_first_tried_is_found(previous: str | None) -> None:
     found = read_back(
