@@ -49,10 +49,9 @@ def finding_lines(finding: Finding) -> list[str]:
 
 def _shown(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> Iterator[HostReport]:
     """Yield each report after printing it as text."""
-    for report in reports(hosts, seconds):
+    for number, report in enumerate(reports(hosts, seconds)):
         if not as_json:
-            print(f"{report.name}:")
+            print(f"\n{report.name}:" if number else f"{report.name}:")
             for finding in report.findings():
-                print("\n".join(f"  {line}" for line in finding_lines(finding)))
-            print(flush=True)
+                print("\n".join(f"  {line}" for line in finding_lines(finding)), flush=True)
         yield report
