@@ -50,6 +50,10 @@ class KeptHost:
         self._old_until: float | None = None
 
     @property
+    def name(self) -> str:
+        return self.host.name
+
+    @property
     def is_old(self) -> bool:
         """Whether the host's cockpit is too old to keep one connection."""
         return self._old_until is not None

@@ -108,7 +108,7 @@ def _changes(address: Path | Address | None, *, with_day: bool) -> Iterator[dict
     from cockpit.client.foreign_status import checked_changes
 
     target = f"/v1/watch?beat={BEAT}" + ("&day=1" if with_day else "")
-    return checked_changes(lines(address, target, silence=3.0 * BEAT))
+    return checked_changes(lines(address, target, silence=3.0 * BEAT), address.name)
 
 
 def _day_key(message: dict[str, Any], *, plain: bool) -> object:
@@ -156,7 +156,7 @@ def _status(
         return found
     from cockpit.client.foreign_status import checked_status
 
-    return checked_status(answer)
+    return checked_status(answer, address.name)
 
 
 def _spent_today(status: dict[str, Any]) -> str | None:

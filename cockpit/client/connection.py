@@ -41,6 +41,10 @@ class Address(Protocol):
     """The address of another machine's supervisor."""
 
     @property
+    def name(self) -> str:
+        """The user's name for the machine."""
+
+    @property
     def remark(self) -> str:
         """What the user should know about connections to this address; usually empty."""
 

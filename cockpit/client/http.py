@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlencode
-
-from pydantic import Field, TypeAdapter, ValidationError
 
 from cockpit.client.connection import Address
 from cockpit.client.exchange import Exchange
 from cockpit.client.foreign_answers import ForeignAnswers
-from cockpit.core.errors import BadUsage, Failed
-from cockpit.core.safetext import safe_line
+from cockpit.client.parsing import Parsed, WatchLines, parsed
+from cockpit.core.errors import BadUsage
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
 from cockpit.wire.dialogs import DialogStatus
@@ -30,8 +28,6 @@ from cockpit.wire.status import ElsewhereSession, Status
 from cockpit.wire.stream import Event, Resumed, ScreenShot, Snapshot, WatchLine
 from cockpit.wire.verbs import DocumentSession, Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import WorktreeStatus
-
-Parsed = TypeVar("Parsed")
 
 STATE_SECONDS = 10.0
 """Time limit in seconds for responses about the current state."""
@@ -47,26 +43,6 @@ PAGE_JOBS = 100
 MISSED_BEATS = 3
 MOST_PAGES = 1000
 """Maximum number of pages of history that are read from another machine."""
-
-watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(discriminator="type")])
-"""Parses one line of `/v1/watch`."""
-
-
-def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
-    """Parse a supervisor's response. Raises `Failed` for an invalid one."""
-    try:
-        return parse(answer)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise Failed(
-            "The supervisor's response is not valid",
-            safe_line(str(error), 300),
-            "Client and supervisor may have different versions: cockpit doctor",
-        ) from error
-
-
-def is_snapshot(line: bytes) -> bool:
-    """Return whether a line of `/v1/watch` that cannot be parsed was to be the whole status."""
-    return b'"type":"snapshot"' in line[:100].replace(b" ", b"")
 
 
 def in_path(name: str) -> str:
@@ -99,7 +75,7 @@ class HttpClient:
         self.address = address
         self.host = host
         self.beat = beat
-        self._foreign = None if isinstance(address, Path) else ForeignAnswers(host or "the host")
+        self._foreign = None if isinstance(address, Path) else ForeignAnswers(address.name)
 
     @property
     def remark(self) -> str:
@@ -125,21 +101,11 @@ class HttpClient:
         }
         query = urlencode({name: value for name, value in parameters.items() if value})
         target = f"/v1/watch?{query}" if query else "/v1/watch"
-        invalid = 0
+        stream = WatchLines(self._foreign)
         async for line in self._lines(target, self.beat * MISSED_BEATS or None):
-            try:
-                message = watch_line.validate_json(line)
-            except ValidationError:
-                if is_snapshot(line):
-                    parsed(
-                        watch_line.validate_json, line
-                    )  # without a snapshot, nothing can be shown
-                invalid += 1
-                if self._foreign is not None:
-                    self._foreign.invalid_lines(invalid)
+            message = stream.parse(line)
+            if message is None:
                 continue
-            if self._foreign is not None:
-                message = self._foreign.line(message)
             if isinstance(message, Snapshot | Resumed):
                 named = self._named(message.status)
                 message = message.model_copy(update={"status": named})

@@ -29,6 +29,10 @@ _SLOWEST = 6.0
 """How many times `patience` a whole response may take."""
 
 
+class _TooLong(Exception):
+    """The answer exceeds a limit."""
+
+
 def fetch(
     address: Path | Address,
     target: str,
@@ -46,6 +50,8 @@ def fetch(
         head, rest = _begin(connection, target, body, patience)
         length = _length(head)
         blocks = [rest, *_blocks(connection.channel, until=monotonic() + _SLOWEST * patience)]
+    except _TooLong:
+        raise _refused(address) from None
     except TimeoutError:
         raise connection.silent(patience) from None
     except OSError:
@@ -82,7 +88,9 @@ def lines(
                 raise connection.broken()
             held += block
             if len(held) > _LONGEST_BODY:
-                raise _too_long()
+                raise _TooLong
+    except _TooLong:
+        raise _refused(address) from None
     except TimeoutError:
         raise connection.silent(silence or patience) from None
     except OSError:
@@ -137,7 +145,7 @@ def _head(connection: Connection, received: bytearray) -> tuple[bytes, bytes]:
             if end:
                 return head, rest
         if len(received) > _LONGEST_HEAD:
-            raise connection.broken(_noise(received)) if start < 0 else _too_long()
+            raise connection.broken(_noise(received)) if start < 0 else _TooLong
 
 
 def _noise(received: bytearray) -> bytes:
@@ -150,17 +158,22 @@ def _blocks(channel: socket.socket, until: float = float("inf")) -> Iterator[byt
     while block := channel.recv(_BLOCK):
         size += len(block)
         if size > _LONGEST_BODY:
-            raise _too_long()
+            raise _TooLong
         if monotonic() > until:
             raise TimeoutError
         yield block
 
 
-def _too_long() -> Failed:
+def _refused(address: Path | Address) -> Failed:
+    where, options = (
+        ("", "")
+        if isinstance(address, Path)
+        else (f" of {address.name}", f" --host {address.name}")
+    )
     return Failed(
-        "Refused an answer that is too long",
+        f"Refused an answer{where} that is too long",
         "It does not come from a supervisor.",
-        "To check the host: cockpit doctor --host HOST",
+        f"Check what runs there: cockpit doctor{options}",
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client import foreign_answers, http, raw_request
 from cockpit.client.client import Supervisor
+from cockpit.client.foreign_status import checked_changes
 from cockpit.client.host_client import HostClient
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import Failed
@@ -349,10 +350,18 @@ def test_the_quick_commands_have_limits_too(
     attack: str, hostile: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(raw_request, "_LONGEST_BODY", 1_000_000)
-    with pytest.raises(Failed, match="too long"):
+    with pytest.raises(Failed, match="Refused an answer of gpu1 that is too long"):
         raw_request.fetch(hostile(RAW[attack]), "/v1/status")
-    with pytest.raises(Failed, match="too long"):
+    with pytest.raises(Failed, match="Refused an answer of gpu1 that is too long") as caught:
         list(raw_request.lines(hostile(RAW[attack]), "/v1/watch"))
+    assert caught.value.hint == "Check what runs there: cockpit doctor --host gpu1"
+
+
+def test_a_command_that_reads_a_hosts_stream_names_the_host() -> None:
+    unreadable = [b"{}"] * (foreign_answers.INVALID_LINES + 1)
+    with pytest.raises(Failed, match="Refused the answer of gpu1") as caught:
+        list(checked_changes(unreadable, "gpu1"))
+    assert caught.value.hint == "Check what runs there: cockpit doctor --host gpu1"
 
 
 def test_a_length_that_is_no_number_is_ignored(hostile: Any) -> None:
