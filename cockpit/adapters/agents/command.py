@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cockpit.adapters.agents.runtime_defaults import RuntimeDefaults
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.capabilities import Capabilities, No, SessionIds
-from cockpit.core.dialogs import NO_STEP, Answer, Dialog, Step, Stuck
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
@@ -17,7 +17,7 @@ from cockpit.core.reading import Confidence, Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, Report, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
 
 SHELL = "/bin/sh"
 PROMPT_FILE = "{prompt_file}"
@@ -46,7 +46,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Command:
+class Command(RuntimeDefaults):
     """Runs an order's `command`, without a transcript, token counts or requests."""
 
     name: str = "command"
@@ -110,26 +110,8 @@ class Command:
     def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
         return None
 
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return ""
-
-    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        return None
-
-    def presence_in(self, title: str) -> Presence | None:
-        return None
-
-    def report(self, signal: Signal) -> Report | None:
-        return None
-
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return ()
-
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
-        return ()
-
-    def permission_mode(self, signal: Signal) -> str | None:
-        return None
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return None
@@ -138,15 +120,6 @@ class Command:
         return None
 
     def first_dialog(self, screen: Screen) -> str | None:
-        return None
-
-    def open_dialog(self, screen: Screen) -> Dialog | None:
-        return None
-
-    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
-        return NO_STEP
-
-    def lacks(self, agent: AgentName) -> str | None:
         return None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:

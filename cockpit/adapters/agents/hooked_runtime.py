@@ -1,8 +1,7 @@
 """What the runtimes of CLIs with hooks have in common.
 
-A runtime inherits `HookedRuntime` and overrides what its CLI does differently. Methods that return
-nothing belong to what few CLIs have. A CLI's `capabilities` say what it lacks, and why; the
-contract tests compare both.
+A runtime inherits `HookedRuntime` and overrides what its CLI does differently, and those of the
+`RuntimeDefaults` that its CLI has.
 """
 
 from __future__ import annotations
@@ -13,20 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cockpit.adapters.agents.hook_answers import additional_context
+from cockpit.adapters.agents.runtime_defaults import RuntimeDefaults
 from cockpit.adapters.hooks.responses import FACTS, HookResponses
 from cockpit.adapters.hooks.spool import Spool
-from cockpit.core.dialogs import NO_STEP
 from cockpit.core.errors import BadUsage
 
 if TYPE_CHECKING:
-    from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
     from cockpit.core.ids import AgentName
-    from cockpit.core.moments import Moment
-    from cockpit.ports.panes import Screen
-    from cockpit.ports.runtimes import Presence, Report, Signal
 
 
-class HookedRuntime:
+class HookedRuntime(RuntimeDefaults):
     """A CLI that reports by hooks and takes texts from their responses. See `ports.Runtime`.
 
     Stores its files below `state`, by agent name.
@@ -73,35 +68,6 @@ class HookedRuntime:
 
     def release_compaction(self, agent: AgentName) -> bool:
         return self.responses.release_compaction(agent)
-
-    # What only some CLIs have
-
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return ""
-
-    def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        return None
-
-    def presence_in(self, title: str) -> Presence | None:
-        return None
-
-    def report(self, signal: Signal) -> Report | None:
-        return None
-
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
-        return ()
-
-    def permission_mode(self, signal: Signal) -> str | None:
-        return None
-
-    def open_dialog(self, screen: Screen) -> Dialog | None:
-        return None
-
-    def dialog_step(self, seen: Dialog, answer: Answer) -> Step | Stuck:
-        return NO_STEP
-
-    def lacks(self, agent: AgentName) -> str | None:
-        return None
 
 
 def refuse_reserved(
