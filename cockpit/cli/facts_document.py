@@ -78,13 +78,15 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
     facts, git = _with_git(reader.cwd, collector.facts(), began[0] if began else None)
     facts, git, cut = within(facts, git, None, max_tokens or HandoffSettings().max_tokens)
     return composition.compose(
-        composition.draft_from_facts(facts, git, cut=cut),
-        _front(reader, path, git),
-        facts,
-        git,
-        None,
-        redactor=Redactor(secret_values(os.environ)),
-        links=composition.Links(transcript=str(path.absolute())),
+        composition.DocumentInput(
+            draft=composition.draft_from_facts(facts, git, cut=cut),
+            front=_front(reader, path, git),
+            facts=facts,
+            git=git,
+            goal=None,
+            redactor=Redactor(secret_values(os.environ)),
+            links=composition.Links(transcript=str(path.absolute())),
+        )
     )
 
 

@@ -43,7 +43,7 @@ from cockpit.core.verified_facts import (
     verified_facts,
 )
 
-__all__ = ["Links", "compose", "draft_from_facts", "files_claimed"]
+__all__ = ["DocumentInput", "Links", "compose", "draft_from_facts", "files_claimed"]
 
 ROOM_FOR_SECTIONS = LARGEST * 5 // 8
 """Maximum bytes of the writer's sections together; the request gets the rest."""
@@ -87,41 +87,44 @@ class Links:
     """The facts that were saved right before the session's last compaction."""
 
 
-def compose(
-    draft: str,
-    front: FrontMatter,
-    facts: Facts,
-    git: GitView,
-    goal: str | None,
-    *,
-    redactor: Redactor | None = None,
-    links: Links | None = None,
-    other_cli: str = "",
-    missing: Sequence[Statement] = (),
-) -> str:
-    """Build the whole document from a writer's draft and the known facts. Never fails.
+@dataclass(frozen=True, slots=True)
+class DocumentInput:
+    """All that a document is built from."""
 
-    `goal` is the user's prompt for the job. If it is None, the first prompt in the transcript is
-    used (in a successor, that is cockpit's continuation); if there is none, the draft's own goal.
-    The draft's front matter, `Goal` and `Verified Facts` are discarded. If the draft passes
-    `validate`, apart from problems with `mends`, the result passes `validate(complete=True)`.
+    draft: str
+    """The writer's text. Its front matter, `Goal` and `Verified Facts` are discarded. To renew the
+    facts of a whole document, pass the document; its text by the writer and the user is kept."""
+    front: FrontMatter
+    facts: Facts
+    git: GitView
+    goal: str | None
+    """The user's prompt for the job. If it is None, the first prompt in the transcript is used (in
+    a successor, that is cockpit's continuation); if there is none, the draft's own goal."""
+    redactor: Redactor | None = None
+    links: Links | None = None
+    other_cli: str = ""
+    """Tells the successor that it runs in another CLI; see `tool_names.change_of_cli`."""
+    missing: Sequence[Statement] = ()
+    """The chain's decisions and constraints that the draft leaves out; they are added."""
 
-    `other_cli` tells the successor that it runs in another CLI; see `tool_names.change_of_cli`.
-    `missing` are the chain's decisions and constraints that the draft leaves out; they are added.
 
-    To renew the facts of a whole document, pass the document as the draft. Its text by the writer
-    and the user is kept.
+def compose(given: DocumentInput) -> str:
+    """Build the whole document. Never fails.
+
+    If the draft passes `validate`, apart from problems with `mends`, the result passes
+    `validate(complete=True)`.
     """
-    cleaner = _Cleaner(redactor)
+    facts, git = given.facts, given.git
+    cleaner = _Cleaner(given.redactor)
     front = replace(
-        front,
-        branch=cleaner.clean_optional(front.branch),
-        worktree=cleaner.clean_optional(front.worktree),
+        given.front,
+        branch=cleaner.clean_optional(given.front.branch),
+        worktree=cleaner.clean_optional(given.front.worktree),
     )
-    document = read(cleaner.clean(draft))
+    document = read(cleaner.clean(given.draft))
     written = _writers_sections(document)
     ids = _task_ids(facts)
-    claims = [claim for claim in _claims(draft, written) if claim not in ids]
+    claims = [claim for claim in _claims(given.draft, written) if claim not in ids]
     body_of = _cut(
         {
             title: mark_files(title, mark_claims(contained(body), git, claims), git.looked_for)
@@ -137,15 +140,17 @@ def compose(
         "Next Steps": _next_steps(body_of.get("Next Steps", ""), known, view),
         "Background Work": _background(body_of.get("Background Work", ""), known),
         "Verified Facts": verified_facts(known, view, front, claims),
-        "Links": _joined(body_of.get("Links", ""), _links(front, links)),
+        "Links": _joined(body_of.get("Links", ""), _links(front, given.links)),
         "Instructions for the Successor": _instructions(
-            view, body_of.get("Instructions for the Successor", ""), other_cli
+            view, body_of.get("Instructions for the Successor", ""), given.other_cli
         ),
     }
-    for title, statements in _by_section(missing):
+    for title, statements in _by_section(given.missing):
         kept = [replace(each, text=cleaner.clean(each.text)) for each in statements]
         sections[title] = with_dropped(sections[title], kept)
-    request = next((text for text in (goal, facts.goal, document.goal) if text is not None), "")
+    request = next(
+        (text for text in (given.goal, facts.goal, document.goal) if text is not None), ""
+    )
     return _assembled(front, cleaner.clean(request), sections, body_of.get(OTHER_NOTES))
 
 

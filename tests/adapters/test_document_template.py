@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cockpit.adapters.documents.template import apply_template, render
-from cockpit.core.composition import compose, draft_from_facts
+from cockpit.core.composition import DocumentInput, compose, draft_from_facts
 from cockpit.core.document import SECTIONS, read, validate
 from cockpit.core.errors import BadConfig
 from cockpit.core.facts import Facts
@@ -16,7 +16,9 @@ from cockpit.core.verified_facts import GitView
 
 FACTS = Facts(goal="Add 2FA. {{ 7 * 7 }} ## Goal", recent_activity=("Bash make test",))
 GIT = GitView(is_repository=True, branch="b")
-TEXT = compose(draft_from_facts(FACTS, GIT), FrontMatter(id="h", agent="api"), FACTS, GIT, None)
+TEXT = compose(
+    DocumentInput(draft_from_facts(FACTS, GIT), FrontMatter(id="h", agent="api"), FACTS, GIT, None)
+)
 BUILT_IN = (
     "# Handoff of {{ front.agent }}\n\n{% for title, body in sections.items() %}"
     "## {{ title }}\n\n{{ body }}\n\n{% endfor %}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.core.composition import Links, compose, draft_from_facts
+from cockpit.core.composition import DocumentInput, Links, compose, draft_from_facts
 from cockpit.core.document import LARGEST, SECTIONS, Document, read, validate
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
@@ -178,18 +178,18 @@ def titles(text: str) -> list[str]:
 
 
 def whole(draft: str = DRAFT, goal: str | None = "Add 2FA.", git: GitView = GIT) -> Document:
-    return read(compose(draft, FRONT, FACTS, git, goal))
+    return read(compose(DocumentInput(draft, FRONT, FACTS, git, goal)))
 
 
 def test_a_document_has_every_section_in_order_and_no_problem() -> None:
-    text = compose(DRAFT, FRONT, FACTS, GIT, "Add 2FA.")
+    text = compose(DocumentInput(DRAFT, FRONT, FACTS, GIT, "Add 2FA."))
     assert validate(text, complete=True) == []
     assert tuple(titles(text)) == SECTIONS
 
 
 @given(st.text())
 def test_any_prompt_comes_back_word_for_word(goal: str) -> None:
-    text = compose(DRAFT, FRONT, FACTS, GIT, goal)
+    text = compose(DocumentInput(DRAFT, FRONT, FACTS, GIT, goal))
     assert read(text).goal == (plain(goal) if plain(goal).strip() else None)
     assert tuple(titles(text)) == SECTIONS
 
@@ -209,7 +209,7 @@ def test_any_prompt_comes_back_word_for_word(goal: str) -> None:
     ],
 )
 def test_a_prompt_cannot_change_the_structure(goal: str) -> None:
-    text = compose(DRAFT, FRONT, FACTS, GIT, goal)
+    text = compose(DocumentInput(DRAFT, FRONT, FACTS, GIT, goal))
     assert read(text).goal == goal
     assert tuple(titles(text)) == SECTIONS
 
@@ -217,9 +217,9 @@ def test_a_prompt_cannot_change_the_structure(goal: str) -> None:
 def test_a_prompt_of_200_kb_stays_whole_and_a_longer_one_says_that_it_was_cut() -> None:
     goal = "Fix 'it' 🙂 $(x)\n" * 10_500
     assert len(goal.encode()) > 195 * 1024 - 1000
-    text = compose(DRAFT, FRONT, FACTS, GIT, goal)
+    text = compose(DocumentInput(DRAFT, FRONT, FACTS, GIT, goal))
     assert read(text).goal == goal
-    cut = compose(DRAFT, FRONT, FACTS, GIT, goal * 3)
+    cut = compose(DocumentInput(DRAFT, FRONT, FACTS, GIT, goal * 3))
     assert len(cut.encode()) <= LARGEST
     assert f"of the {len(goal) * 3:,} characters" in cut
     assert validate(cut, complete=True) == []
@@ -228,14 +228,14 @@ def test_a_prompt_of_200_kb_stays_whole_and_a_longer_one_says_that_it_was_cut() 
 def test_the_goal_is_the_pilots_else_the_records_else_the_drafts() -> None:
     draft = "## Goal\n\nold goal\n\n" + DRAFT
     nothing = replace(FACTS, goal=None)
-    assert read(compose(draft, FRONT, FACTS, GIT, "mine")).goal == "mine"
-    assert read(compose(draft, FRONT, FACTS, GIT, None)).goal == FACTS.goal
-    assert read(compose(draft, FRONT, nothing, GIT, None)).goal == "old goal"
-    assert read(compose(DRAFT, FRONT, nothing, GIT, None)).goal is None
+    assert read(compose(DocumentInput(draft, FRONT, FACTS, GIT, "mine"))).goal == "mine"
+    assert read(compose(DocumentInput(draft, FRONT, FACTS, GIT, None))).goal == FACTS.goal
+    assert read(compose(DocumentInput(draft, FRONT, nothing, GIT, None))).goal == "old goal"
+    assert read(compose(DocumentInput(DRAFT, FRONT, nothing, GIT, None))).goal is None
 
 
 def test_a_hostile_draft_can_only_fill_its_own_places() -> None:
-    text = compose(HOSTILE, FRONT, FACTS, GIT, "Add 2FA.")
+    text = compose(DocumentInput(HOSTILE, FRONT, FACTS, GIT, "Add 2FA."))
     document = read(text)
     assert tuple(title for title in titles(text) if title != "Other Notes") == SECTIONS
     assert document.goal == "Add 2FA."
@@ -257,7 +257,7 @@ def test_what_has_no_place_stands_under_other_notes_before_our_facts() -> None:
 
 @given(scraps, facts_of_anything, views_of_anything)
 def test_whatever_is_drafted_the_form_is_kept(draft: str, facts: Facts, git: GitView) -> None:
-    text = compose(draft, FRONT, facts, git, None)
+    text = compose(DocumentInput(draft, FRONT, facts, git, None))
     assert tuple(title for title in titles(text) if title != "Other Notes") == SECTIONS
     assert not has_controls(text)
     # A task that says nothing or too little is the writer's fault; the form never is.
@@ -273,22 +273,24 @@ def test_a_valid_draft_gives_a_valid_document(
 ) -> None:
     draft = DRAFT.replace("Give the login", f"Give {task} the login").replace("1. Run", steps)
     if not [problem for problem in validate(draft) if not problem.mends]:
-        assert validate(compose(draft, FRONT, facts, git, None), complete=True) == []
+        assert validate(compose(DocumentInput(draft, FRONT, facts, git, None)), complete=True) == []
 
 
 @given(facts_of_anything, views_of_anything, st.none() | st.text(max_size=80))
 def test_the_draft_of_facts_is_always_valid(facts: Facts, git: GitView, goal: str | None) -> None:
     draft = draft_from_facts(facts, git, goal)
     assert [problem for problem in validate(draft) if not problem.mends] == []
-    assert validate(compose(draft, FRONT, facts, git, goal), complete=True) == []
+    assert validate(compose(DocumentInput(draft, FRONT, facts, git, goal)), complete=True) == []
 
 
 @given(scraps, facts_of_anything, views_of_anything)
 def test_composing_a_whole_document_again_only_renews_its_facts(
     notes: str, facts: Facts, git: GitView
 ) -> None:
-    once = compose(f"{DRAFT}\n{notes}", FRONT, facts, git, "g", links=Links("/t.jsonl", "/c.md"))
-    twice = compose(once, FRONT, facts, git, "g", links=Links("/t.jsonl", "/c.md"))
+    once = compose(
+        DocumentInput(f"{DRAFT}\n{notes}", FRONT, facts, git, "g", links=Links("/t.jsonl", "/c.md"))
+    )
+    twice = compose(DocumentInput(once, FRONT, facts, git, "g", links=Links("/t.jsonl", "/c.md")))
     ours = "Verified Facts"
     before, after = read(once), read(twice)
     assert {**before.sections, ours: ""} == {**after.sections, ours: ""}
@@ -325,7 +327,7 @@ SERVER = BackgroundTask("b3h2", "shell", "dev server", "npm run dev", "/t/b3h2.o
 
 
 def test_a_background_shell_stands_there_with_its_command_and_its_log() -> None:
-    text = compose(DRAFT, FRONT, replace(FACTS, background=(SERVER,)), GIT, "g")
+    text = compose(DocumentInput(DRAFT, FRONT, replace(FACTS, background=(SERVER,)), GIT, "g"))
     (line,) = [line for line in text.split("\n") if line.startswith("- shell")]
     assert line == (
         "- shell `b3h2`, running when this was written: dev server: `npm run dev`: it ended with "
@@ -338,14 +340,16 @@ def test_a_renewed_document_has_each_of_them_once_and_keeps_what_others_wrote() 
     agent = "ae50c60ff37b02f6a"
     before = Facts(subagents=(Subagent(agent, "Explore", "running", "look"),), background=(SERVER,))
     own = f"{DRAFT}\n\n## Background Work\n\n- {agent} looks around.\n"
-    once = compose(own, FRONT, before, GIT, "g")
+    once = compose(DocumentInput(own, FRONT, before, GIT, "g"))
     edited = once.replace("\n- shell `b3h2`", "\n- Keep the server.\n- shell `b3h2`")
     after = Facts(
         subagents=(Subagent(agent, "Explore", "completed", "look"),),
         background=(replace(SERVER, status="stopped"),),
     )
     asked = replace(GIT, known=frozenset())
-    work = read(compose(edited, FRONT, after, asked, "g")).sections["Background Work"]
+    work = read(compose(DocumentInput(edited, FRONT, after, asked, "g"))).sections[
+        "Background Work"
+    ]
     assert work.count("- subagent `") == work.count("- shell `") == 1
     assert "running" not in work
     assert "- Keep the server." in work
@@ -355,7 +359,7 @@ def test_a_renewed_document_has_each_of_them_once_and_keeps_what_others_wrote() 
 
 def test_links_name_what_is_known() -> None:
     front = replace(FRONT, previous_document="/w/old.md")
-    text = compose(DRAFT, front, FACTS, GIT, "g", links=Links("/t.jsonl", None))
+    text = compose(DocumentInput(DRAFT, front, FACTS, GIT, "g", links=Links("/t.jsonl", None)))
     assert read(text).sections["Links"] == (
         "- previous document: `/w/old.md`\n- transcript of the previous session: `/t.jsonl`"
     )
@@ -363,7 +367,7 @@ def test_links_name_what_is_known() -> None:
 
 
 def test_without_git_nobody_is_told_to_use_it() -> None:
-    text = compose(draft_from_facts(FACTS, BARE), FRONT, FACTS, BARE, "g")
+    text = compose(DocumentInput(draft_from_facts(FACTS, BARE), FRONT, FACTS, BARE, "g"))
     document = read(text)
     assert document.first_step == "`ls -la`"
     assert "git log" not in document.sections["Instructions for the Successor"]
@@ -383,7 +387,7 @@ def test_secrets_are_taken_out_of_every_piece_and_counted() -> None:
     )
     git = replace(GIT, status=(f"?? {secret}",), commits=(CommitMade("0123abc", secret),))
     for draft in (draft_from_facts(facts, git), DRAFT.replace("TOTP", secret), secret):
-        text = compose(draft, FRONT, facts, git, None, redactor=redactor)
+        text = compose(DocumentInput(draft, FRONT, facts, git, None, redactor=redactor))
         front = read(text).front
         assert secret not in text
         assert front is not None
@@ -392,13 +396,13 @@ def test_secrets_are_taken_out_of_every_piece_and_counted() -> None:
 
 def test_a_secret_that_is_a_heading_cannot_break_the_document() -> None:
     redactor = Redactor(["Instructions", "Verified Facts", "Next Steps"])
-    text = compose(DRAFT, FRONT, FACTS, GIT, "Next Steps", redactor=redactor)
+    text = compose(DocumentInput(DRAFT, FRONT, FACTS, GIT, "Next Steps", redactor=redactor))
     assert tuple(title for title in titles(text) if title != "Other Notes") == SECTIONS
 
 
 def test_sections_that_are_too_long_are_cut_and_say_so() -> None:
     long = DRAFT.replace("TOTP and not SMS.", "word " * 40_000)
-    text = compose(long, FRONT, FACTS, GIT, "g" * 100_000)
+    text = compose(DocumentInput(long, FRONT, FACTS, GIT, "g" * 100_000))
     assert len(text.encode()) <= LARGEST
     assert "(Cut here: the section was too long.)" in text
     assert validate(text, complete=True) == []

@@ -6,7 +6,7 @@ import pytest
 
 from cockpit.core.activity import LENGTH, activity
 from cockpit.core.collect import Collector
-from cockpit.core.composition import compose
+from cockpit.core.composition import DocumentInput, compose
 from cockpit.core.document import SECTIONS
 from cockpit.core.facts_draft import draft_from_facts
 from cockpit.core.front_matter import FrontMatter
@@ -72,7 +72,7 @@ def test_a_branch_is_cleaned_wherever_a_document_names_it() -> None:
     draft = "# Handoff\n\n" + "\n\n".join(f"## {title}\n\nNone." for title in SECTIONS)
     collector = Collector()
     front = FrontMatter(branch=git.branch, worktree=f"/w/{KEY}")
-    text = compose(draft, front, collector.facts(), git, "Go.", redactor=Redactor())
+    text = compose(DocumentInput(draft, front, collector.facts(), git, "Go.", redactor=Redactor()))
     assert KEY not in text
     assert text.count("rotate-[REDACTED:") >= 3
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cockpit.core.composition import compose
+from cockpit.core.composition import DocumentInput, compose
 from cockpit.core.document import validate
 from cockpit.core.facts import (
     Answer,
@@ -48,7 +48,7 @@ def composed(facts: Facts, tokens: int) -> tuple[str, str]:
     kept, git, cut = within(facts, GIT, None, tokens)
     draft = draft_from_facts(kept, git, cut=cut)
     assert validate(draft) == []
-    text = compose(draft, FrontMatter(id="h"), kept, git, None)
+    text = compose(DocumentInput(draft, FrontMatter(id="h"), kept, git, None))
     assert validate(text, complete=True) == []
     return text, cut
 

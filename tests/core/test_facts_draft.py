@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cockpit.core.composition import compose
+from cockpit.core.composition import DocumentInput, compose
 from cockpit.core.document import Document, read, validate
 from cockpit.core.facts import (
     Answer,
@@ -91,7 +91,7 @@ def whole(facts: Facts, cut: str = "") -> Document:
     git = replace(GIT, root="/w")
     draft = draft_from_facts(facts, git, cut=cut)
     assert validate(draft) == []
-    text = compose(draft, FrontMatter(id="h"), facts, git, None)
+    text = compose(DocumentInput(draft, FrontMatter(id="h"), facts, git, None))
     assert validate(text, complete=True) == []
     return read(text)
 
@@ -151,8 +151,8 @@ def test_an_agents_document_gets_the_users_orders_once() -> None:
         "## Progress",
         '## Constraints\n\nNo new libraries.\n- "Never push." (turn 3)\n\n## Progress',
     )
-    text = compose(agents, FrontMatter(id="h"), TOLD, GIT, None)
-    again = compose(text, FrontMatter(id="h"), TOLD, GIT, None)
+    text = compose(DocumentInput(agents, FrontMatter(id="h"), TOLD, GIT, None))
+    again = compose(DocumentInput(text, FrontMatter(id="h"), TOLD, GIT, None))
     for document in (read(text), read(again)):
         body = document.sections["Constraints from the user"]
         assert body.startswith("No new libraries.")
@@ -170,8 +170,8 @@ def test_secrets_are_removed_from_every_fact() -> None:
         links=(Link("issue", f"https://x.example/{key}/issues/1"),), last_reply=key,
         away_summary=key, instructions=(key,), most_read=((key, 2),), files_modified=(key,),
     )  # fmt: skip
-    text = compose(draft_from_facts(hidden, GIT), FrontMatter(), hidden, GIT, None,
-                   redactor=Redactor())  # fmt: skip
+    text = compose(DocumentInput(draft_from_facts(hidden, GIT), FrontMatter(), hidden, GIT, None,
+                   redactor=Redactor()))  # fmt: skip
     assert key not in text
     assert text.count("[REDACTED") > 15
 

@@ -299,19 +299,21 @@ class DocumentBuilder:
         previous, new = self._tools(agent)
         composed = await asyncio.to_thread(
             composition.compose,
-            text,
-            self._front(agent, git, writer),
-            facts,
-            git,
-            goal,
-            redactor=self._redactor(agent),
-            other_cli=change_of_cli(previous, new) if new != previous else "",
-            links=composition.Links(
-                transcript=agent.session.transcript if agent.session else None,
-                copy=self._copy(agent),
-                before_compaction=agent.session_state.compaction.kept_before,
+            composition.DocumentInput(
+                draft=text,
+                front=self._front(agent, git, writer),
+                facts=facts,
+                git=git,
+                goal=goal,
+                redactor=self._redactor(agent),
+                other_cli=change_of_cli(previous, new) if new != previous else "",
+                links=composition.Links(
+                    transcript=agent.session.transcript if agent.session else None,
+                    copy=self._copy(agent),
+                    before_compaction=agent.session_state.compaction.kept_before,
+                ),
+                missing=missing,
             ),
-            missing=missing,
         )
         return await self._in_template(agent, composed)
 

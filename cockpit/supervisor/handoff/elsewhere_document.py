@@ -193,14 +193,18 @@ class ElsewhereDocuments:
         looked_for = await asyncio.to_thread(traces, found.directory, git, claimed)
         text = await asyncio.to_thread(
             composition.compose,
-            draft,
-            self._front(found, read, git, ident),
-            facts,
-            replace(git, looked_for=looked_for),
-            None,
-            redactor=redactor_of_defaults(parts.environment, defaults, settings.notifications.urls),
-            links=composition.Links(
-                transcript=str(read.path), copy=str(parts.documents.copies.path(ident))
+            composition.DocumentInput(
+                draft=draft,
+                front=self._front(found, read, git, ident),
+                facts=facts,
+                git=replace(git, looked_for=looked_for),
+                goal=None,
+                redactor=redactor_of_defaults(
+                    parts.environment, defaults, settings.notifications.urls
+                ),
+                links=composition.Links(
+                    transcript=str(read.path), copy=str(parts.documents.copies.path(ident))
+                ),
             ),
         )
         if (template := defaults.handoff.template) is not None:

@@ -6,7 +6,7 @@ Reads only the agent's state and, from disk, the path of its repository.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_text
@@ -26,31 +26,33 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
 
 
-def build_happening(
-    agent: Agent,
-    event: str,
-    environment: Mapping[str, str],
-    *,
-    ident: str,
-    at: str,
-    text: str = "",
-    cause: Event | None = None,
-    outcome: str | None = None,
-    opening: tuple[SessionRecord, str | None] | None = None,
-) -> Happening:
-    """Build one hook event of this agent, with known secrets removed from all free text.
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """A hook event that occurs, before the agent's fields are added."""
 
-    `cause`: the supervisor's event that triggers the hook event. `opening`: the session that is
-    being started, with its prompt.
-    """
+    event: str
+    id: str
+    at: str
+    """RFC 3339."""
+    text: str
+    cause: Event | None = None
+    """The supervisor's event that triggers the hook event."""
+    outcome: str | None = None
+    opening: tuple[SessionRecord, str | None] | None = None
+    """The session that is being started, with its prompt."""
+
+
+def build_happening(agent: Agent, occasion: Occasion, environment: Mapping[str, str]) -> Happening:
+    """Build one hook event of this agent, with known secrets removed from all free text."""
     redactor = redactor_of(environment, agent)
+    cause, opening = occasion.cause, occasion.opening
     session = opening[0] if opening else agent.session
     needs = cause.needs if isinstance(cause, AgentNeedsYou) else None
     content = EventFields(
-        event=event,
-        id=ident,
-        at=at,
-        text=text,
+        event=occasion.event,
+        id=occasion.id,
+        at=occasion.at,
+        text=occasion.text,
         context=_context(agent) if opening is None else ContextFields(),
         session=_session(agent, session, opening is not None),
         repo_root=_main_checkout(Path(agent.record.directory)),
@@ -59,12 +61,12 @@ def build_happening(
         original_prompt=agent.job.prompt if agent.job else None,
         prompt=opening[1] if opening else None,
         handoff=_handoff(agent, cause),
-        outcome=outcome,
+        outcome=occasion.outcome,
         needs=asdict(needs) if needs is not None else None,
         mode=agent.settings.mode,
     )
     clean = payload(content, lambda free: redactor.redact(free).text)
-    return Happening(event, clean, clean["text"])
+    return Happening(occasion.event, clean, clean["text"])
 
 
 def _context(agent: Agent) -> ContextFields:

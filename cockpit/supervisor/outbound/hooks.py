@@ -34,7 +34,7 @@ from cockpit.ports.records import EventRecord, SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.outbound.hook_payloads import build_happening
+from cockpit.supervisor.outbound.hook_payloads import Occasion, build_happening
 
 AT_ONCE = 4
 """Maximum background hook programs that run at the same time, for all agents."""
@@ -87,16 +87,15 @@ class Hooks:
             return
         for event, outcome in happened(record.event):
             if hooks := _hooks(agent, event):
-                happening = build_happening(
-                    agent,
+                occasion = Occasion(
                     event,
-                    self._dependencies.environment,
-                    ident=f"event-{record.id}-{event}",
+                    id=f"event-{record.id}-{event}",
                     at=rfc3339(record.at),
                     text=record.text,
                     cause=record.event,
                     outcome=outcome,
                 )
+                happening = build_happening(agent, occasion, self._dependencies.environment)
                 self._dispatch(agent, hooks, happening)
 
     def _dispatch(self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening) -> None:
@@ -189,15 +188,14 @@ class Hooks:
             "session_start": f"{agent.name} is starting a session",
             "context_threshold": f"{agent.name} is{share or ' above its act threshold'}",
         }
-        return build_happening(
-            agent,
+        occasion = Occasion(
             event,
-            self._dependencies.environment,
-            ident=str(uuid4()),
+            id=str(uuid4()),
             at=rfc3339(self._dependencies.clock.now().timestamp()),
             text=texts[event],
             opening=opening,
         )
+        return build_happening(agent, occasion, self._dependencies.environment)
 
     # Running a hook
 
