@@ -1,6 +1,8 @@
 """Run one move: check, hand off, send, start, confirm, end; or undo everything.
 
-The checks are in `move_check`, the end is in `move_end`.
+The checks are in `move_check`, the end is in `move_end`. The supervisors do not know each other:
+this module sends requests to both, and runs `cockpit move-step` on each for the work with git. The
+handoff waits in `Moving`, before any process is ended; the verb `moved` ends the old session.
 """
 
 from __future__ import annotations

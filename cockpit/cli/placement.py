@@ -1,4 +1,8 @@
-"""`cockpit start --host any`: ask all machines at the same time, and choose one for the agent."""
+"""`cockpit start --host any`: ask all machines at the same time, and choose one for the agent.
+
+Runs the step `place` for every machine: here in this process, elsewhere as a stream of the kept
+connection. If that fails, `host_setup/question.sh` asks again and finds the reason.
+"""
 
 from __future__ import annotations
 

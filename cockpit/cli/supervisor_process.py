@@ -238,7 +238,8 @@ class _Starting:
 @contextmanager
 def _spawn(places: Places, config: Path | None, *, again: bool = False) -> Iterator[_Starting]:
     places.make()
-    # -P: never import modules from the current folder.
+    # -P: never import modules from the current folder. It may be a repository with a folder of the
+    # same name.
     command = [sys.executable, "-P", "-m", "cockpit", "up", "--foreground"]
     if config is not None:
         command += ["--config", str(config)]

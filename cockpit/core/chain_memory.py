@@ -3,6 +3,11 @@
 Documents are processed in order. A statement holds until a later document revokes it explicitly:
 with a line that begins with `Revoked:`, or by striking the statement out. A document that only
 leaves a statement out does not revoke it; cockpit then adds the statement to that document.
+
+Added statements go to their own section, not to Verified Facts: cockpit has verified that an
+earlier document says so, not that it is right, and the new session looks for decisions under Key
+Decisions. With a section of their own, every earlier document would be incomplete. A fixed ending
+identifies the added lines in later documents, in the review, and when the facts are renewed.
 """
 
 from __future__ import annotations

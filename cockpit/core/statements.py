@@ -1,7 +1,8 @@
 """Parse the decisions, constraints and revocations in a section of a document.
 
 A statement is a list item or a paragraph. Two statements are compared by their words, cautiously:
-if it is not certain that both say the same, they count as different.
+if it is not certain that both say the same, they count as different. A wrong match would drop a
+decision silently; a missed match only repeats it.
 """
 
 from __future__ import annotations

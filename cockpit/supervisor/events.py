@@ -1,7 +1,8 @@
 """The event log: stores events and sends them to listeners.
 
-An event is saved before it is sent. A listener that falls too far behind is disconnected; it can
-request the events that it missed, by number.
+An event is saved before it is sent. Hooks and notifications get it in the same transaction. A
+listener that falls too far behind is disconnected; it can request the events that it missed, by
+number.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Convert a handoff to JSON data and back, so that each state is saved before its commands run.
 
+States are stored by the tags of `TAGS`, never by class names, so that a class can be renamed while
+handoffs are open.
+
 Reading is strict: unknown data raises `ValueError`, and the caller keeps the record apart instead
 of guessing the state.
 """

@@ -1,4 +1,9 @@
-"""The rules from the question to a sealed document: `Asked`, `Waiting` and `Documenting`."""
+"""The rules from the question to a sealed document: `Asked`, `Waiting` and `Documenting`.
+
+The request does not wait for the end of a turn, because an autonomous turn can last for hours. If
+the user sends a prompt before the request has arrived, the handoff is cancelled; after that, an
+automatic handoff gets a review.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The CLI of a session, which can differ from the configured one after a handoff."""
+"""The CLI of a session, which can differ from the configured one after a handoff.
+
+The CLI belongs to the session, not to the agent, so that an undo and a restart use the right one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Describe the result of a start: directory and branch, or the error. Changes nothing."""
+"""Describe the result of a start: directory and branch, or the error. Changes nothing.
+
+The start form asks for this; if the screen computed worktrees itself, the results could differ.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Follow an agent's record and pass it to the reader: `python -I -S follower.py PID SPEC`.
 
 Until process PID has ended, new lines of the record go to the reader's stdin, and the reader's
-output goes to one of cockpit's files. If the reader exceeds a limit, it is killed, and the reason
-is appended to the file. Imports nothing of cockpit, because the package is not on its path. Runs no
-shell.
+output goes to one of cockpit's files. The reader is not a child of the supervisor, so a restart of
+the supervisor neither loses lines nor reads a record twice. If the reader exceeds a limit, it is
+killed, and the reason is appended to the file. Imports nothing of cockpit, because the package is
+not on its path. Runs no shell.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 The pane is checked before each key. A key is pressed only while the open dialog is the one that the
 user saw, and no key is pressed after the one that submits the answer.
+
+A hook's response could decide without keys. But the hook would have to wait for the user while the
+CLI shows no dialog, and a response cannot choose *don't ask again*, answer a question or approve a
+plan.
 """
 
 from __future__ import annotations
