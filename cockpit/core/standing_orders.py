@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cockpit.core.deferred_pattern import deferred_pattern
+
 READ = 20_000
 """Maximum characters of a prompt that are read."""
 LONGEST = 400
@@ -216,8 +218,8 @@ _STATEMENTS = (
 
 
 def _any_of(patterns: tuple[str, ...], at: str = "") -> re.Pattern[str]:
-    """Compile alternatives, which are tried only where `at` matches. They are for lower case."""
-    return re.compile(at + "(?:" + "|".join(f"(?:{one})" for one in patterns) + ")")
+    """Return a pattern of alternatives, which are tried only where `at` matches. They are for lower case."""
+    return deferred_pattern(at + "(?:" + "|".join(f"(?:{one})" for one in patterns) + ")")
 
 
 _START = r"(?:^|\b(?=\w)|(?=[,;:(–—-]))"
