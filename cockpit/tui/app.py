@@ -24,6 +24,7 @@ from cockpit.client.joined_client import JoinedClient
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
 from cockpit.tui.keys.bindings import keymap
+from cockpit.tui.present.paths import short_paths
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
@@ -143,11 +144,12 @@ class CockpitApp(App[bool]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message in the first line, replacing the one before.
+        """Show a message in the first line, replacing the one before, with `~` for the home.
 
         An error stays until a key is pressed.
         """
         text = f"{title.rstrip('.')}. {message}" if title else message
+        text = short_paths(text, self._ui.home)
         text = self._messages.counted(" ".join(text.split()), monotonic())
         seconds = UNTIL_A_KEY if severity == "error" else timeout
         super().notify(text, severity=severity, timeout=seconds, markup=markup)

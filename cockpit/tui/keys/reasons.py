@@ -144,6 +144,16 @@ def cannot_approve(model: Model) -> str | None:
     return cannot_answer(model)
 
 
+def cannot_approve_marked(model: Model) -> str | None:
+    """Return why the agent cannot be approved together with others: its dialog must be read."""
+    agent = model.agent
+    if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
+        asks = "asks a question" if agent.needs.kind == "question" else "asks for permission"
+        how = press(model, "approve")
+        return f"{agent.name} {asks}. {how} on its row, without marks, to answer."
+    return cannot_approve(model)
+
+
 def asks_nothing(model: Model) -> str | None:
     agent = model.agent
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 from cockpit.core.safetext import safe_line
@@ -12,3 +13,14 @@ def short_path(path: str, home: str) -> str:
     if home and PurePath(path).is_relative_to(home):
         path = f"~/{PurePath(path).relative_to(home)}".removesuffix("/.")
     return safe_line(path, 200)
+
+
+def short_paths(text: str, home: str) -> str:
+    """Return a text in which paths below the home directory begin with `~`.
+
+    Only a path after a space or an opening bracket is changed, not one in quotes: a shell would
+    not expand it.
+    """
+    if not home or home == "/":
+        return text
+    return re.sub(rf"(?<![^\s(]){re.escape(home)}(?=/|[\s).,;]|$)", "~", text)

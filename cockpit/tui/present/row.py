@@ -18,6 +18,8 @@ STALE_AFTER = 120.0
 
 USING = frozenset({"working", "needs_you", "handing_off"})
 """States in which an agent uses its context: its turns left can change."""
+ENDED = frozenset({"done", "stopped", "exited"})
+"""States in which an agent does nothing: its last activity is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     its note."""
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
-    activity = None if agent.state == "done" else agent.activity
+    activity = None if agent.state in ENDED else agent.activity
     known = (words.snoozed(agent.handoff), over_budget(agent), agent.warning, activity)
     if activity or known[0] or known[1]:
         return safe_line("; ".join(filter(None, known)), 200)

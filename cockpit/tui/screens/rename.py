@@ -47,6 +47,9 @@ class RenameScreen(Form[str]):
         self.action_submit()
 
     def submit(self) -> None:
+        if not self.named.value:
+            self.show_status("Type the new name.", wrong=True)
+            return
         try:
             name = agent_name(self.named.value)
         except BadUsage as wrong:

@@ -87,9 +87,10 @@ def test_the_word_of_the_state_is_not_repeated_in_the_note() -> None:
     assert (shown.state, shown.activity) == ("ended", "with exit code 0.")
 
 
-def test_a_done_agent_does_nothing() -> None:
-    done = agent("x", "done", activity="Edit auth.py", note=None)
-    assert row_of(done, heard_seconds=0.0, now=NOW).activity == ""
+@pytest.mark.parametrize("state", ["done", "stopped", "exited"])
+def test_an_agent_that_has_ended_does_nothing(state: str) -> None:
+    done = agent("x", state, activity="Edit auth.py", note="by you")
+    assert row_of(done, heard_seconds=0.0, now=NOW).activity == "by you"
 
 
 def test_a_filter_wants_all_of_its_words() -> None:

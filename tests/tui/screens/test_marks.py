@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.core.errors import NotNow
-from cockpit.wire.status import Status
+from cockpit.wire.status import Needs, Status
 from cockpit.wire.verbs import Approve, Done, Forget, Rename, Send, Start, Stop, Verb
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
@@ -117,6 +117,22 @@ async def test_an_approval_is_of_the_handoff_that_was_listed(fly: Fly) -> None:
         await flight.until(lambda: flight.client.asked == [Approve(name="api", handoff="h-api")])
 
 
+async def test_a_dialog_is_not_approved_together_with_handoffs(fly: Fly) -> None:
+    """What it asks was not read; the supervisor would refuse the approval, too."""
+    client = scene()
+    client.put(agent("db", "needs_you", needs=Needs(kind="permission", detail="Bash make")))
+    client.put(agent("ui", "needs_you", needs=Needs(kind="question", detail="Which colour?")))
+    async with fly(client, selected="api") as flight:
+        for name in ("api", "db", "ui"):
+            flight.fleet.fleet.select(name)
+            await flight.press("space")
+        await flight.press("a")
+        await flight.reads("Approve 1 of 3 marked agents?", "✗ db: db asks for permission.")
+        await flight.reads("✗ ui: ui asks a question. Press a on its row, without marks, to answer.")
+        await flight.press("y")
+        await flight.until(lambda: flight.client.asked == [Approve(name="api", handoff="h-api")])
+
+
 async def test_actions_without_a_plural_and_the_agents_screen_stay_with_the_selected(
     fly: Fly,
 ) -> None:
@@ -138,7 +154,9 @@ async def test_an_ended_agent_is_forgotten_and_renamed(fly: Fly) -> None:
         flight.client.put(agent("old", state="exited", pane="%3", pid=None))
         await flight.until(lambda: "old" in flight.fleet.fleet.names)
         flight.fleet.fleet.select("old")
-        await flight.press("f2", *"Bad", "enter")
+        await flight.press("f2", "enter")
+        await flight.reads("Type the new name.")
+        await flight.press(*"Bad", "enter")
         await flight.reads("begin with a letter or digit")
         await flight.press("ctrl+u", *"older", "enter")
         await flight.until(lambda: flight.client.asked[1:] == [Rename(name="old", to="older")])

@@ -18,6 +18,7 @@ from cockpit.core.errors import CockpitError
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Action
+from cockpit.tui.keys.reasons import cannot_approve_marked
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.confirm import TOGETHER
 from cockpit.tui.screens.help import Sentences
@@ -53,7 +54,8 @@ def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -
         agent = there.agent
         if agent is None:
             continue
-        if (reason := action.why_not(there)) is not None:
+        why_not = cannot_approve_marked if action.id == "approve" else action.why_not
+        if (reason := why_not(there)) is not None:
             found.append(Planned(name, reason, None, "✗"))
         else:
             sentence, verb = _request(action.id, agent, text or "")
