@@ -115,7 +115,7 @@ def test_a_server_that_does_not_answer_holds_no_step_up(tmux: Tmux, own_home: Pa
             begun = time.monotonic()
             with pytest.raises(PanesSilent, match="does not answer"):
                 step()
-            assert time.monotonic() - begun < 3
+            assert time.monotonic() - begun < 30  # also on a busy machine
 
 
 def test_an_error_is_never_an_empty_answer(tmux: Tmux, own_home: Path) -> None:

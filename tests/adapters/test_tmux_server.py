@@ -209,7 +209,7 @@ async def test_a_server_that_does_not_answer_is_silent_and_not_gone(
             begun = time.monotonic()
             with pytest.raises(PanesSilent):
                 await asked
-            assert time.monotonic() - begun < 5
+            assert time.monotonic() - begun < 30  # also on a busy machine
     finally:
         os.kill(server, signal.SIGCONT)
     assert pane.id in await tmux.look()

@@ -14,7 +14,7 @@ Watch = Callable[[Path, Callable[[], None]], Callable[[], None]]
 
 
 async def until(heard: list[None], count: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(heard) < count:
             await asyncio.sleep(0.005)
 

@@ -97,7 +97,9 @@ def exists(pid: int) -> bool:
 
 
 def is_asleep(pid: int) -> bool:
-    return bool(psutil.Process(pid).status() == psutil.STATUS_SLEEPING)
+    """Whether no thread of it computes: a thread that waits for another one sleeps too."""
+    threads = psutil.Process(pid).threads()
+    return all(psutil.Process(each.id).status() == psutil.STATUS_SLEEPING for each in threads)
 
 
 def wait_until(true: Callable[[], object]) -> None:

@@ -18,9 +18,10 @@ from cockpit.demo.standin.program import install
 from cockpit.demo.standin.record import record_path
 
 DOCUMENT = "handoff-2026-11-21-201500.md"
+PATIENCE = 120.0
 
 
-def until(reached: Callable[[], object], seconds: float = 20.0) -> None:
+def until(reached: Callable[[], object], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < deadline, "it did not come to that"
@@ -122,12 +123,12 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
 
 def end(process: subprocess.Popen[str]) -> int:
     process.send_signal(signal.SIGTERM)
-    return process.wait(timeout=20)
+    return process.wait(timeout=PATIENCE)
 
 
 def test_says_that_it_is_a_stand_in(agent: Agent) -> None:
     process = agent.start("--version")
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert "stand-in" in output
 
 
@@ -217,7 +218,7 @@ def test_refuses_an_id_that_is_taken(agent: Agent) -> None:
     process = agent.open("Count.", STANDIN_STEPS="2")
     until(lambda: agent.is_idle(process))
     second = agent.open("Count.")
-    _, error = second.communicate(timeout=20)
+    _, error = second.communicate(timeout=PATIENCE)
     assert second.returncode == 1
     assert "already in use" in error
 
@@ -233,7 +234,7 @@ def test_compacts_below_the_window(agent: Agent) -> None:
 
 def test_faults_are_kept_to_first_or_successor(agent: Agent) -> None:
     first = agent.open("Count.", STANDIN_FAULTS="first:exit")
-    assert first.wait(timeout=20) == 1
+    assert first.wait(timeout=PATIENCE) == 1
     successor = agent.open(f"Read {agent.work / DOCUMENT}.", STANDIN_FAULTS="first:exit")
     until(lambda: agent.is_idle(successor))
 
@@ -262,6 +263,6 @@ def test_a_mute_one_keeps_no_record(agent: Agent) -> None:
 
 def test_an_unknown_fault_is_refused(agent: Agent) -> None:
     process = agent.open("Count.", STANDIN_FAULTS="sulk")
-    _, error = process.communicate(timeout=20)
+    _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "sulk" in error

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.tmux
 
-SOON = 20.0
-"""Seconds in which a terminal that has just come back must show what it showed before."""
-
 
 @pytest.fixture
 def fleet(flight: Flight) -> Flight:
@@ -63,7 +60,7 @@ def test_while_the_document_is_being_written(fleet: Flight) -> None:
     kinds = [event.kind for event in fleet.do(fleet.cockpit.events())]
     assert "handoff.document" in kinds
     again = fleet.line()
-    again.until("── api ", "◆ review", "▌ 1 api", within=SOON)
+    again.until("── api ", "◆ review", "▌ 1 api")
     again.type("a")
     row = fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
     assert row.session_number == 2
@@ -139,7 +136,7 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         before = flight.until(lambda row: row.handoff and row.handoff.phase == "review")
 
         again = flight.line()
-        again.until("── api ", "◆ review", within=SOON)
+        again.until("── api ", "◆ review")
         again.type("d")
         again.shows("Handoff api", "Current Task", "Approving ends this session")
         again.type("a")

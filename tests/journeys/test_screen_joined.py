@@ -72,6 +72,7 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.press("e")
     terminal.until("The document is a file on gpu1: edit it there.")
     terminal.press("a")
+    terminal.until("Approved")  # no request is open when the supervisor is killed
     flight.until(lambda row: row.handoffs == 1)
     flight.until(lambda row: row.state == "done")
     terminal.until("─ done ")
@@ -84,10 +85,10 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.press("q")
     select(terminal, "web")
     terminal.press("s")
-    terminal.until("web")
+    terminal.until("Send to web")
     terminal.type("is anybody there")
     terminal.press("Enter")
-    terminal.until("is anybody there", gone=("What to say",))
+    terminal.until("is anybody there", gone=("Send to web",))
 
     flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
     terminal.until("local ● · gpu1 ●", "gpu1/api", gone=("lost", "~ gpu1/api"))

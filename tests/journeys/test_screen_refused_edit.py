@@ -35,7 +35,7 @@ def test_the_reasons_stand_in_the_review_until_it_is_mended(flight: Flight) -> N
     terminal.press("a")
     terminal.until("The edited document is incomplete", "Press e to edit")
     terminal.press("e")
-    terminal.until("Approving ends this session", gone=("not complete",))
+    terminal.until("Approving ends this session", gone=("is incomplete",))
     terminal.press("a")
 
     flight.until(lambda row: row.handoffs == 1 and row.handoff is None)

@@ -15,10 +15,8 @@ NEEDED = b"\x1b]9;cockpit: api needs you (review)"
 
 
 def fly(flight: Flight, how: str) -> None:
-    flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
-    flight.cockpit.config.write_text(
-        flight.cockpit.config.read_text() + f'\n[notifications]\nterminal = "{how}"\n'
-    )
+    agent = flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000)
+    flight.fly(agent, f'[notifications]\nterminal = "{how}"\n')
     flight.start("api")
     flight.until(lambda row: row.state == "idle")
 

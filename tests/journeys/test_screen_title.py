@@ -29,7 +29,7 @@ def test_the_title_says_that_somebody_is_needed_until_it_is_left(
     fleet: Flight, words: tuple[str, ...]
 ) -> None:
     terminal = fleet.shell(*words)
-    before = title(terminal)
+    before = terminal.ask("display-message", "-p", "#{host}").strip()  # tmux's title of a pane
     terminal.until("▌ 1 api", "q quit")
     fleet.wait_for(lambda: title(terminal) == "cockpit")
 

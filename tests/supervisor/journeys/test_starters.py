@@ -66,7 +66,8 @@ async def test_a_limit_of_time_needs_no_news_of_the_agent(cockpit: Cockpit) -> N
     )
     async with cockpit.flying(agent):
         await cockpit.start()
-        await cockpit.until(lambda row: row.state == "idle", within=3.9)
+        # On a machine that needs longer for the turn, the limit ends the turn.
+        await cockpit.until(lambda row: row.state == "idle" or row.handoff)
         begun = await cockpit.event("handoff.begun")
         assert "s of at most 4 s" in begun.text
 
