@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -19,6 +21,7 @@ DOCUMENTS = [
     *sorted(HOUSE.glob("*.md")),
     *sorted((HOUSE / "cockpit").rglob("*.md")),
 ]
+MAP = HOUSE / "cockpit" / "ARCHITECTURE.md"
 GUIDE_TO_KEYS = HOUSE / "cockpit" / "docs" / "keys.md"
 KEYS = re.compile(r"<!-- keys: .*? -->\n(.*?)<!-- end of keys -->", re.DOTALL)
 FIRST_KEYS = re.compile(r"<!-- first keys: .*? -->\n(.*?)<!-- end of first keys -->", re.DOTALL)
@@ -26,6 +29,8 @@ COMMAND_LINE = re.compile(r"(?:^|[`$|(] ?|; |&& )cockpit ((?:[a-z][a-z-]* ?)*)",
 PICTURE = re.compile(r"!\[([^]]*)\]\(")
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 PATH = re.compile(r"`((?:core|ports|wire|config|client|adapters|supervisor|tui|cli|demo)/[\w/.]*)`")
+TEST_PATH = re.compile(r"`(tests/[\w/]*(?:\.py)?)`")
+NAMES_IN_FILE = re.compile(r"`([\w.]+)`(?: and `([\w.]+)`)? (?:in|of) `([\w/]+\.py)`")
 
 
 def test_the_guide_to_keys_has_those_that_there_are() -> None:
@@ -83,10 +88,50 @@ def test_every_picture_in_the_readme_says_what_it_is() -> None:
 
 
 def test_every_place_on_the_map_exists() -> None:
-    text = (HOUSE / "cockpit" / "ARCHITECTURE.md").read_text()
+    text = MAP.read_text()
 
-    gone = [p for p in PATH.findall(text) if not (HOUSE / "cockpit" / p.rstrip("/")).exists()]
-    assert gone == []
+    paths = PATH.findall(text)
+    assert [p for p in paths if not (HOUSE / "cockpit" / p.rstrip("/")).exists()] == []
+    tests = TEST_PATH.findall(text)
+    assert [p for p in tests if not (HOUSE / p.rstrip("/")).exists()] == []
+    assert paths
+    assert tests
+
+
+def test_every_name_on_the_map_is_in_the_file_beside_it() -> None:
+    named = [
+        (name, file)
+        for *names, file in NAMES_IN_FILE.findall(MAP.read_text())
+        for name in filter(None, names)
+    ]
+    assert {"Sessions.open", "Sessions.end", "COMMANDS", "performers"} <= {
+        name for name, _ in named
+    }
+    for name, file in named:
+        path = HOUSE / file if file.startswith("tests/") else HOUSE / "cockpit" / file
+        defined = list(_defined(ast.parse(path.read_text())))
+        assert any(f".{one}".endswith(f".{name}") for one in defined), f"{file} has no {name}"
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    """The names of a file; those in a class as `Class.name`."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{name}" for name in _defined(ast.Module(node.body, [])))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_the_map_is_short_enough_to_be_read() -> None:
+    """Details belong in the docstring of the module that they are about."""
+    text = MAP.read_text()
+
+    assert len(text.splitlines()) <= 200
+    assert len(text.split()) <= 2400
 
 
 def test_every_make_target_that_is_named_exists() -> None:
