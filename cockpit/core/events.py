@@ -1,14 +1,15 @@
 """The events that the supervisor records: a type for each kind, with its data as fields.
 
 The fields are the keys of an event's `data`: on the wire, in the database and for hooks. Fields may
-be added; none is renamed or removed. `event_kinds` has the meaning of each kind.
+be added; none is renamed or removed. `event_kinds` has the meaning of each kind, and `event_data`
+converts events to and from stored data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from cockpit.core.event_kinds import EventKind
 
@@ -394,79 +395,3 @@ Event = (
     | SessionCleared | Unknown | VerbAsked | WorktreeLost | WorktreePublished | WorktreeReady
     | WorktreeRemoved | WorktreeSetUp | WriterFailed
 )  # fmt: skip
-
-
-TYPES: dict[str, type[Any]] = {
-    **{
-        event.kind: event
-        for event in (
-            AgentAdopting, AgentCompacted, AgentEnded, AgentExited, AgentNeedsYou, AgentRegained,
-            AgentRenamed, AgentStarted, AgentStopped, AgentStragglers, AgentUnowned, BandCrossed,
-            BudgetCrossed, CompactionKept, DayBudgetCrossed, ElsewhereCrossed,
-            ElsewhereDocument, FactsGiven, HandoffBegun, HandoffDocument, HandoffPutBack,
-            HandoffUndone, HistoryRebuilt, HookDecided, RunCompleted, SessionCleared, WorktreeLost,
-            WorktreeReady, WorktreeRemoved, WorktreeSetUp, WriterFailed,
-        )
-    },
-    **dict.fromkeys(get_args(PlainKind), Plain),
-    **dict.fromkeys(get_args(PhaseKind), HandoffAt),
-    **dict.fromkeys(get_args(OutcomeKind), HandoffOver),
-    **dict.fromkeys(get_args(HookEndKind), HookEnded),
-    **dict.fromkeys(get_args(HookSentKind), HookSent),
-    **dict.fromkeys(get_args(VerbKind), VerbAsked),
-    **dict.fromkeys(get_args(PublishedKind), WorktreePublished),
-}  # fmt: skip
-"""Maps each event kind that this version records to its type."""
-
-
-def to_data(event: Event) -> dict[str, Any]:
-    """Return the data of an event, to be stored as JSON."""
-    if isinstance(event, Unknown):
-        return dict(event.data)
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(event).items()
-        if name != "kind"
-    }
-
-
-def from_data(kind: str, data: Mapping[str, Any]) -> Event:
-    """Read a stored event, including an event of another version.
-
-    A missing value is read as unknown. Keys that this version does not know are ignored.
-    """
-    event = TYPES.get(kind)
-    if event is None:
-        return Unknown(kind, data)
-    values = {
-        field.name: kind if field.name == "kind" else _read(str(field.type), data.get(field.name))
-        for field in fields(event)
-    }
-    found: Event = event(**values)
-    return found
-
-
-def _read(annotation: str, stored: Any) -> Any:
-    """Convert a stored value to a field's type; a missing or wrong value becomes the unknown
-    value."""
-    match annotation:
-        case "str":
-            return stored if isinstance(stored, str) else ""
-        case "int":
-            return stored if isinstance(stored, int) else 0
-        case "bool":
-            return stored is True
-        case "str | None":
-            return stored if isinstance(stored, str) else None
-        case "int | None":
-            return stored if isinstance(stored, int) else None
-        case "float | None":
-            return stored if isinstance(stored, int | float) else None
-        case "tuple[int, ...]" | "tuple[str, ...]":
-            return tuple(stored) if isinstance(stored, list) else ()
-        case "Mapping[str, str | int]":
-            return stored if isinstance(stored, dict) else {}
-        case "Need | None" if isinstance(stored, dict):
-            return Need(str(stored.get("kind", "")), str(stored.get("detail", "")))
-        case _:
-            return None

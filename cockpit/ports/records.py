@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from cockpit.core.events import Event, from_data
+from cockpit.core.event_data import from_data
+from cockpit.core.events import Event
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, PaneId, SessionId
 

@@ -15,6 +15,7 @@ from typing import Any
 from cockpit.adapters.store.store import Store
 from cockpit.core import events
 from cockpit.core.errors import Hindered
+from cockpit.core.event_data import to_data
 from cockpit.core.ids import AgentName
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import rfc3339
@@ -72,7 +73,7 @@ class EventLog:
         Does not raise on a disk error: the event is then only in the log file.
         """
         at, text = self._clock.now().timestamp(), safe_line(text, 500)
-        kind, data = event.kind, events.to_data(event)
+        kind, data = event.kind, to_data(event)
         try:
             with self._store.transaction():
                 record = self._store.add_event(at, agent, kind, text, data)

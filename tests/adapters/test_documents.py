@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.documents.checked_reads import read_chosen, read_own, read_sealed, read_within
 from cockpit.adapters.documents.files import FOLDER, NOTICE, Documents, document_name
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed
@@ -335,7 +336,7 @@ def test_a_document_of_the_pilots_is_read_also_through_a_link(
     real, link = tmp_path / "real.md", tmp_path / "link.md"
     real.write_bytes(b"text \xff")
     link.symlink_to(real)
-    assert documents.read(link) == "text �"
+    assert read_chosen(link) == "text �"
 
 
 def test_what_cannot_be_a_document_is_bad_usage(documents: Documents, tmp_path: Path) -> None:
@@ -344,7 +345,7 @@ def test_what_cannot_be_a_document_is_bad_usage(documents: Documents, tmp_path: 
     os.mkfifo(fifo)
     for path in (long, fifo, tmp_path, tmp_path / "none.md", Path("/dev/zero")):
         with pytest.raises(BadUsage):
-            documents.read(path)
+            read_chosen(path)
 
 
 # Faults
@@ -428,22 +429,22 @@ def test_only_a_plain_file_of_our_own_is_taken_as_a_document(
 ) -> None:
     notes, link, second = (tmp_path / name for name in ("notes.md", "link.md", "second.md"))
     notes.write_text("mine\n")
-    assert documents.read_own(notes) == "mine\n"
+    assert read_own(notes) == "mine\n"
     link.symlink_to(notes)
     with pytest.raises(BadUsage) as by_link:
-        documents.read_own(link)
+        read_own(link)
     assert "symbolic link" in by_link.value.detail
-    assert documents.read(link) == "mine\n"
+    assert read_chosen(link) == "mine\n"
     second.hardlink_to(notes)
     with pytest.raises(BadUsage) as by_name:
-        documents.read_own(second)
+        read_own(second)
     assert "hard link" in by_name.value.detail
     second.unlink()
     notes.write_bytes(b"x" * (LARGEST + 1))
     with pytest.raises(BadUsage, match="Cannot use"):
-        documents.read_own(notes)
+        read_own(notes)
     with pytest.raises(BadUsage, match="Cannot read"):
-        documents.read_own(tmp_path / "nowhere.md")
+        read_own(tmp_path / "nowhere.md")
 
 
 def test_a_document_that_an_agent_names_is_in_its_own_folder(
@@ -459,31 +460,31 @@ def test_a_document_that_an_agent_names_is_in_its_own_folder(
 
     for folder in (worktree, worktree.parent / "by-link"):
         for path in (notes, folder / "in" / "notes.md", folder / "a" / "." / "notes.md"):
-            assert documents.read_within(folder, path) == f"{notes}\n"
+            assert read_within(folder, path) == f"{notes}\n"
         for path in (outside, folder / "out" / "notes.md", folder / ".." / "notes.md"):
             with pytest.raises(BadUsage, match="not in the agent's directory"):
-                documents.read_within(folder, path)
+                read_within(folder, path)
         for path in (folder / "out", folder / "a", folder / "a" / ".."):
             with pytest.raises(BadUsage, match="Cannot use"):
-                documents.read_within(folder, path)
+                read_within(folder, path)
         with pytest.raises(BadUsage, match="Cannot read"):
-            documents.read_within(folder, folder / "nowhere" / "notes.md")
+            read_within(folder, folder / "nowhere" / "notes.md")
 
 
 def test_a_sealed_document_is_not_read_through_a_link(documents: Documents, worktree: Path) -> None:
     sealed = documents.seal(worktree, ID, "mine\n", CREATED)
-    assert documents.read_sealed(sealed.path) == "mine\n"
+    assert read_sealed(sealed.path) == "mine\n"
     elsewhere = sealed.path.parent.rename(worktree / "elsewhere")
     sealed.path.parent.symlink_to(elsewhere)
     with pytest.raises(BadUsage, match="Cannot use"):
-        documents.read_sealed(sealed.path)
+        read_sealed(sealed.path)
     before = mode(elsewhere)
     elsewhere.chmod(0o777)
-    assert documents.read_sealed(elsewhere / sealed.path.name) == "mine\n"
+    assert read_sealed(elsewhere / sealed.path.name) == "mine\n"
     assert mode(elsewhere) == 0o777 != before
     (elsewhere / "second.md").hardlink_to(elsewhere / sealed.path.name)
     with pytest.raises(BadUsage) as by_name:
-        documents.read_sealed(elsewhere / "second.md")
+        read_sealed(elsewhere / "second.md")
     assert "hard link" in by_name.value.detail
 
 

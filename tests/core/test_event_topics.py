@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cockpit.core.event_data import from_data
 from cockpit.core.event_topics import happened, topic
-from cockpit.core.events import from_data
 
 
 @pytest.mark.parametrize(

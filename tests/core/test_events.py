@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import pytest
 
+from cockpit.core.event_data import TYPES, from_data, to_data
 from cockpit.core.event_kinds import MEANINGS
 from cockpit.core.events import (
-    TYPES,
     AgentExited,
     AgentNeedsYou,
     AgentStarted,
@@ -22,8 +22,6 @@ from cockpit.core.events import (
     Unknown,
     VerbAsked,
     WorktreePublished,
-    from_data,
-    to_data,
 )
 
 HOOK = "hook type success duration_ms exit_code error event output"

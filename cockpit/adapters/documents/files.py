@@ -1,7 +1,8 @@
-"""Handoff documents as files: the agent's draft and the sealed document.
+"""Handoff documents as files: the agent's draft, the sealed document, and the notice about it.
 
 A document is saved to disk before its path is used. Drafts are read through one descriptor, and
-only from a regular file of the current user with one link. `core.document` parses the content.
+only from a regular file of the current user with one link. `checked_reads` reads documents, and
+`core.document` parses the content.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from cockpit.adapters.documents.checked_reads import read_sealed, refusal_reason
 from cockpit.adapters.documents.copies import Copies, checked
 from cockpit.adapters.files import guarded_folder
-from cockpit.adapters.files.foreign_files import NotPlain, is_file, open_file, read_file
+from cockpit.adapters.files.foreign_files import is_file, open_file, read_file
 from cockpit.config.git_folders import git_folder_around
-from cockpit.config.same_paths import is_within
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed, Hindered
 from cockpit.core.front_matter import load
@@ -108,7 +109,7 @@ class Documents:
         with suppress(OSError):
             for path in sorted(folder.glob("handoff-*.md")):
                 with suppress(OSError):
-                    if _refusal_reason(path.lstat()) is None:
+                    if refusal_reason(path.lstat()) is None:
                         data = read_file(path, LARGEST, follow_links=False)
                         found[hashlib.sha256(data).hexdigest()] = path
         return found
@@ -188,66 +189,6 @@ class Documents:
         except OSError:
             return False
 
-    def read(self, path: Path) -> str:
-        """Return the text of a document that the user chose, or of a sealed document.
-
-        Follows symbolic links, because the user may choose any path. Raises `BadUsage` for an
-        unsuitable file.
-        """
-        try:
-            data = read_file(path, LARGEST + 1, cut=True, any_owner=True)
-        except NotPlain as odd:
-            raise BadUsage(
-                f"{safe_line(str(path))} {odd.strerror}",
-                hint="Name a regular file, such as a document listed by: cockpit history",
-            ) from None
-        except OSError as error:
-            raise _unreadable(path, error) from None
-        if len(data) > LARGEST:
-            raise BadUsage(
-                f"{safe_line(str(path))} is too long for a handoff document",
-                f"The limit is {LARGEST // 1024} KiB.",
-                hint="Shorten it, or name another file.",
-            )
-        return data.decode("utf-8", "replace")
-
-    def read_own(self, path: Path) -> str:
-        """Return the text of a document that becomes an agent's; only from a regular file of this
-        user.
-
-        Links are refused, because they could expose another file. Raises `BadUsage` with the
-        reason.
-        """
-        return _own_text(path, path)
-
-    def read_within(self, folder: Path, path: Path) -> str:
-        """Return the text of a document that an agent chose; see `read_own`.
-
-        The resolved path must be in the agent's folder. Raises `BadUsage`.
-        """
-        place = Path(os.path.realpath(path.parent))
-        if not is_within(place, Path(os.path.realpath(folder))):
-            raise BadUsage(
-                f"{safe_line(str(path))} is not in the agent's directory",
-                "An agent can only hand over a document from its own directory.",
-                f"Write the document below {safe_line(str(folder))}",
-            )
-        return self.read_sealed(place / path.name, shown=path)
-
-    def read_sealed(self, path: Path, shown: Path | None = None) -> str:
-        """Return the text of a sealed document; see `read_own`.
-
-        No part of the path may be a link. Raises `BadUsage`; errors contain `shown` as the path.
-        """
-        shown = shown or path
-        try:
-            with guarded_folder.entered(path.parent) as descriptor:
-                return _own_text(Path(path.name), shown, descriptor)
-        except Failed as linked:
-            raise BadUsage(linked.title, linked.detail, hint="Use a path without links.") from None
-        except OSError as error:
-            raise _unreadable(shown, error) from None
-
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
         """Write `HANDOFF_PENDING.md`, replacing an older file."""
         place = _place(worktree, folder)
@@ -268,7 +209,7 @@ class Documents:
         """
         try:
             place = _place(worktree, folder)
-            text = self.read_sealed(place / NOTICE)
+            text = read_sealed(place / NOTICE)
         except (OSError, Failed, BadUsage):
             return None
         named = (Path(line) for line in text.splitlines() if line.startswith("/"))
@@ -339,51 +280,8 @@ def _seen(folder: int, name: str) -> DraftSeen:
     return DraftSeen(signature, data.decode("utf-8", "replace"))
 
 
-def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
-    """Read a regular file of this user with one link, relative to `folder` if given."""
-    try:
-        words = _refusal_reason(os.stat(path, dir_fd=folder, follow_symlinks=False))
-        if words is None:
-            with os.fdopen(open_file(path, dir_fd=folder, follow_links=False), "rb") as file:
-                words = _refusal_reason(os.fstat(file.fileno()))
-                data = file.read(LARGEST + 1)
-    except NotPlain as odd:
-        words = f"It {odd.strerror}."
-    except OSError as error:
-        raise _unreadable(shown, error) from None
-    if words is None and len(data) > LARGEST:
-        words = f"The limit is {LARGEST // 1024} KiB."
-    if words is not None:
-        hint = "Use a regular file that you own, such as a copy."
-        raise BadUsage(f"Cannot use {safe_line(str(shown))} as a handoff document", words, hint)
-    return data.decode("utf-8", "replace")
-
-
-def _unreadable(path: Path, error: OSError) -> BadUsage:
-    return BadUsage(
-        f"Cannot read {safe_line(str(path))}: {os.strerror(error.errno or 0)}",
-        hint="To list the documents of all jobs: cockpit history",
-    )
-
-
-def _refusal_reason(found: os.stat_result) -> str | None:
-    """Return why cockpit does not read a file; None for a regular file of this user with
-    one link."""
-    if stat.S_ISLNK(found.st_mode):
-        return "It is a symbolic link, not a regular file."
-    if not stat.S_ISREG(found.st_mode):
-        return "It is not a regular file."
-    if found.st_uid != os.geteuid():
-        return "It belongs to another user."
-    if found.st_nlink != 1:
-        return "The file has more than one hard link."
-    if found.st_size > LARGEST:
-        return f"It has {found.st_size // 1024} KiB; the limit is {LARGEST // 1024} KiB."
-    return None
-
-
 def _check_plain(found: os.stat_result) -> None:
-    words = _refusal_reason(found)
+    words = refusal_reason(found)
     if words is not None:
         raise Failed(
             "Cannot use the draft handoff document",
@@ -399,7 +297,7 @@ def _sealed_before(folder: int, handoff: str) -> str | None:
             continue
         with suppress(OSError):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if _refusal_reason(found) is None and _ident(folder, name) == handoff:
+            if refusal_reason(found) is None and _ident(folder, name) == handoff:
                 return name
     return None
 

@@ -9,6 +9,7 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
+from cockpit.adapters.documents.checked_reads import read_own
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core import document
@@ -64,7 +65,7 @@ async def _text(
     if path is None:
         return None
     try:
-        return await read_document(dependencies, path, partial(documents.read_own, path))
+        return await read_document(dependencies, path, partial(read_own, path))
     except Hindered:
         raise
     except (CockpitError, OSError):
@@ -76,7 +77,7 @@ def _copied(documents: Documents, record: HandoffRecord) -> str | None:
     for copy in (named, documents.copies.archived(record.id)):
         if copy is not None and is_file(copy):
             try:
-                return documents.read_own(copy)
+                return read_own(copy)
             except CockpitError:
                 continue
     return None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from cockpit.adapters.documents.files import Documents
+from cockpit.adapters.documents.checked_reads import read_own, read_within
 from cockpit.core import document
 from cockpit.core.errors import BadUsage
 from cockpit.core.safetext import safe_line
@@ -24,7 +24,7 @@ async def checked_document(
     """Check a document from a request; return its path. Raises `BadUsage`, `NoAnswer`."""
     if path is None:
         return None
-    read = given_document(dependencies.documents, agent, Path(path), by_agent=by_agent)
+    read = given_document(agent, Path(path), by_agent=by_agent)
     text = await read_document(dependencies, Path(path), read)
     problems = [problem.text for problem in document.validate(text) if not problem.mends]
     if problems:
@@ -37,13 +37,11 @@ async def checked_document(
     return path
 
 
-def given_document(
-    documents: Documents, agent: Agent, path: Path, *, by_agent: bool
-) -> Callable[[], str]:
+def given_document(agent: Agent, path: Path, *, by_agent: bool) -> Callable[[], str]:
     """Return a function that reads the document; for an agent, only from its own directory."""
     if by_agent:
-        return partial(documents.read_within, agent.directory, path)
-    return partial(documents.read_own, path)
+        return partial(read_within, agent.directory, path)
+    return partial(read_own, path)
 
 
 def refuse_foreign_document(text: str, path: str, agent: str, session: str | None) -> None:

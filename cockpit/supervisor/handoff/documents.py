@@ -216,8 +216,8 @@ class DocumentBuilder:
 
     async def _read_given(self, agent: Agent, given: str, *, by_agent: bool) -> str:
         """Return the text of a document that the agent, a hook or the user wrote."""
-        path, documents = Path(given), self._dependencies.documents
-        read = given_document(documents, agent, path, by_agent=by_agent)
+        path = Path(given)
+        read = given_document(agent, path, by_agent=by_agent)
         return await read_document(self._dependencies, path, read)
 
     async def _written_by_copy(self, agent: Agent) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cockpit.adapters.documents.checked_reads import read_own
 from cockpit.config.hooks import Hook
 from cockpit.core import document
 from cockpit.core.errors import BadUsage, CockpitError
@@ -129,7 +130,7 @@ class HookDecisions:
             return None
         path = agent.directory / Path(named)
         try:
-            text = self._dependencies.documents.read_own(path)
+            text = read_own(path)
             problems = [problem.text for problem in document.validate(text) if not problem.mends]
             if problems:
                 raise BadUsage(f"{path.name} is not a handoff document", problems[0])

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from cockpit.adapters.documents.checked_reads import read_chosen, read_own
 from cockpit.core import document, front_matter
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.events import HandoffPutBack
@@ -34,7 +35,7 @@ async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Docume
     is_intact = partial(documents.is_intact, path, sealed.sha256)
     if not await read_document(dependencies, path, is_intact):
         await _put_back(dependencies, agent, path)
-    return await read_document(dependencies, path, partial(documents.read, path))
+    return await read_document(dependencies, path, partial(read_chosen, path))
 
 
 async def edited(
@@ -48,7 +49,7 @@ async def edited(
     """
     assert agent.handoff_record is not None
     path, documents = Path(sealed.path), dependencies.documents
-    read = await read_document(dependencies, path, partial(documents.read_own, path))
+    read = await read_document(dependencies, path, partial(read_own, path))
     now = hashlib.sha256(read.encode("utf-8", "replace")).hexdigest()
     if now == sealed.sha256:
         return None
@@ -71,7 +72,7 @@ async def edited(
     refuse_foreign_document(text, sealed.path, agent.name, agent.handoff_record.old_session)
     copy = documents.copies.path(agent.handoff_record.id)
     with suppress(BadUsage):  # a missing copy is recreated below
-        text = _with_front_matter_of(await asyncio.to_thread(documents.read, copy), text)
+        text = _with_front_matter_of(await asyncio.to_thread(read_chosen, copy), text)
     redactor = redactor_of(dependencies.environment, agent)
     clean = await asyncio.to_thread(lambda: redactor.redact(text).text)
     saved = await asyncio.to_thread(documents.reseal, path, agent.handoff_record.id, clean)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cockpit.adapters.documents.files import Documents
+from cockpit.adapters.documents.checked_reads import read_chosen, read_sealed
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.handoff.states import CONFIRMED
@@ -218,7 +218,7 @@ class History:
         record = self._named(named, only)
         parts = self._dependencies
         path, copies = Path(record.document) if record.document else None, self._copies(record)
-        read = partial(_first_document, parts.documents, path, copies, plain=for_agent)
+        read = partial(_first_document, path, copies, plain=for_agent)
         text = await parts.slow.ask(("document", record.id), read, DOCUMENT_SECONDS)
         if text is not None:
             return text
@@ -352,16 +352,14 @@ def _first_turns(record: HandoffRecord) -> dict[str, Any]:
     }
 
 
-def _first_document(
-    documents: Documents, path: Path | None, copies: Sequence[Path], *, plain: bool
-) -> str | None:
+def _first_document(path: Path | None, copies: Sequence[Path], *, plain: bool) -> str | None:
     """Return the text of the document, else of its first copy; None if none exists. Blocks.
 
     With `plain`, a document behind a symbolic link is treated as missing.
     """
     if path is not None and is_file(path):
         if not plain:
-            return documents.read(path)
+            return read_chosen(path)
         with suppress(BadUsage):
-            return documents.read_sealed(path)
-    return next((documents.read(copy) for copy in copies if is_file(copy)), None)
+            return read_sealed(path)
+    return next((read_chosen(copy) for copy in copies if is_file(copy)), None)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from cockpit.adapters.documents.checked_reads import read_own
 from cockpit.adapters.documents.files import FOLDER, Documents
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.core import document
@@ -74,7 +75,7 @@ def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Sou
     places: dict[Path, dict[str, Path]] = {}
     for copy in documents.copies.all():
         try:
-            text = documents.read_own(copy)
+            text = read_own(copy)
         except CockpitError:
             ignored.append(str(copy))
             continue

@@ -10,6 +10,7 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
+from cockpit.adapters.documents.checked_reads import read_own
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.adapters.store.search import SearchTable, Stale
@@ -56,7 +57,7 @@ def _text_of(documents: Documents, stale: Stale) -> str | None:
         if path is None or not is_file(path):
             continue
         try:
-            _, body = load(plain(documents.read_own(Path(path))))
+            _, body = load(plain(read_own(Path(path))))
         except CockpitError:
             continue
         return f"{stale.agent}\n{body}"

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from uuid import uuid4
 
+from cockpit.adapters.documents.checked_reads import read_chosen
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.config.same_paths import is_within, same_path
 from cockpit.core import document
@@ -64,7 +65,7 @@ class Continuation:
         """
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))
-        text = await read_document(parts, path, partial(parts.documents.read, path))
+        text = await read_document(parts, path, partial(read_chosen, path))
         if problems := [one.text for one in document.validate(text) if not one.mends]:
             raise BadUsage(
                 f"{path} is not a handoff document",

@@ -14,8 +14,8 @@ from time import monotonic
 from textual.message_pump import MessagePump
 
 from cockpit.config.hooks import InTerminal, Notifications
+from cockpit.core.event_data import from_data
 from cockpit.core.event_topics import topic
-from cockpit.core.events import from_data
 from cockpit.core.notices import TOGETHER, digest, minutes_of_quiet, quiet_hours
 from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
