@@ -11,17 +11,17 @@ _CELLS = 10
 
 
 def format_context(context: dict[str, Any]) -> str:
-    """Return `███████░░░  71% 142k/200k act      ~6 left`, padded to a fixed width."""
+    """Return `███████░░░  71%  142k/200k act      ~6 left`, padded to a fixed width."""
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None:
-        figures = f"{'·' * _CELLS}    ? {_size(tokens)}/{_size(window)}"
+        figures = f"{'·' * _CELLS}    ?  {_size(tokens)}/{_size(window)}"
     else:
         guess = "?" if context.get("confidence") == "assumed" else " "
-        figures = f"{bar(used)} {used:>4.0%}{guess}{_size(tokens)}/{_size(window)}"
-    return f"{figures:<28}{context.get('band', 'unknown'):<8}{_turns(context):<9}"
+        figures = f"{bar(used)} {used:>4.0%}{guess} {_size(tokens)}/{_size(window)}"
+    return f"{figures:<29}{context.get('band', 'unknown'):<8}{_turns(context):<9}"
 
 
-HEADER = f"{'CONTEXT':<28}{'BAND':<8}{'TURNS':<9}"
+HEADER = f"{'CONTEXT':<29}{'BAND':<8}{'TURNS':<9}"
 """The titles of `format_context`, in its columns."""
 
 

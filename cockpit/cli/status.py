@@ -16,7 +16,7 @@ from typing import Any
 from cockpit.cli.context_bar import HEADER, format_context
 from cockpit.cli.output import json_text, say
 from cockpit.cli.places import our_places
-from cockpit.cli.status_sentence import change_key, doing, sentence
+from cockpit.cli.status_sentence import change_key, context_of, doing, sentence
 from cockpit.client.connection import Address
 from cockpit.client.raw_request import fetch, lines
 from cockpit.core.errors import NoSuchAgent
@@ -134,7 +134,7 @@ def table_line(row: Row, names: int = SHORTEST) -> str:
     cells = [
         f"{safe_line(row['name']):<{names}}",
         f"{_STATES.get(state, state):<11}",
-        format_context(row["context"]),
+        format_context(context_of(row)),
         _trouble(row) or doing(row),
     ]
     return _cut("  ".join(cells).rstrip())

@@ -9,13 +9,23 @@ from cockpit.core.safetext import safe_line
 
 _STATES = {"needs_you": "needs you", "handing_off": "is being handed off", "idle": "is idle"}
 _STATES |= {"working": "is working", "starting": "is starting", "done": "is done"}
+USING = frozenset({"working", "needs_you", "handing_off"})
+"""States in which an agent uses its context: its turns left can change."""
+ENDED = frozenset({"done", "stopped", "exited"})
+"""States in which an agent does nothing: its last activity is over."""
 _STATES |= {"stopped": "is stopped", "exited": "has exited", "unknown": "is in an unknown state"}
 
 
 def sentence(row: dict[str, Any]) -> str:
     """Return `api is working. 71 percent used, 6 turns left. Edit src/auth.py.`"""
-    parts = [_who(row), _context(row["context"]), _doing(row)]
-    return " ".join(f"{part.rstrip('.')}." for part in parts if part)
+    parts = [_who(row), _context(context_of(row)), _doing(row)]
+    return " ".join(_ended(part) for part in parts if part)
+
+
+def context_of(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the agent's context; without the turns left, if it is not using its context."""
+    context: dict[str, Any] = row["context"]
+    return context if row["state"] in USING else {**context, "turns_left": None}
 
 
 def change_key(row: dict[str, Any]) -> tuple[object, ...]:
@@ -36,8 +46,11 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the agent's activity, or else its note; after the message of a failed hook."""
-    if activity := row.get("activity"):
+    """Return the agent's activity, or else its note; after the message of a failed hook.
+
+    The activity of an agent that has ended is not returned: it is over.
+    """
+    if row["state"] not in ENDED and (activity := row.get("activity")):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))
     return safe_line(row.get("note") or row.get("warning") or "")
 
@@ -55,7 +68,7 @@ def _context(context: dict[str, Any]) -> str:
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None or tokens is None:
         return "Context unknown"
-    about = "about " if context.get("confidence") == "assumed" else ""
+    about = "About " if context.get("confidence") == "assumed" else ""
     band = context.get("band", "unknown")
     text = (
         f"{about}{used * 100:.0f} percent used, {_thousands(tokens)} of {_thousands(window)} tokens"
@@ -67,6 +80,10 @@ def _context(context: dict[str, Any]) -> str:
 
 def _doing(row: dict[str, Any]) -> str:
     return "" if row.get("needs") else doing(row)
+
+
+def _ended(part: str) -> str:
+    return part if part.endswith(("?", "!")) else f"{part.rstrip('.')}."
 
 
 def _thousands(tokens: int | None) -> str:

@@ -77,6 +77,11 @@ class Terminal:
     def type(self, keys: bytes) -> None:
         os.write(self.ours, keys)
 
+    def read_rest(self) -> None:
+        """Wait until everything that the ended program wrote was read."""
+        self._reader.join(PATIENCE)
+        assert not self._reader.is_alive(), self.seen[-300:]
+
     def hang_up(self) -> None:
         """Take the terminal away and wait until its program is gone. Twice is the same as once."""
         if self.ours < 0:

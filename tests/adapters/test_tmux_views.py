@@ -153,6 +153,8 @@ def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
     asyncio.run(views.detach())
     assert pilot.process.wait(60) == 0, pilot.seen[-300:]
     assert asyncio.run(views.attached()) == 0
+    pilot.read_rest()
+    assert b"[exited]" not in pilot.seen, pilot.seen[-300:]
 
 
 def test_the_return_key_opens_a_screen_that_died(

@@ -48,7 +48,7 @@ def test_the_table_has_a_line_for_each_agent(
     assert head.index("STATE") == api.index("working")
     assert head.index("BAND") == api.index("act")
     assert head.index("DOING") == api.index("Edit")
-    for words in ("api", "working", "███████░░░  71% 142k/200k", "act", "~6 left", "auth.py"):
+    for words in ("api", "working", "███████░░░  71%  142k/200k", "act", "~6 left", "auth.py"):
         assert words in api
     for words in ("web", "needs you", "?", "review: Read the document"):
         assert words in web
@@ -195,6 +195,33 @@ def test_in_plain_words_there_is_a_sentence_for_each_agent(
     ]
 
 
+@pytest.mark.parametrize("state", ["stopped", "exited", "done"])
+def test_an_agent_that_has_ended_has_no_turns_left_and_does_nothing(
+    state: str, answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = row("api", state=state, context=FULL, activity="Bash make", note="stopped by you")
+    answering.say("GET /v1/status", said(ended))
+
+    assert run_fast(["status"]) == 0
+    line = capsys.readouterr().out.splitlines()[1]
+    assert run(["status", "--plain"]) == 0
+    sentence = capsys.readouterr().out
+
+    for shown in (line, sentence):
+        assert "left" not in shown
+        assert "Bash" not in shown
+        assert "stopped by you" in shown
+
+
+def test_a_question_ends_with_one_sign(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    asking = Needs(kind="question", detail="Which colour?")
+    answering.say("GET /v1/status", said(row("api", state="needs_you", needs=asking)))
+
+    assert run(["status", "--plain"]) == 0
+
+    assert capsys.readouterr().out.startswith("api needs you, question: Which colour? Context")
+
+
 def test_in_plain_words_only_what_matters_is_said_again(
     answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,10 +239,10 @@ def test_in_plain_words_only_what_matters_is_said_again(
     assert run(["status", "--watch", "--plain"]) == 4
 
     spoken = capsys.readouterr().out
-    assert [line.partition(" turns")[0] for line in spoken.splitlines()] == [
-        "api is working. 10 percent used, 20 thousand of 200 thousand tokens, 6",
-        "api is working. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
-        "api is idle. 71 percent used, 142 thousand of 200 thousand tokens, act, 6",
+    assert spoken.splitlines() == [
+        "api is working. 10 percent used, 20 thousand of 200 thousand tokens, 6 turns left.",
+        "api is working. 71 percent used, 142 thousand of 200 thousand tokens, act, 6 turns left.",
+        "api is idle. 71 percent used, 142 thousand of 200 thousand tokens, act.",
     ]
     assert spoken.isascii()
 
@@ -239,7 +266,7 @@ def test_what_is_not_known_is_not_drawn_as_zero() -> None:
 def test_an_assumed_window_is_marked() -> None:
     assumed = FULL.model_copy(update={"confidence": "assumed"})
 
-    assert "71%?" in format_context(assumed.model_dump())
+    assert "71%? 142k/200k" in format_context(assumed.model_dump())
 
 
 def test_status_loads_nothing_heavy(answering: Any) -> None:

@@ -214,9 +214,15 @@ class TmuxViews:
         await self._select_window(client, session, window)
 
     async def detach(self) -> None:
-        """Detach the terminal that `show` would use. Raises `NotNow` if there is none."""
-        session, _ = await self._terminal_at_home()
-        await self.tmux.server.ask(["kill-session", "-t", session])
+        """Detach the terminal that `show` would use. Raises `NotNow` if there is none.
+
+        The client then runs a command that does nothing. Without one, tmux would print
+        `[exited]` below the user's prompt.
+        """
+        session, client = await self._terminal_at_home()
+        await self.tmux.server.ask(
+            ["detach-client", "-t", client, "-E", "exit 0"], ["kill-session", "-t", session]
+        )
 
     async def copy(self, text: str) -> None:
         """Copy text to the clipboard of the terminal that `show` would use; tmux keeps no copy.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cockpit.core.far_names import LONGEST_NAME
@@ -31,6 +31,10 @@ def step(
     everyone = list(agents)
     steps = [_of_handoff(agent, selected, keys) for agent in everyone]
     found = sorted((each for each in steps if each), key=lambda each: each[0])
+    if everyone and all(agent.state == "done" for agent in everyone):
+        found.append((8, Step("end", _end(keys))))
+    elif moved := [agent for agent in everyone if agent.handoffs]:
+        found.append((8, _after_handoffs(moved, keys)))
     if everyone and not found:
         found = [(9, Step("begin", _begin(keys)))]
     return next((each for _, each in found if each.id not in dismissed), None)
@@ -77,13 +81,28 @@ def _of_handoff(
     if phase in {"stopping", "starting", "confirming"}:
         text = f"A new session of {name} starts in the same worktree and reads the document first."
         return 3, Step(f"starting {agent.name}", text)
-    if agent.handoffs:
-        text = (
-            f"{name} continues in a new session, at {used}. {_key('history', keys)} shows all "
-            f"handoffs, {_key('undo', keys)} goes back to the session before."
-        )
-        return 4, Step(f"done {agent.name}", text)
     return None
+
+
+def _after_handoffs(moved: Sequence[AgentStatus], keys: Mapping[str, str]) -> Step:
+    """Return the step about all agents that were handed off: their order is not known here."""
+    names = [safe_line(agent.name, LONGEST_NAME) for agent in moved]
+    who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) > 3:
+        who = f"{len(names)} agents"
+    sessions = "a new session" if len(names) == 1 else "new sessions"
+    text = (
+        f"{who} went on in {sessions}. {_key('history', keys)} shows each handoff and its "
+        f"document; {_key('undo', keys)} takes the selected agent back to its session before."
+    )
+    return Step(f"done {' '.join(agent.name for agent in moved)}", text)
+
+
+def _end(keys: Mapping[str, str]) -> str:
+    return (
+        f"All jobs are done. {_key('history', keys)} shows each handoff and its document, "
+        f"{_key('open', keys)} shows an agent's facts and diff, {_key('quit', keys)} ends the demo."
+    )
 
 
 def _key(action: str, keys: Mapping[str, str]) -> str:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from rich.cells import cell_len
 from textual import events
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cockpit.config.key_names import key_name
 from cockpit.tui.present.span import Span
@@ -18,19 +17,8 @@ from cockpit.tui.widgets.line import OneLine
 _HINT = re.compile(r"(\S+)(?: \S+)*")
 
 
-class DialogKeys(Static):
-    """Hints in the form `KEY word`, separated by two or more spaces; a click presses the key."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text, classes="dialog--keys", markup=False)
-        self._text = text
-
-    def on_click(self, event: events.Click) -> None:
-        _press_at(self, self._text, event.x)
-
-
 class ColouredKeys(OneLine):
-    """Like `DialogKeys`, with coloured keys."""
+    """Key hints with coloured keys; a click presses the key."""
 
     def __init__(self, keys: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
         pairs = [(Span(key, "key"), Span(f" {word}  ", "muted")) for key, word in keys]
@@ -41,6 +29,15 @@ class ColouredKeys(OneLine):
 
     def on_click(self, event: events.Click) -> None:
         _press_at(self, self._text, event.x)
+
+
+class DialogKeys(ColouredKeys):
+    """The hints of a form, as a text: `KEY word`, separated by two or more spaces."""
+
+    def __init__(self, text: str) -> None:
+        hints = (found[0].partition(" ") for found in _HINT.finditer(text))
+        super().__init__([(key, word) for key, _, word in hints])
+        self.add_class("dialog--keys")
 
 
 def _press_at(widget: Widget, text: str, column: int) -> None:

@@ -55,6 +55,31 @@ def test_each_phase_of_a_handoff_is_a_step(phase: str, words: str) -> None:
     assert words in said(agent("weeks"), handing(phase))
 
 
+def test_every_handoff_is_named_in_whichever_order_they_came() -> None:
+    moved = [agent("rounding", "done", handoffs=1), agent("durations", handoffs=1)]
+    text = said(*moved, agent("weeks"))
+    assert text.startswith("rounding and durations went on in new sessions. H shows each handoff")
+    assert said(moved[0], agent("weeks")).startswith("rounding went on in a new session.")
+    many = [agent(name, handoffs=1) for name in "abcd"]
+    assert said(*many).startswith("4 agents went on in new sessions.")
+
+
+def test_a_later_handoff_is_shown_although_the_one_before_was_hidden() -> None:
+    first = agent("rounding", handoffs=1)
+    shown = step([first, agent("durations")], None, {})
+    assert shown is not None
+    again = step([first, agent("durations", handoffs=1)], None, {}, {shown.id})
+    assert again is not None
+    assert again.text.startswith("rounding and durations")
+
+
+def test_when_all_jobs_are_done_the_way_out_is_named() -> None:
+    done = [agent("rounding", "done", handoffs=1), agent("weeks", "done")]
+    assert said(*done).startswith("All jobs are done. H shows each handoff")
+    assert "q ends the demo" in said(*done)
+    assert "x ends the demo" in said(*done, quit="x")
+
+
 def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back() -> None:
     agents = [handing("documenting"), agent("weeks", handoffs=1), handing("review")]
     first = step(agents, None, {})
@@ -65,9 +90,16 @@ def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back(
     assert second.id == "writing durations"
 
 
-@pytest.mark.parametrize("phase", ["asked", "review", "documenting", "starting"])
+@pytest.mark.parametrize(
+    "phase", ["asked", "review", "documenting", "starting", "moved", "done"]
+)
 def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
-    shown = step([handing(phase)], "durations", {})
+    if phase == "moved":
+        shown = step([agent("rounding", handoffs=1), agent("durations", handoffs=1)], None, {})
+    elif phase == "done":
+        shown = step([agent("rounding", "done", handoffs=1)], None, {})
+    else:
+        shown = step([handing(phase)], "durations", {})
     assert shown is not None
     lines = [plain(line).rstrip() for line in wrapped(step_spans(shown, "Esc"), 80, 3)]
     assert max(map(cell_len, lines)) <= 80
