@@ -61,7 +61,8 @@ def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
             lines += [[Span(f"  {part}", role)] for part in folded(piece, max(1, width - 3))]
     if shown.text:
         lines.append([])
-    for text, role in ((shown.notice, "warning"), (shown.question, "")):
+    asked = "" if shown.text.startswith(shown.question) else shown.question
+    for text, role in ((shown.notice, "warning"), (asked, "")):
         if text:
             lines += [[Span(f" {part}", role)] for part in worded(text, max(1, width - 2))]
     return lines

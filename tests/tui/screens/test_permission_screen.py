@@ -105,6 +105,31 @@ async def test_the_whole_request_is_shown_with_the_choices_in_the_clis_order(fly
         assert answers(flight) == [Answer(name="api", dialog="d1", choices=[2])]
 
 
+async def test_the_choices_are_right_below_a_short_request_and_at_the_end_of_a_long_one(
+    fly: Fly,
+) -> None:
+    client = fleet(asking("api"))
+    client.dialogs["api"] = permission(text="git push")
+    async with fly(client, size=(100, 40)) as flight:
+        await opened(flight)
+        await flight.reads("1. Yes", "3. No")
+        lines = flight.text().splitlines()
+        asked = next(n for n, line in enumerate(lines) if "Do you want to proceed?" in line)
+        assert [line[:8].strip() for line in lines[asked + 1 : asked + 4]] == ["", "─" * 8, "❯ 1. Ye"]
+        assert "answer" in lines[-1]
+        client.dialogs["api"] = permission("d2", text="\n".join(f"echo {n}" for n in range(60)))
+        client.put(asking("api", "question"))
+        await flight.until(lambda: "echo 9" in flight.text(), "the long request")
+        lines = flight.text().splitlines()
+        assert "3. No" in lines[-2]
+        assert "answer" in lines[-1]
+
+
+def test_a_question_is_shown_once() -> None:
+    shown = [plain(line).strip() for line in request_lines(boxes(), 80)]
+    assert shown.count("Which parts should be tested?") == 1
+
+
 def test_no_part_of_a_long_line_is_left_out() -> None:
     command = "echo " + "".join(f"{n:05}" for n in range(11_000)) + "; rm -rf everything"
     drawn = "".join(

@@ -187,11 +187,21 @@ class PermissionScreen(TextScreen):
         choices = self._choice_lines(width)
         most = max(3, self.app.size.height // 2)
         self._choices.display = bool(choices)
-        self._choices.styles.height = min(len(choices), most) + 1  # with the line above
+        self._set_heights(len(self._say(width, 0)), min(len(choices), most) + 1)
         self._choices.set_lines(choices)
         self._body.show()
         self._keys.show()
         self.call_after_refresh(self._drawn, self.identity)
+
+    def _set_heights(self, text: int, choices: int) -> None:
+        """Put the choices right below a short text; below a long one, which scrolls, at the end.
+
+        `choices` includes the line above them.
+        """
+        room = self.app.size.height - 2  # the title and the key line
+        is_short = self._choices.display and text + 1 + choices <= room
+        self._body.styles.height = text + 1 if is_short else "1fr"
+        self._choices.styles.height = "1fr" if is_short else choices
 
     def _drawn(self, identity: str | None) -> None:
         """Called once the terminal shows this dialog: keys pressed from now on can answer it."""
