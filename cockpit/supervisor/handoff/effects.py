@@ -59,8 +59,14 @@ from cockpit.supervisor.sessions.reattach import reattach
 BACK_OFF = (1.0, 4.0)
 """Seconds before the second and the third start, in case the error is temporary."""
 
-BETWEEN_ESCAPES = 0.5
-"""Seconds between two Escape keys; a CLI treats two Escape keys in one read as another key."""
+BETWEEN_ESCAPES = 0.2
+"""Seconds between two Escape keys. A CLI treats two Escape keys in one read as another key, and
+Copilot forgets the first one after less than 0.5 seconds."""
+ESCAPE_ROUNDS = 3
+"""Attempts to interrupt a CLI that needs several Escape keys; a busy one may read a key too
+late."""
+LOOKS = 10
+"""Checks whether the turn has ended, before the keys are pressed again."""
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 """Temporary errors of the machine or tmux, after which the command is repeated."""
 
@@ -174,13 +180,23 @@ class Effects:
         self._dependencies.event_log.record(
             Plain("handoff.interrupted"), f"Interrupted {agent.name} once", agent.name
         )
-        for pressed in range(agent.runtime.capabilities.escapes):
-            if pressed:
+        if agent.runtime.capabilities.escapes == 1:
+            await self._press_once(agent)
+            return
+        for _ in range(ESCAPE_ROUNDS):
+            for _ in range(agent.runtime.capabilities.escapes):
+                await self._press_once(agent)
                 await asyncio.sleep(BETWEEN_ESCAPES)
-                if agent.session_state.conduct.turn is not Turn.WORKING:
+                if not _is_working(agent):
                     return  # in an idle CLI, Escape may open a dialog
-            if agent.record.pane is not None and agent.alive:
-                await self._dependencies.panes.press(agent.record.pane, "Escape")
+            for _ in range(LOOKS):
+                await asyncio.sleep(BETWEEN_ESCAPES)
+                if not _is_working(agent):
+                    return
+
+    async def _press_once(self, agent: Agent) -> None:
+        if agent.record.pane is not None and agent.alive:
+            await self._dependencies.panes.press(agent.record.pane, "Escape")
 
     async def _compose(self, agent: Agent, writer: str) -> Event:
         try:
@@ -345,6 +361,10 @@ class Effects:
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()
+
+
+def _is_working(agent: Agent) -> bool:
+    return agent.session_state.conduct.turn is Turn.WORKING
 
 
 def _note_calls(agent: Agent) -> None:
