@@ -15,6 +15,16 @@ from cockpit.ports.runtimes import Activity
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why ending a session's process would end more than the session."""
+
+    reason: str
+    """A sentence."""
+    remedy: str
+    """What the user must do before an agent can reopen the session, as a clause."""
+
+
+@dataclass(frozen=True, slots=True)
 class LiveSession:
     """One session and the process that has the session open. All text is untrusted."""
 
@@ -36,6 +46,10 @@ class LiveSession:
     """When the CLI last changed its status; unix seconds."""
     version: str = ""
     """The CLI's version; empty if unknown."""
+    obstacle: Obstacle | None = None
+    """Why the session cannot be adopted; None if its process has no other."""
+    restores_screen: bool = True
+    """Whether the CLI leaves its full screen when SIGTERM ends it."""
 
 
 class LiveSessions(Protocol):

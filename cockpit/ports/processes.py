@@ -92,6 +92,9 @@ class Occupant:
 class Terminal(Protocol):
     """A process's terminal, kept open so that it is not reused after the process has ended."""
 
+    def leave_full_screen(self) -> None:
+        """Leave the full screen and the modes of a program that a signal ended. Ignores errors."""
+
     def write_line(self, text: str) -> None:
         """Write a line of safe text at the end of the output. Does not block; ignores errors."""
 

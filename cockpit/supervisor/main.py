@@ -22,6 +22,7 @@ import uvicorn
 
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
+from cockpit.adapters.agents.codex.other_sessions import CodexSessions
 from cockpit.adapters.agents.copilot.other_sessions import CopilotSessions
 from cockpit.adapters.agents.joined_sessions import JoinedSessions
 from cockpit.adapters.agents.own.definitions import KEPT, Definitions
@@ -170,7 +171,11 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
         own_runtimes=own,
         environment=environment,
         live_sessions=JoinedSessions(
-            {"claude": ClaudeSessions(environment), "copilot": CopilotSessions(environment)}
+            {
+                "claude": ClaudeSessions(environment),
+                "codex": CodexSessions(environment),
+                "copilot": CopilotSessions(environment),
+            }
         ),
     )
 

@@ -14,12 +14,25 @@ from pathlib import Path
 _NAME = re.compile(r"pts/[0-9]{1,7}|ttys[0-9]{1,5}|tty[0-9]{1,3}")
 _FLAGS = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
+_LEAVE = (
+    "\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1004l\x1b[?1000;1002;1003;1006l\x1b[?47l\x1b[?25h\x1b[0m"
+)
+"""Ends the keyboard protocols, bracketed paste, reports of focus and mouse, and the alternate
+screen; shows the cursor. Each part does nothing in a terminal that is not in that mode; the mode
+1049 would also move the cursor."""
+
 
 class OpenTerminal:
     """An open terminal. The device is closed when its last other process closes it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
+
+    def leave_full_screen(self) -> None:
+        """Leave the full screen of a program that a signal ended; the shell resets input modes."""
+        if self._descriptor is not None:
+            with suppress(OSError):
+                os.write(self._descriptor, _LEAVE.encode())
 
     def write_line(self, text: str) -> None:
         """Write a line below the existing output.

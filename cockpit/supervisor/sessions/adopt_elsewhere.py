@@ -173,6 +173,8 @@ class Adoption:
             if not await parts.processes.ask_to_end(process, END_SECONDS):
                 raise self._still_runs(process, found)
             if terminal is not None:
+                if not found.restores_screen:
+                    terminal.leave_full_screen()
                 terminal.write_line(
                     f"cockpit adopted this session as agent {agent.name}. "
                     f"To open it: cockpit attach {agent.name}"

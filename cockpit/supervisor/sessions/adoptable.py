@@ -24,6 +24,12 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, found: LiveS
 
     Raises `NoAnswer` if the file system of the session's directory does not answer.
     """
+    if found.obstacle is not None:
+        raise NotNow(
+            f"Process {found.pid} cannot be ended for session {found.id}",
+            found.obstacle.reason,
+            f"{found.obstacle.remedy}. Then: {start_command(found)}",
+        )
     if found.kind not in ("", "interactive"):
         raise NotNow(
             f"Session {found.id} is not in a terminal",

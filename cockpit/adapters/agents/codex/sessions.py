@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from cockpit.adapters.files.foreign_files import is_file, opened
 from cockpit.core.errors import BadUsage
@@ -79,11 +80,20 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     return path
 
 
-def _directory(path: Path) -> str | None:
+def first_record(path: Path) -> Mapping[str, Any] | None:
+    """Return what the first line of a transcript says of its session; None for another file.
+
+    Raises `OSError`.
+    """
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)
     try:
-        cwd = loads(line)["payload"]["cwd"]
+        payload = loads(line)["payload"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
+    return payload if isinstance(payload, dict) else None
+
+
+def _directory(path: Path) -> str | None:
+    cwd = (first_record(path) or {}).get("cwd")
     return cwd if isinstance(cwd, str) else None

@@ -23,7 +23,8 @@ from cockpit.adapters.agents.copilot.sessions import (
 from cockpit.adapters.agents.reported_paths import is_absolute
 from cockpit.adapters.files.foreign_files import is_file, read_file
 from cockpit.adapters.files.watched_entries import watch_entries
-from cockpit.adapters.process.process_table import PROC, entry, owner, started_at
+from cockpit.adapters.process.open_files import has_open
+from cockpit.adapters.process.process_table import entry, owner, started_at
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
@@ -132,19 +133,12 @@ def _has_open(pid: int, folder: Path) -> bool:
     try:
         if USES_LINUX:
             hold = (folder / f"inuse.{pid}.hold").stat(follow_symlinks=False)
-            return any(_is_same(path, hold) for path in (PROC / str(pid) / "fd").iterdir())
+            return has_open(pid, hold)
         marked = (folder / f"inuse.{pid}.lock").stat(follow_symlinks=False)
     except OSError:
         return False
     began = started_at(pid)
     return began is not None and began <= marked.st_mtime + CLOCK_SLACK
-
-
-def _is_same(descriptor: Path, file: os.stat_result) -> bool:
-    try:
-        return os.path.samestat(descriptor.stat(), file)
-    except OSError:
-        return False
 
 
 def _directory(transcript: Path) -> Path | None:

@@ -1,0 +1,189 @@
+"""All live sessions of Codex, including those that cockpit did not start.
+
+As of 0.169 a process that can write to a session holds a lock (`flock`) on a file with the
+session's id, and has the session's transcript open. The kernel names the process that holds the
+lock, so a killed process leaves nothing that counts. Without Linux's list of locks no session is
+found. Implements `ports.live_sessions.LiveSessions`.
+
+A session has no transcript before its first prompt, so it is not found before that. After `/clear`
+Codex keeps the previous session open for a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.codex.sessions import (
+    check_resumable,
+    config_folder,
+    first_record,
+    is_session_id,
+    record_path,
+    reported_transcript,
+)
+from cockpit.adapters.agents.reported_paths import is_absolute
+from cockpit.adapters.files.foreign_files import is_file, opened
+from cockpit.adapters.files.watched_entries import watch_entries
+from cockpit.adapters.process.open_files import lock_holders, open_paths
+from cockpit.adapters.process.process_table import arguments, entry, owner, started_at, terminal
+from cockpit.core.ids import SessionId
+from cockpit.ports.live_sessions import LiveSession, Obstacle
+from cockpit.ports.runtimes import Activity
+
+LOCKS = "thread-writer-locks"
+MOST = 200
+"""Maximum number of sessions that are checked; the newest locks first."""
+LONGEST_WORD = 80
+TAIL = 262_144
+"""Bytes at the end of a transcript in which the last turn's beginning or end is searched."""
+_TURN = re.compile(
+    rb'^\{"timestamp":"[^"]*",(?:"ordinal":[0-9]+,)?"type":"event_msg",'
+    rb'"payload":\{"type":"(task_started|turn_started|task_complete|turn_complete|turn_aborted)"',
+    re.MULTILINE,
+)
+_MODES = ("app-server", "exec", "e", "exec-server", "mcp-server", "review")
+"""Commands of Codex that open sessions without a screen."""
+
+
+class CodexSessions:
+    """Finds sessions by Codex's locks, in the configuration folder of an environment."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+
+    def look(self) -> Sequence[LiveSession]:
+        """Read the locks, and the first and last lines of the transcripts."""
+        held = _held(config_folder(self._environment) / LOCKS)
+        found: list[LiveSession] = []
+        others = Counter[int]()
+        for ident, pid in held:
+            record = _open_record(pid, ident)
+            first = _first(record) if record is not None else None
+            if first is not None and first.get("thread_source") == "subagent":
+                continue
+            others[pid] += 1
+            session = _session(ident, pid, record, first) if record and first else None
+            if session is not None:
+                found.append(session)
+        found = [_with_obstacle(session, others[session.pid] - 1) for session in found]
+        return sorted(found, key=lambda session: session.pid)
+
+    def transcript(self, session: LiveSession) -> Path | None:
+        return record_path(session.id, self._environment)
+
+    def check_reopenable(
+        self, session: LiveSession, environment: Mapping[str, str] | None = None
+    ) -> None:
+        check_resumable(session.id, session.directory, environment or self._environment)
+
+    def by_hand(self, session: LiveSession) -> Sequence[str]:
+        return ("codex", "resume", session.id)
+
+    def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Watch the locks, and Codex's folder, in which it writes the history of prompts."""
+        config = config_folder(self._environment)
+        stops = [watch_entries(folder, call) for folder in (config / LOCKS, config)]
+
+        def stop() -> None:
+            for each in stops:
+                each()
+
+        return stop
+
+
+def _held(folder: Path) -> list[tuple[SessionId, int]]:
+    """Return the sessions whose lock a process of this user holds, with its pid."""
+    locks: dict[SessionId, os.stat_result] = {}
+    with suppress(OSError), os.scandir(folder) as entries:
+        for each in entries:
+            ident, _, ending = each.name.partition(".")
+            if ending == "lock" and is_session_id(ident):
+                with suppress(OSError):
+                    locks[SessionId(ident)] = each.stat(follow_symlinks=False)
+    newest = sorted(locks, key=lambda ident: locks[ident].st_mtime_ns, reverse=True)[:MOST]
+    holders = lock_holders(locks[ident] for ident in newest)
+    held = [(ident, holders.get(locks[ident].st_ino)) for ident in newest]
+    return [(ident, pid) for ident, pid in held if pid and owner(pid) == os.geteuid()]
+
+
+def _open_record(pid: int, ident: SessionId) -> Path | None:
+    """Return the transcript of the session that the process has open; None before a prompt."""
+    for path in open_paths(pid):
+        record = reported_transcript(str(path), ident)
+        if record is not None and is_file(record):
+            return record
+    return None
+
+
+def _first(record: Path) -> Mapping[str, Any] | None:
+    try:
+        return first_record(record)
+    except OSError:
+        return None
+
+
+def _session(
+    ident: SessionId, pid: int, record: Path, first: Mapping[str, Any]
+) -> LiveSession | None:
+    directory, process = first.get("cwd"), entry(pid)
+    if not isinstance(directory, str) or not is_absolute(directory):
+        return None
+    if process is None or process.ended:
+        return None
+    version = first.get("cli_version")
+    return LiveSession(
+        id=ident,
+        runtime="codex",
+        pid=pid,
+        started=process.started,
+        directory=Path(directory),
+        activity=_activity(record),
+        kind=_kind(pid),
+        began=started_at(pid),
+        version=version[:LONGEST_WORD] if isinstance(version, str) else "",
+        restores_screen=False,
+    )
+
+
+def _kind(pid: int) -> str:
+    """Return Codex's command for a session without a screen, else `interactive`."""
+    words = arguments(pid)[1:]
+    options = words[: words.index("--")] if "--" in words else words
+    return next((word for word in options if word in _MODES), "interactive")
+
+
+def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
+    if session.kind == "app-server" or not terminal(session.pid):
+        obstacle = Obstacle(
+            "Codex runs it in a background process, which has the sessions of all terminals.",
+            "End it where it was started (/quit), and wait until Codex closes it, about a minute",
+        )
+    elif others:
+        obstacle = Obstacle(
+            f"Its process has {others + 1} sessions open, which would all end.",
+            "Wait a minute if the session was left with /clear, else end it where it was started",
+        )
+    else:
+        return session
+    return replace(session, obstacle=obstacle)
+
+
+def _activity(record: Path) -> Activity:
+    """Return whether a turn is open. Codex also counts as working while a dialog is open."""
+    try:
+        with opened(record) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - TAIL))
+            found = _TURN.findall(file.read(TAIL))
+    except OSError:
+        return Activity.UNKNOWN
+    if not found:
+        return Activity.UNKNOWN
+    return Activity.BUSY if found[-1].endswith(b"_started") else Activity.IDLE

@@ -1,0 +1,157 @@
+"""A session of Codex itself that the user started, listed and adopted. The model is simulated."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.config.kernel import USES_LINUX
+from cockpit.demo.conversation import TokenCount
+from cockpit.wire.status import ElsewhereSession
+from cockpit.wire.verbs import Adopt, Send
+from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
+from tests.supervisor.journeys.test_codex import NAMED, SLOW, bash, say
+
+if TYPE_CHECKING:
+    from cockpit.demo.conversation import Reply, Request
+    from cockpit.supervisor.supervisor import Supervisor
+    from tests.supervisor.conftest import Cockpit
+
+pytestmark = [
+    pytest.mark.tmux,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(CODEX is None, reason="codex is not installed: make clis"),
+    pytest.mark.skipif(not USES_LINUX, reason="only Linux names the holder of a lock"),
+]
+
+READY = "Ask Codex to do anything"
+"""Shown in an empty composer."""
+
+Tmux = Callable[..., str]
+
+
+def answer(request: Request) -> Reply:
+    """A model that works for long when it is told so."""
+    if not request.has_tools:
+        return say("A title")
+    if "Work for long." in request.latest:
+        return bash("sleep 63", 40_000)
+    return say("Done.", 30_000)
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> Iterator[CodexPilot]:
+    made = CodexPilot(cockpit, answer)
+    monkeypatch.setenv("CODEX_HOME", str(made.folder))
+    monkeypatch.setenv("LAB_KEY", "made up")
+    yield made
+    made.model.stop()
+
+
+@contextmanager
+def terminal(cockpit: Cockpit, prompt: str) -> Iterator[Tmux]:
+    """The user's own tmux, in which Codex runs. Its shell goes on after Codex."""
+    socket = cockpit.home / "user.tmux"
+
+    def tmux(*words: str) -> str:
+        command = ["tmux", "-S", str(socket), "-f", "/dev/null", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    program = cockpit.home / "bin" / "codex"
+    words = ["sh", "-c", f"{program} --no-daemon -- '{prompt}'; exec cat"]
+    tmux("new-session", "-d", "-x", "200", "-y", "40", "-c", str(cockpit.repository), *words)
+    try:
+        yield tmux
+    finally:
+        tmux("kill-server")
+
+
+async def listed(
+    supervisor: Supervisor, true: Callable[[ElsewhereSession], object]
+) -> ElsewhereSession:
+    """The only session, once the condition holds of it."""
+    async with asyncio.timeout(SLOW):
+        async for rows in supervisor.elsewhere.follow():
+            if rows and true(rows[0]):
+                break
+    (row,) = rows
+    return row
+
+
+async def test_a_session_that_the_user_started_is_listed_and_adopted(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(pilot.table()) as supervisor:
+        assert await supervisor.elsewhere.rows() == []
+        with terminal(cockpit, "Keep a word.") as tmux:
+            row = await listed(
+                supervisor, lambda row: row.status == "idle" and row.context.tokens is not None
+            )
+            assert (row.runtime, row.directory) == ("codex", str(cockpit.repository))
+            assert (row.goal, row.refusal) == ("Keep a word.", None)
+            last = TokenCount(cache_read=30_000)
+            tokens = last.context + last.output
+            assert (row.context.tokens, row.context.window) == (tokens, NAMED)
+            assert tmux("display-message", "-p", "#{alternate_on}") == "1\n"
+
+            await cockpit.ask(Adopt(session=row.session_id, name="mine"))
+            mine = await cockpit.until(lambda row: row.pid and row.goal, "mine", within=SLOW)
+            assert (mine.session_id, mine.transcript) == (row.session_id, row.transcript)
+            assert (mine.runtime, mine.goal) == ("codex", "Keep a word.")
+            assert "cockpit attach mine" in tmux("capture-pane", "-p")
+            assert tmux("display-message", "-p", "#{alternate_on}") == "0\n"
+            assert await supervisor.elsewhere.rows() == []
+            pane = mine.pane or ""
+            await cockpit.until(
+                lambda _: READY in cockpit.tmux("capture-pane", "-p", "-t", pane),
+                "mine",
+                within=SLOW,
+            )
+            await cockpit.ask(Send(name="mine", text="And another."))
+            await cockpit.until(
+                lambda _: any(
+                    "Keep a word." in each.everything and "And another." in each.everything
+                    for each in pilot.model.requests
+                ),
+                "mine",
+                within=SLOW,
+            )
+
+
+async def test_a_turn_that_adopting_interrupts_leaves_no_process_and_can_go_on(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(pilot.table()) as supervisor:
+        with terminal(cockpit, "Work for long."):
+            row = await listed(
+                supervisor, lambda row: row.status == "busy" and row.context.tokens is not None
+            )
+            await cockpit.ask(Adopt(session=row.session_id, name="mine"))
+            mine = await cockpit.until(lambda row: row.pid, "mine", within=SLOW)
+            assert (mine.session_id, mine.transcript) == (row.session_id, row.transcript)
+            sleeping = subprocess.run(
+                ["pgrep", "-f", "^sleep 63"], capture_output=True, text=True, check=False
+            )
+            assert sleeping.stdout == ""
+            pane = mine.pane or ""
+            await cockpit.until(
+                lambda row: (
+                    row.state == "idle" and READY in cockpit.tmux("capture-pane", "-p", "-t", pane)
+                ),
+                "mine",
+                within=SLOW,
+            )
+            await cockpit.ask(Send(name="mine", text="Go on."))
+            await cockpit.until(
+                lambda _: any(
+                    "Work for long." in each.everything and "Go on." in each.latest
+                    for each in pilot.model.requests
+                ),
+                "mine",
+                within=SLOW,
+            )
