@@ -45,7 +45,9 @@ BRANCH_FIELDS = ("agent", "work_item", "job")
 class Section(BaseModel):
     """A table of a file: immutable, strict about types. Unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True
+    )
 
 
 class Refused(ValueError):

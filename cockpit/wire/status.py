@@ -44,7 +44,9 @@ class Wire(BaseModel):
     Rejects NaN and infinity, which JSON does not have.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True
+    )
 
 
 class Needs(Wire):
