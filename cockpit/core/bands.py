@@ -7,11 +7,11 @@ tokens of one window. Pure arithmetic.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage
 from cockpit.core.reading import DEFAULT_WINDOW
 

@@ -7,9 +7,11 @@ The supervisor decides by these capabilities; the documentation and the screen s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
+
+from cockpit.core.deferred_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

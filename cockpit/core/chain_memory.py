@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import CONSTRAINTS, NOTHING, OTHER_NOTES, Document, says_nothing
 from cockpit.core.markdown import heading, marked_lines, one_line
 from cockpit.core.statements import LONGEST, Section, names, says, statements

@@ -5,7 +5,7 @@ Times are seconds. The random number is an argument, so that the rules can be te
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cockpit.core.deferred_dataclass import dataclass
 
 FIRST_WAIT = 5.0
 LONGEST_WAIT = 3600.0

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.moments import DialogOpened
 
 LONGEST_BODY = 60_000

@@ -8,9 +8,9 @@ converts events to and from stored data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.event_kinds import EventKind
 
 PlainKind = Literal[

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.foreign_json import loads
 
 PAYLOAD_VERSION = 1

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.hook_events import EVENTS, OUTCOMES, PAYLOAD_VERSION
 from cockpit.core.safetext import cut_at_word
 

@@ -6,9 +6,9 @@ arrived.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import BackgroundTask
 
 DialogKind = Literal["permission", "question", "trust"]

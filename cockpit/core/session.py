@@ -6,10 +6,11 @@ only the events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, TypeVar, dataclass_transform
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.rate_limits import RateLimit
 
 C = TypeVar("C")

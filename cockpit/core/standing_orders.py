@@ -218,7 +218,7 @@ _STATEMENTS = (
 
 
 def _any_of(patterns: tuple[str, ...], at: str = "") -> re.Pattern[str]:
-    """Return a pattern of alternatives, which are tried only where `at` matches. They are for lower case."""
+    """Join alternatives, which are tried only where `at` matches. They are for lower case."""
     return deferred_pattern(at + "(?:" + "|".join(f"(?:{one})" for one in patterns) + ")")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import CockpitError
 from cockpit.core.ids import PaneId
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from cockpit.core.capabilities import EndSignal
+from cockpit.core.deferred_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ boot that the record names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.event_data import from_data
 from cockpit.core.events import Event
 from cockpit.core.handoff.details import HandoffDetails

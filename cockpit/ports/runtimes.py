@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.core.capabilities import Capabilities
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.dialogs import Answer as DialogAnswer
 from cockpit.core.dialogs import Dialog, Step, Stuck
 from cockpit.core.ids import AgentName, SessionId, model_name

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
+
+from cockpit.core.deferred_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,7 @@ class Wire(BaseModel):
     Rejects NaN and infinity, which JSON does not have.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
 
 class Needs(Wire):

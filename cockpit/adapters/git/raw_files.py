@@ -11,11 +11,12 @@ import asyncio
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from cockpit.adapters.git.command import DURABLE, GitAnswer, GitCommand
 from cockpit.adapters.git.scratch import scratch
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 

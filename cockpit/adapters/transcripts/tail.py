@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import NotPlain, open_file
@@ -21,6 +20,7 @@ from cockpit.adapters.transcripts.lines import (
     may_hold_reading,
     parse_bounded,
 )
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.session import SessionEvent, Skipped
 
 POLL_BYTES = 256 * 1024

@@ -7,9 +7,10 @@ what earlier versions wrote, and raises `ValueError` for anything else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.first_turns import Before, FirstTurns
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.handoff.states import Document
 
 

@@ -5,10 +5,10 @@ Times are monotonic seconds. `PHASES` has the name of each state for users.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.ids import SessionId
 
 Writer = Literal["agent", "sdk", "facts"]

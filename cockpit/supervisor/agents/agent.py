@@ -7,7 +7,7 @@ from the database, the transcript and the processes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
 from cockpit.core.bands import Band, Marks
 from cockpit.core.compaction_point import PointSource, compaction_point
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
 from cockpit.core.ids import AgentName, SessionId

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.plurals import counted
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
