@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from cockpit.core.command_lines import Part, bare_command, parts
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.safetext import without_controls, without_escapes
 
 CheckKind = Literal["test", "lint", "build"]
@@ -18,7 +19,7 @@ _TASK = r"(?:make|just|task|rake|gradlew?|invoke)(?: -C \S+| -\S+)* "
 _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
     (
         "lint",
-        re.compile(
+        deferred_pattern(
             r"(?:ruff (?:check|format\b.*--(?:check|diff))|flake8|pylint|mypy|dmypy|pyright"
             r"|basedpyright|ty check|eslint|biome (?:check|lint|ci)|oxlint"
             r"|prettier\b.*(?:-c|--check)\b|stylelint|golangci-lint|staticcheck|go vet|cargo clippy"
@@ -31,7 +32,7 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
     ),
     (
         "test",
-        re.compile(
+        deferred_pattern(
             r"(?:pytest|py\.test|tox|nox|unittest|nosetests|jest|vitest|mocha|ava|karma start"
             r"|playwright test|cypress run|rspec|phpunit|pest|ctest|bats|go test|gotestsum"
             r"|cargo (?:test|nextest)|dotnet test|deno test|bun test|swift test|mix test"
@@ -42,7 +43,7 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
     ),
     (
         "build",
-        re.compile(
+        deferred_pattern(
             r"(?:cmake --build|ninja|meson compile|go build|cargo (?:build|check)|tsc|vite build"
             r"|webpack|rollup|next build|turbo build|docker (?:build|buildx build|compose build)"
             r"|(?:mvnw?|\./mvnw)\b.*\b(?:package|install|compile)|gradlew?\b.*\b(?:build|assemble)"
@@ -52,7 +53,9 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_SUBCOMMAND = re.compile(r"([A-Za-z][\w.-]*) (?:--?[\w-]+(?:=\S*)? )*(test|lint|build)(?:[:\s]|$)")
+_SUBCOMMAND = deferred_pattern(
+    r"([A-Za-z][\w.-]*) (?:--?[\w-]+(?:=\S*)? )*(test|lint|build)(?:[:\s]|$)"
+)
 """A program that is asked to test, lint or build, such as `goreleaser build`."""
 _NO_CHECKERS = (
     "ls cat rm cp mv mkdir rmdir echo printf grep egrep rg ag fd find tree du df head tail "
@@ -63,44 +66,44 @@ _NO_CHECKERS = (
 )
 _WITHOUT_CHECKS = frozenset(_NO_CHECKERS.split())
 """Programs for which such a word is a file or something else."""
-_MAY_BE = re.compile(
+_MAY_BE = deferred_pattern(
     r"test|lint|check|build|tox|nox|jest|mocha|ava|karma|cypress|spec|phpunit|bats|nextest|flake8"
     r"|mypy|pyright|biome|prettier|vet|clippy|fmt|rubocop|detekt|phpstan|psalm|black|isort"
     r"|pre-commit|tsc|credo|clang-tidy|bandit|analyze|make|ninja|meson|webpack|rollup|mvn|gradle"
     r"|package|ruff|e2e|busted|npm t"
 )
 _BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}
-_HELP = re.compile(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
+_HELP = deferred_pattern(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
 
 _COUNTED = (
     r"\b\d+ (?:passed|failed|failing|passing|skipped|errors?|problems?|warnings?|failures?"
     r"|examples?|tests?|assertions?|offenses?|issues?|suites?)\b"
 )
 _RESULT: dict[CheckKind, re.Pattern[str]] = {
-    "test": re.compile(
+    "test": deferred_pattern(
         rf"{_COUNTED}|\b(?:Tests?|Suites?)(?: run)?:? +\d|^(?:ok|FAIL|---? FAIL:|PASS)\b|^OK\b"
         r"|^FAILED\b|test result:|tests? passed|^# (?:pass|fail) \d|BUILD (?:SUCCESS|FAIL)"
         r"|Passed!|Failed!|no tests ran"
     ),
-    "lint": re.compile(
+    "lint": deferred_pattern(
         rf"{_COUNTED}|All checks passed|Success: no issues|Found \d+|no issues"
         r"|would (?:be )?reformat|All matched files use|already formatted|error TS\d"
         r"|could not compile|Failed$|Passed$"
     ),
-    "build": re.compile(
+    "build": deferred_pattern(
         rf"{_COUNTED}|BUILD (?:SUCCESS|FAIL)|Finished |could not compile|Compiled |built in"
         r"|error TS\d|\*\*\* |Successfully (?:built|tagged)|FAILED:"
         r"|[Bb]uild (?:succeeded|failed|complete)"
     ),
 }
-_BAD = re.compile(
+_BAD = deferred_pattern(
     r"\b[1-9]\d* (?:failed|failing|errors?|failures?|problems?|offenses?)\b"
     r"|\bFAILED\b|^(?:--- )?FAIL\b|BUILD FAIL|(?:Failures|Errors): [1-9]"
     r"|could not compile|error TS\d|^# fail [1-9]"
     r"|[Bb]uild failed|would (?:be )?reformat|Found [1-9]\d* (?:error|issue)",
     re.MULTILINE,
 )
-_GOOD = re.compile(
+_GOOD = deferred_pattern(
     r"\b[1-9]\d* (?:passed|passing)\b|^OK\b|^ok\b|All checks passed|Success: no issues"
     r"|\b0 failures\b|BUILD SUCCESS|test result: ok|tests? passed|Passed!|[Bb]uild succeeded"
     r"|^PASS\b",

@@ -19,6 +19,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.shell_words import git_command, simple_commands
 from cockpit.core.steps_taken import Step
 
@@ -30,7 +31,7 @@ _PATH = r"(?P<ticks>`?)(?P<about>[\w@+./-]*[./][\w@+./-]*)(?P=ticks)"
 
 def _git(name: str, noun: str, german: str) -> re.Pattern[str]:
     never = r"(?:nichts?|nie|niemals)"
-    return re.compile(
+    return deferred_pattern(
         rf"{_NOT} (?:git )?{name}(?: anything)?|no {noun}"
         rf"|(?:bitte )?(?:{never} (?:{german})|(?:{german})(?: bitte)? {never})"
         rf"|(?:por favor,? )?(?:no hagas (?:ningún )?|nunca hagas ){name}"
@@ -42,10 +43,10 @@ def _git(name: str, noun: str, german: str) -> re.Pattern[str]:
 _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("commit", _git("commit", "commits", "committen|committe|commite")),
     ("push", _git("push", "pushes", "pushen|pushe|push")),
-    ("force-push", re.compile(rf"{_NOT} force[- ]push", re.I)),
+    ("force-push", deferred_pattern(rf"{_NOT} force[- ]push", re.I)),
     (
         "touch",
-        re.compile(
+        deferred_pattern(
             rf"(?:{_NOT} (?:touch|edit|change|modify|write to)(?: the file| the folder)?"
             r"|hands off|finger weg von|no toques(?: nunca)?|nunca toques"
             rf"|ne touche[zr]? (?:pas|jamais)(?: à)?) {_PATH}",
@@ -54,13 +55,13 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         "touch",
-        re.compile(
+        deferred_pattern(
             rf"(?:bitte )?fass(?: bitte)? {_PATH} (?:bitte )?(?:nicht|nie|niemals) an", re.I
         ),
     ),
-    ("run", re.compile(rf"{_NOT} run `(?P<about>[^`\n]{{1,200}})`", re.I)),
+    ("run", deferred_pattern(rf"{_NOT} run `(?P<about>[^`\n]{{1,200}})`", re.I)),
 )
-_SOURCE = re.compile(
+_SOURCE = deferred_pattern(
     r"\s*\((?:(?:the )?user\b|(?:in )?(?:turn|prompt|session)s? \d)[^()]{0,80}\)\s*$"
     r"|^\s*(?:in )?(?:turn|prompt|session) \d{1,6}\s*[:,]\s*",
     re.I,

@@ -7,10 +7,10 @@ linear time, even if a name is repeated often.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.secret_places import places
 from cockpit.core.secret_values import is_password
 from cockpit.core.secret_words import Words
@@ -129,10 +129,10 @@ PROGRAMS: dict[str, Program] = {
     **_program("gh glab", options=("--token",)),
 }  # fmt: skip
 
-_END = re.compile(r"[\n|;│]|&&|\\\\[nr]")
-_WORD = re.compile(r"[^\s\"'`\\\\]+")
+_END = deferred_pattern(r"[\n|;│]|&&|\\\\[nr]")
+_WORD = deferred_pattern(r"[^\s\"'`\\\\]+")
 _NAMES = {name.encode(): name for name in PROGRAMS}
-_LONGER_NAME = re.compile(r"(?<!\\)(?<!\[\d\d)(?<!\[\d)(?:[A-Za-z0-9_.]|[A-Za-z0-9_.)]-)\Z")
+_LONGER_NAME = deferred_pattern(r"(?<!\\)(?<!\[\d\d)(?<!\[\d)(?:[A-Za-z0-9_.]|[A-Za-z0-9_.)]-)\Z")
 """Text before a name that makes the name part of a longer word. The letter of an escaped line end
 or colour, and the sign of a diff, do not."""
 MOST_PROGRAMS = 3

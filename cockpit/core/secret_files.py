@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.secret_names import Strength, strength
 from cockpit.core.secret_places import places
 from cockpit.core.secret_values import is_password, is_placeholder, is_random, is_token
@@ -21,7 +22,7 @@ from cockpit.core.secret_words import Words, longest_run
 Span = tuple[int, int, str]
 
 _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
-_WHOLE_UUID = re.compile(_UUID)
+_WHOLE_UUID = deferred_pattern(_UUID)
 _QUOTE = r"\\{0,7}[\"'`]"
 _SPACE = r"(?:[ \t\r\n]|\\{1,4}[nrt])(?:[ \t\r\n+>│|]|\\{1,4}[nrt]|[0-9]{1,6}[→\t]){0,40}"
 """The space between two words, including line ends with a number or a sign before the next line."""
@@ -46,7 +47,7 @@ def _place(
     judge: Literal["password", "random", "drawn", "sure"] = "password",
     kind: str = "command",
 ) -> _Place:
-    return _Place(word, re.compile(expression), judge, kind)
+    return _Place(word, deferred_pattern(expression), judge, kind)
 
 
 _PLACES = (
@@ -173,27 +174,27 @@ _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]
 _FORMS = [form for form in _ALL_FORMS if form not in (*_WORD_FORMS, *_FOREIGN_FORMS)]
 _BY_RUN = [(longest_run(place.word), place) for place in (*_PLACES, *_FORMS)]
 
-_PUTTY = re.compile(
+_PUTTY = deferred_pattern(
     rf":[ ][0-9]{{1,4}}"
     rf"(?P<s>(?:{_SPACE}[A-Za-z0-9+/]{{4,64}}={{0,2}}(?![A-Za-z0-9+/=:-])){{1,60}})"
 )
-_UNSEAL_KEYS = re.compile(rf"(?:{_QUOTE})?[ ]?:[ ]?\[(?P<all>[^\[\]]{{40,2000}})")
-_UNSEAL_KEY = re.compile(r"[A-Za-z0-9+/]{40,90}={0,2}")
-_VARIABLE = re.compile(
+_UNSEAL_KEYS = deferred_pattern(rf"(?:{_QUOTE})?[ ]?:[ ]?\[(?P<all>[^\[\]]{{40,2000}})")
+_UNSEAL_KEY = deferred_pattern(r"[A-Za-z0-9+/]{40,90}={0,2}")
+_VARIABLE = deferred_pattern(
     rf"[ ]{_QUOTE}(?P<name>[A-Za-z0-9_-]{{1,80}}){_QUOTE}[ ]?\{{[^{{}}]{{0,600}}?\bdefault"
     r"[ \t]{0,20}=[ \t]{0,20}\\{0,7}\"(?P<s>[^\"\n\\]{6,400})"
 )
-_VALUE_AND_NAME = re.compile(
+_VALUE_AND_NAME = deferred_pattern(
     rf"(?:{_QUOTE})?[ ]?[:=][ ]?{_QUOTE}(?P<s>[^\"'\n\\]{{6,400}}){_QUOTE},?[ ]?"
     rf"(?:{_QUOTE})?(?:name|key)(?:{_QUOTE})?[ ]?[:=][ ]?"
     rf"{_QUOTE}(?P<name>[A-Za-z0-9_.-]{{1,80}}){_QUOTE}"
 )
 _SECRET_OBJECTS = ("kind: secret", 'kind": "secret"', 'kind":"secret"', "stringdata:")
-_BLOCK = re.compile(
+_BLOCK = deferred_pattern(
     r"(?:\n|\\{1,4}n)(?:[ \t]{0,8}[0-9]{1,6}[→\t]|[>│|+-][ ]?)?(?P<indent>[ ]{0,40})"
     r"(?:[\"']?(?P<key>[A-Za-z0-9_.-]{1,253})[\"']?:(?=\s|\\|\Z)[ ]?)?(?P<rest>[^\n\\]{0,8000})"
 )
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{8,8000}={0,2}")
+_BASE64 = deferred_pattern(r"[A-Za-z0-9+/]{8,8000}={0,2}")
 _CERTIFICATE = "LS0tLS1CRUdJTiBDRVJU"
 """The beginning of a certificate in base64."""
 LONGEST_OBJECT = 20_000

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cockpit.core.deferred_pattern import deferred_pattern
+
 _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{3,5}"
 _BREAK = r"(?:\\+[rn]|[\s\"'`+,>|│#;*/<(){}\[\]-]|[0-9]{1,6}(?=[→\t:])|[→\t:]|\\+[\"'])"
 """Text between two lines of a key: line ends, quotes, line numbers, signs of a diff."""
@@ -12,13 +14,13 @@ _LINE = (
     r"(?:[A-Za-z-]{1,40}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{24,100}(?![A-Za-z0-9+/=])"
     rf"|[A-Za-z0-9+/=]{{1,23}}(?={_BREAK}{{1,40}}-----END))"
 )
-_FROM_BEGIN = re.compile(
+_FROM_BEGIN = deferred_pattern(
     rf"-{{3,5}}BEGIN {_LABEL}(?:{_BREAK}{{1,40}}{_LINE})*"
     rf"(?:{_BREAK}{{0,40}}?-----END[A-Z0-9 ]{{0,60}}-{{0,5}})?"
 )
-_END = re.compile(rf"-----END {_LABEL}")
+_END = deferred_pattern(rf"-----END {_LABEL}")
 LONGEST_KEY = 20_000
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,100}")
+_KEY_LINE = deferred_pattern(r"[A-Za-z0-9+/=]{16,100}")
 
 
 def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:

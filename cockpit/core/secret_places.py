@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.secret_names import ANCHORS, Strength, is_ordinary, is_shouted, strength
 from cockpit.core.secret_values import (
     SHORTEST_PASSWORD,
@@ -27,12 +28,12 @@ LONGEST_RUN = 64
 """Maximum characters of a bare value that is searched for a secret; a longer one is skipped as a
 whole if it is not a secret itself."""
 
-_NAME_REST = re.compile(r"[A-Za-z0-9_.-]{0,60}")
-_NAME_HEAD = re.compile(r"[A-Za-z0-9_.-]{0,80}")
+_NAME_REST = deferred_pattern(r"[A-Za-z0-9_.-]{0,60}")
+_NAME_HEAD = deferred_pattern(r"[A-Za-z0-9_.-]{0,80}")
 """Matches the part of a name before its anchor, in reversed text."""
 _COLOUR = r"\x1b\[[0-9;]{0,12}m"
 _ESCAPED = r"(?:\\{0,7}[\"'`]|&(?:quot|apos|#0?3[49]|#x2[27]);)"
-_BETWEEN = re.compile(
+_BETWEEN = deferred_pattern(
     rf"(?P<close>(?:{_ESCAPED}|{_COLOUR}|[*\])]){{0,5}})"
     r"(?:[ \t]?\[[^\]\n]{0,24}\]){0,2}[ \t]{0,60}"
     r"(?:"
@@ -47,65 +48,76 @@ _BETWEEN = re.compile(
     rf"(?:{_COLOUR}){{0,2}}"
     r"(?P<below>(?:\\[rn]|\r?\n){1,2}[ \t>│|]{0,24}(?:[0-9]{1,6}[→\t][ \t]{0,24})?(?:```[a-z]{0,8}\r?\n[ \t]{0,8})?)?"  # noqa: E501
 )
-_OPENER = re.compile(rf"(?:[A-Za-z]{{0,2}}@?(?P<quote>{_ESCAPED}))?")
-_BARE = re.compile(rf"[^\s\"'`\x1b│]{{1,{LONGEST_VALUE}}}")
-_LONGER = re.compile(r"[A-Za-z0-9+/=_.-]*")
+_OPENER = deferred_pattern(rf"(?:[A-Za-z]{{0,2}}@?(?P<quote>{_ESCAPED}))?")
+_BARE = deferred_pattern(rf"[^\s\"'`\x1b│]{{1,{LONGEST_VALUE}}}")
+_LONGER = deferred_pattern(r"[A-Za-z0-9+/=_.-]*")
 """Matches the rest of a value that is longer than `LONGEST_VALUE`."""
-_BARE_END = re.compile(
+_BARE_END = deferred_pattern(
     r"\\+(?:[nrt\"'`]|u00[0-9a-f]{2}|x1b)|</|[;&,|](?:amp;)?[A-Za-z_][A-Za-z0-9_. -]{0,40}[=:]|&quot;|&lt;"  # noqa: E501
     r"|,[{\[]|->"
 )
 _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _QUOTED = {
-    quote: re.compile(rf"(?:[^{quote}\\\n]|\\.){{1,{LONGEST_VALUE}}}(?={quote})")
+    quote: deferred_pattern(rf"(?:[^{quote}\\\n]|\\.){{1,{LONGEST_VALUE}}}(?={quote})")
     for quote in "\"'`"
 }
-_SETS = re.compile(
+_SETS = deferred_pattern(
     r"(?:\b(?:setenv|setx|ENV|ARG|login|machine|password|export|define|defvar|defconst|setq"
     r"|configure set|config set)\b|set -[a-zA-Z]+)[^\n=]{0,60}\Z"
 )
-_FLAG = re.compile(r"(?:^|[\s\"'`=\[(,+│>])--?\Z")
+_FLAG = deferred_pattern(r"(?:^|[\s\"'`=\[(,+│>])--?\Z")
 
-_URL_USER = re.compile(
+_URL_USER = deferred_pattern(
     # A password, or a token instead of the user's name.
     r"[^\s:/@\"'<>`]{0,200}:(?P<p>[^\s/\"'<>`]{3,200})@"
     r"|(?P<t>(?=[A-Za-z_-]{0,199}[0-9])[A-Za-z0-9_-]{20,200})@"
 )
-_URL_SAID = re.compile(r"[a-z]{1,9}|[A-Z_]{1,20}|\{.*|<.*|\[.*\]|\(.*|%[A-Za-z(].*s?")
-_SCHEME = re.compile(
+_URL_SAID = deferred_pattern(r"[a-z]{1,9}|[A-Z_]{1,20}|\{.*|<.*|\[.*\]|\(.*|%[A-Za-z(].*s?")
+_SCHEME = deferred_pattern(
     r"(?:bearer|basic|token|apikey|api-key|digest|negotiate|sso-key|key|oauth|bot)(?:\\?[\"'])?[ \t:=]{1,3}(?:\\?[\"'])?"  # noqa: E501
     r"(?P<s>[A-Za-z0-9._~+/%:-]{8,2000}={0,2})",
     re.IGNORECASE,
 )
-_AUTHORIZATION = re.compile(r"\\{0,3}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`]?", re.IGNORECASE)
-_COOKIES = re.compile(r"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
-_COOKIES_END = re.compile(r"[\n\"']")
+_AUTHORIZATION = deferred_pattern(
+    r"\\{0,3}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`]?", re.IGNORECASE
+)
+_COOKIES = deferred_pattern(r"[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?")
+_COOKIES_END = deferred_pattern(r"[\n\"']")
 LONGEST_COOKIES = 2000
 """Maximum characters after the word `cookie` that are searched for cookies."""
-_FIRST_COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,80}=(?P<s>[^;\s\\,]{12,800})")
-_COOKIE = re.compile(rf"(?:[;,] ?|\s){_FIRST_COOKIE.pattern}")
+_A_COOKIE = r"[A-Za-z0-9_.-]{1,80}=(?P<s>[^;\s\\,]{12,800})"
+_FIRST_COOKIE = deferred_pattern(_A_COOKIE)
+_COOKIE = deferred_pattern(rf"(?:[;,] ?|\s){_A_COOKIE}")
 _COMMANDS = (
-    ("sshpass", re.compile(r"[ ]{1,4}-p[ ]{0,4}[\"']?(?P<s>[^\s\"'\\`]{4,200})")),
-    ("redis-cli", re.compile(r"[^\n|;]{0,120}?[ ](?:-a|--pass)[ ][\"']?(?P<s>[^\s\"'\\`]{4,200})")),
+    ("sshpass", deferred_pattern(r"[ ]{1,4}-p[ ]{0,4}[\"']?(?P<s>[^\s\"'\\`]{4,200})")),
+    (
+        "redis-cli",
+        deferred_pattern(r"[^\n|;]{0,120}?[ ](?:-a|--pass)[ ][\"']?(?P<s>[^\s\"'\\`]{4,200})"),
+    ),
     (
         "curl",
-        re.compile(
+        deferred_pattern(
             r"[^\n|;]{0,300}?[ ](?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,80}:(?P<s>[^\s\"'\\`]{4,200})"  # noqa: E501
         ),
     ),
     (
         "mysql",
-        re.compile(r"(?:dump|admin)?[ ][^\n|;]{0,120}?-p(?P<s>[^\s\"'\\`-][^\s\"'\\`]{3,200})"),
+        deferred_pattern(
+            r"(?:dump|admin)?[ ][^\n|;]{0,120}?-p(?P<s>[^\s\"'\\`-][^\s\"'\\`]{3,200})"
+        ),
     ),
     (
         "identified",
-        re.compile(r"(?i:[ ]by[ ](?:password[ ])?)\\{0,3}['\"](?P<s>[^'\"\n\\]{4,200})"),
+        deferred_pattern(r"(?i:[ ]by[ ](?:password[ ])?)\\{0,3}['\"](?P<s>[^'\"\n\\]{4,200})"),
     ),
-    ("password", re.compile(r"(?i:[ ]{1,4}(?:=[ ]?)?)\\{0,3}['](?P<s>[^'\n\\]{6,200})\\{0,3}[']")),
+    (
+        "password",
+        deferred_pattern(r"(?i:[ ]{1,4}(?:=[ ]?)?)\\{0,3}['](?P<s>[^'\n\\]{6,200})\\{0,3}[']"),
+    ),
 )
 _BY_RUN = [(longest_run(word), word, expression) for word, expression in _COMMANDS]
 _ANCHORS = [(anchor.encode(), anchor) for anchor in ANCHORS]
-_PGPASS = re.compile(
+_PGPASS = deferred_pattern(
     r"(?<![A-Za-z0-9/.])(?:[A-Za-z0-9.-]{1,100}|\*):(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_-]{1,60}"
     r":(?P<s>(?:[^\s\"'`,)│|\\<]|\\{1,4}:){6,200})"
 )

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 
+from cockpit.core.deferred_pattern import deferred_pattern
+
 SHORTEST_PASSWORD = 6
 SHORTEST_TOKEN = 8
 SHORTEST_KEY = 16
 
-_REFERENCE = re.compile(
+_REFERENCE = deferred_pattern(
     r"\$[A-Za-z_][A-Za-z0-9_.]*(?:[:/].*)?"  # $NAME
     r"|\$\{[^{}]*\}?|\$\(.*\)?|\$\$?\{\{.*|\{\{.*"  # ${NAME}, $(command), ${{ secret }}, {{ secret }}  # noqa: E501
     r"|\$[0-9@*#?]|--?[a-z][a-z-]*"
@@ -20,10 +22,10 @@ _REFERENCE = re.compile(
     r"|!(?:Ref|Sub|GetAtt|vault|secret)\b.*|(?:vault|op|env|ssm|secret|file|arn|kms):.*|\\[0-9]"
 )
 """Matches a reference to a value in another place."""
-_MASKED = re.compile(
+_MASKED = deferred_pattern(
     r"(.)\1*|[*x•·.-]+|[xX0*]{4,}.*|.*(?:\*{3,}|x{5,}|X{5,}|\.{3}|…|•{3,}).*", re.DOTALL
 )
-_SAMPLE = re.compile(
+_SAMPLE = deferred_pattern(
     r"(?i)your[-_ ]?|example|change[-_ ]?(?:me|it|this)|placeholder|redacted|dummy|replace[-_ ]?(?:me|with)"  # noqa: E501
     r"|(?<![a-z0-9])(?:insert|todo|fixme|sample|fake|mock|foo|foobar|bar|baz|secret-?here|goes-?here"
     r"|n/a|tbd|abc123|abcdef|deadbeef)(?![a-z0-9])"
@@ -43,24 +45,24 @@ _SAID = frozenset(
     """.split()  # noqa: SIM905
 )
 """Words that people write instead of a secret, or that describe a secret."""
-_PATH = re.compile(
+_PATH = deferred_pattern(
     r"(?:~|\.{1,2})?/[A-Za-z0-9_.~$-]+(?:/|$|\.[a-z]{1,5}$)|[A-Za-z]:\\\\?|[\w.-]+/[\w./-]+\.[a-z]{1,5}$"
 )
-_CODE = re.compile(
+_CODE = deferred_pattern(
     r"[A-Za-z_$][A-Za-z0-9_]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][A-Za-z0-9_]*)+\??!?"
     r"|[A-Za-z_][A-Za-z0-9_]*\(.*|[a-z]+[A-Z][A-Za-z]*|[A-Za-z_][A-Za-z0-9_]*\[.*|&?[A-Za-z_]+\*?"
     r"|(?:await|new|return|not|lambda|self|this|os|process|env|config|settings)\b.*"
 )
-_CALL = re.compile(r"[A-Za-z_.]+[(\[{]")
-_WORDS = re.compile(r"[A-Za-z]+(?:[-_.: ][A-Za-z]+)*[-_.:!?]?")
-_DATED = re.compile(
+_CALL = deferred_pattern(r"[A-Za-z_.]+[(\[{]")
+_WORDS = deferred_pattern(r"[A-Za-z]+(?:[-_.: ][A-Za-z]+)*[-_.:!?]?")
+_DATED = deferred_pattern(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|v?[0-9]+(?:\.[0-9]+)+.*|[0-9.,_eE+-]+[a-z%]{0,3}"
 )
-_UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_CHANGES = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
-_SPELLED = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_UUID = deferred_pattern(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_CHANGES = deferred_pattern(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_SPELLED = deferred_pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 """Parts of a word. In a word that a person wrote, the parts are longer."""
-_PIECES = re.compile(r"[A-Za-z0-9]+")
+_PIECES = deferred_pattern(r"[A-Za-z0-9]+")
 
 
 def is_placeholder(value: str) -> bool:

@@ -21,7 +21,6 @@ from cockpit.adapters.process.launcher import MAGIC
 from cockpit.adapters.process.prompt_files import make_private_folder
 from cockpit.core.errors import BadUsage, Hindered
 from cockpit.core.prompt_files import IN_A_FILE, IN_A_FILE_FOR_CAT, can_be_mentioned
-from cockpit.core.redaction import Redactor, secret_values
 from cockpit.ports.panes import Launch
 
 LONGEST_ARGUMENT = 120_000
@@ -147,6 +146,9 @@ def _bytes(prompt: str) -> bytes:
 
 
 def _is_secret(launch: Launch) -> bool:
+    # Imported here: the screen and the terminals' clients use this module, and start no agents.
+    from cockpit.core.redaction import Redactor, secret_values
+
     return bool(Redactor(secret_values(launch.environment)).findings(launch.prompt or ""))
 
 

@@ -1,4 +1,4 @@
-"""Import the screens that the first frame does not need.
+"""Import the screens that the first frame does not need, and the types of events for the bell.
 
 Importing these screens takes a fifth of a first start. `load` imports them after the first frame,
 so that no key waits for an import.
@@ -19,5 +19,6 @@ NAMES = (
 
 def load() -> None:
     """Import all lazy screens. May run in a thread; idempotent."""
+    import_module("cockpit.core.event_topics")
     for name in NAMES:
         import_module(f"{__package__}.{name}")

@@ -14,8 +14,6 @@ from time import monotonic
 from textual.message_pump import MessagePump
 
 from cockpit.config.hooks import InTerminal, Notifications
-from cockpit.core.event_data import from_data
-from cockpit.core.event_topics import topic
 from cockpit.core.notices import TOGETHER, digest, minutes_of_quiet, quiet_hours
 from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
@@ -50,8 +48,13 @@ class Bell:
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
         """Collect a new event; `send` is called with the terminal sequence when it is time."""
         settings = self._settings
-        typed = from_data(event.kind, event.data)
-        if settings.terminal == "off" or topic(typed) not in settings.on:
+        if settings.terminal == "off":
+            return
+        # Imported here: 40 types that the first frame does not need. `screens.lazy` imports them.
+        from cockpit.core.event_data import from_data
+        from cockpit.core.event_topics import topic
+
+        if topic(from_data(event.kind, event.data)) not in settings.on:
             return
         self._gathered.append(event.text)
         if len(self._gathered) == 1:
