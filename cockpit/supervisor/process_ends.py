@@ -10,7 +10,7 @@ from cockpit.core.errors import Hindered
 from cockpit.ports.processes import ProcessId
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.dialogs import Dialogs
-from cockpit.supervisor.agents.exit_reason import lost_panes
+from cockpit.supervisor.agents.exit_reason import find_exit, lost_panes
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
@@ -54,7 +54,7 @@ class ProcessEnds:
             await self.engine.look(agent)
 
     async def _record(self, agent: Agent, *, handing_off: bool) -> None:
-        known = await self.sessions.find_exit(agent)
+        known = await find_exit(self.dependencies, agent)
         for other in self.watch.reports.process_once():
             if other is not agent:
                 self.reconsider(other)

@@ -141,7 +141,7 @@ class Supervisor:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.loops = Loops()
         self.setup = WorktreeSetup(
-            dependencies, self.publisher.changed, self.sessions.environment, self.locks
+            dependencies, self.publisher.changed, self.sessions.orders.environment, self.locks
         )
         self._build_outbound()
         self.life = Lifetime()

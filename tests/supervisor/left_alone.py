@@ -48,7 +48,7 @@ class Parts:
     async def sleeper(self, label: str = "api", **environment: str) -> Pane:
         """A process in a pane of this label that is no agent."""
         argv = ("/bin/sleep", "600")
-        env = {**self.sessions.environment(self.agent), **environment}
+        env = {**self.sessions.orders.environment(self.agent), **environment}
         launch = Launch(argv, self.cockpit.repository, env)
         await self.dependencies.panes.start_server()
         return await self.dependencies.panes.open(label, launch)

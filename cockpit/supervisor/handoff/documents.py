@@ -224,7 +224,7 @@ class DocumentBuilder:
         """Return the answer of a copy of the session. The session itself is not changed."""
         old = self._old_session(agent)
         assert old is not None
-        order = self._sessions.order(agent, old, None, resume=True)
+        order = self._sessions.orders.of(agent, old, None, resume=True)
         program = await asyncio.to_thread(agent.runtime.program, order.environment)
         running = [task_text(task) for task in agent.session_state.background]
         used, filling = usage_text(agent), is_for_context(agent)

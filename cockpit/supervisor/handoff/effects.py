@@ -267,8 +267,8 @@ class Effects:
         if agent.handoff.plan.move_to or agent.handoff.plan.runtime in ("", agent.runtime.name):
             return
         session = self._next_session(agent, agent.handoff.plan.successors[0])
-        order = self._sessions.order(agent, session, None)
-        runtime = self._sessions.runtime_of(agent, session)
+        order = self._sessions.orders.of(agent, session, None)
+        runtime = self._sessions.orders.runtime_of(agent, session)
         await self._sessions.prepare(agent, order, runtime)
 
     async def _start_successor(self, agent: Agent, attempt: int) -> Event:
@@ -303,7 +303,7 @@ class Effects:
         assert old is not None
         assert agent.handoff.document is not None
         plan = agent.handoff.plan
-        runtime = plan.runtime or self._sessions.runtime_of(agent, old).name
+        runtime = plan.runtime or self._sessions.orders.runtime_of(agent, old).name
         same = runtime == old.runtime
         new = SessionRecord(
             id=successor.session,

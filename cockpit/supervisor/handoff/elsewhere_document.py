@@ -141,7 +141,7 @@ class ElsewhereDocuments:
                 "Try again when the session has replied.",
             )
         # The copy starts like a reopened session.
-        environment = self._sessions.environment_with(self._settings().defaults.env)
+        environment = self._sessions.orders.environment_with(self._settings().defaults.env)
         await slow.ask(key, partial(live.check_reopenable, found, environment), LOOK_SECONDS)
         return read
 
@@ -156,7 +156,7 @@ class ElsewhereDocuments:
             directory=found.directory,
             resume=True,
             model=_model(read.end.model),
-            environment=self._sessions.environment_with(defaults.env),
+            environment=self._sessions.orders.environment_with(defaults.env),
         )
         program = await asyncio.to_thread(runtime.program, order.environment)
         known = filling(self._dependencies, self._fleet, found.runtime, read.end)

@@ -79,7 +79,9 @@ class Targets:
         if agent.session is not None:
             # With a prompt, because a CLI may reject one in a directory that it does not trust.
             session = replace(agent.session, runtime=runtime, model=model, cli_id=None)
-            await self._sessions.prepare(agent, self._sessions.order(agent, session, "x"), found)
+            await self._sessions.prepare(
+                agent, self._sessions.orders.of(agent, session, "x"), found
+            )
         return Target(runtime, model)
 
     def elsewhere(self, agent: Agent, runtime: str) -> Target:

@@ -111,7 +111,7 @@ class StatusFiles:
             return
         if agent.runtime.capabilities.chooses_ids and session.cli_id is None:
             return
-        order = self._sessions.order(agent, session, None)
+        order = self._sessions.orders.of(agent, session, None)
         find = partial(agent.runtime.transcript, order)
         with contextlib.suppress(NoAnswer):
             found = await self._dependencies.slow.ask(("record", agent.name), find)
@@ -120,7 +120,9 @@ class StatusFiles:
 
     def _presence_reader(self, agent: Agent) -> Callable[[], Presence | None]:
         assert agent.process is not None
-        return partial(agent.runtime.presence, agent.process.pid, self._sessions.environment(agent))
+        return partial(
+            agent.runtime.presence, agent.process.pid, self._sessions.orders.environment(agent)
+        )
 
     async def _note(self, agent: Agent, presence: Presence | Exception | None) -> None:
         if isinstance(presence, NoAnswer):

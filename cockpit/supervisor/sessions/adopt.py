@@ -98,7 +98,7 @@ def adopt(
     ours = origin.marker != agent.record.run and dependencies.store.has_run(origin.marker)
     if agent.record.session is not None and not ours:
         return False
-    presence = agent.runtime.presence(pane.pid, sessions.environment(agent))
+    presence = agent.runtime.presence(pane.pid, sessions.orders.environment(agent))
     session = presence.session_id if presence is not None else None
     known = _save_process(dependencies, sessions, agent, origin, session)
     sessions.attach_process(agent, pane)
@@ -133,8 +133,8 @@ def _save_process(
         known = store.session(session)
     if known is not None and known.agent == agent.name:
         again = replace(known, run=origin.marker, state="live", ended=None)
-        agent.runtime = sessions.runtime_of(agent, again)
-        transcript = agent.runtime.transcript(sessions.order(agent, again, None))
+        agent.runtime = sessions.orders.runtime_of(agent, again)
+        transcript = agent.runtime.transcript(sessions.orders.of(agent, again, None))
         _save_session(dependencies, sessions, agent, again, transcript)
         return True
     job = sessions.new_job(agent, None, None)
@@ -152,7 +152,7 @@ def _save_process(
         permission_mode=agent.settings.permission_mode,
     )
     store.latch(record.id, EARLIER_COST, record.created)
-    transcript = agent.runtime.transcript(sessions.order(agent, record, None))
+    transcript = agent.runtime.transcript(sessions.orders.of(agent, record, None))
     _save_session(dependencies, sessions, agent, record, transcript if session else None)
     return False
 

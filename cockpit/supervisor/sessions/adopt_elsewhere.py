@@ -129,7 +129,7 @@ class Adoption:
         if mode != settings.permission_mode:
             settings = changed_agent(settings, permission_mode=mode)
         agent = self._fleet.take_up(settings, None)
-        agent.environment = self._sessions.environment(agent)
+        agent.environment = self._sessions.orders.environment(agent)
         return agent
 
     async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str:

@@ -44,7 +44,7 @@ class AutomaticStarts:
         home = await self._dependencies.worktrees.home(agent.settings.directory)
         again = self._setup.should_repeat(agent)
         if again and home is not None and agent.directory.is_dir():
-            agent.environment = self._sessions.environment(agent)
+            agent.environment = self._sessions.orders.environment(agent)
             job = agent.job
             kept = self._dependencies.prompts.of_job(job.id) if job else None
             text = kept or (job.prompt if job else None) or ""

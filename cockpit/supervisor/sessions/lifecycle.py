@@ -25,17 +25,15 @@ from cockpit.ports.records import AgentRecord, JobRecord, SessionRecord
 from cockpit.ports.runtimes import Program, Runtime, SessionOrder
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.daily_costs import DailyCosts
-from cockpit.supervisor.agents.exit_reason import find_exit
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.latches import OPENED, began, has_reported_done
 from cockpit.supervisor.agents.leases import Leases
 from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.agents.predicates import is_job_done
-from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.end_keys import press_end_keys
 from cockpit.supervisor.sessions.interruptions import forget_interruption
-from cockpit.supervisor.sessions.permission_modes import JobModes, mode_in
+from cockpit.supervisor.sessions.orders import SessionOrders
 
 Ended = Callable[[Agent, ProcessId | None], None]
 Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
@@ -58,6 +56,7 @@ class Sessions:
         self._ended = ended
         self.locks = AgentLocks()
         self.leases = Leases(dependencies)
+        self.orders = SessionOrders(dependencies)
         self.daily_costs = DailyCosts(dependencies)
         self._forget: dict[str, Callable[[], None]] = {}
         self.prologue: Prologue = no_prologue
@@ -116,9 +115,9 @@ class Sessions:
                 prompt = await self.prologue(agent, session, prompt)
             finally:
                 agent.start.hooks_run = False
-        runtime = self.runtime_of(agent, session)
+        runtime = self.orders.runtime_of(agent, session)
         session = replace(session, runtime=runtime.name)
-        order = self.order(agent, session, prompt, resume=resume)
+        order = self.orders.of(agent, session, prompt, resume=resume)
         launch = await self.prepare(agent, order, runtime)
         await self.leases.ensure_free(agent)
         transcript = await self._dependencies.slow.ask(
@@ -175,10 +174,6 @@ class Sessions:
         agent.runtime.release_compaction(agent.name)
         agent.runtime.forbid_writing(agent.name)
 
-    def runtime_of(self, agent: Agent, session: SessionRecord) -> Runtime:
-        """Return the runtime of this session's CLI."""
-        return runtime_of(self._dependencies.runtimes, agent, session)
-
     async def prepare(self, agent: Agent, order: SessionOrder, runtime: Runtime) -> Launch:
         """Check program, arguments and directory, and build the launch. Changes nothing."""
         if not await self._dependencies.slow.ask(order.directory, order.directory.is_dir):
@@ -202,53 +197,6 @@ class Sessions:
         )
         return program
 
-    def order(
-        self, agent: Agent, session: SessionRecord, prompt: str | None, *, resume: bool = False
-    ) -> SessionOrder:
-        """Return the `SessionOrder` with which the runtime starts this session.
-
-        Model, arguments and command of the settings apply only to the configured CLI.
-        """
-        settings = agent.settings
-        runtime = self.runtime_of(agent, session)
-        is_usual = runtime.name == settings.runtime
-        mode = session.permission_mode or (settings.permission_mode if is_usual else "")
-        return SessionOrder(
-            agent=agent.name,
-            session_id=session.cli_id or session.id,
-            run=session.run,
-            directory=agent.directory,
-            prompt=prompt or None,
-            resume=resume,
-            model=session.model or (settings.model if is_usual else ""),
-            permission_mode=mode_in(
-                self._dependencies.runtimes, agent, JobModes.of(session, mode), runtime
-            ),
-            arguments=settings.arguments if is_usual else (),
-            command=settings.command if is_usual else (),
-            environment=self.environment(agent),
-            documents=agent.directory / settings.handoff.directory,
-            offers_tools=settings.mcp,
-        )
-
-    def environment(self, agent: Agent) -> dict[str, str]:
-        """Return the supervisor's and cockpit's variables and the agent's `env`, for a pane."""
-        return self.environment_with(agent.settings.env)
-
-    def environment_with(self, more: Mapping[str, str]) -> dict[str, str]:
-        """Return the supervisor's and cockpit's variables and `more`, for a CLI."""
-        places = self._dependencies.places
-        env = {
-            **self._dependencies.environment,
-            "COCKPIT_SOCKET": str(places.socket),
-            "COCKPIT_STATE": str(places.state),
-        }
-        env.pop("COCKPIT_HOME", None)
-        if places.home is not None:
-            env["COCKPIT_HOME"] = str(places.home)
-        env |= {"TERM": "tmux-256color", "COLORTERM": "truecolor"}
-        return env | dict(more)
-
     def save_counts(self, agent: Agent) -> None:
         """Save the session's tokens, cost, compactions and first permission mode, if changed.
 
@@ -258,7 +206,7 @@ class Sessions:
             return
         self.daily_costs.count(agent)
         session_state = agent.session_state
-        is_usual = self.runtime_of(agent, agent.session).name == agent.settings.runtime
+        is_usual = self.orders.runtime_of(agent, agent.session).name == agent.settings.runtime
         is_own = is_usual and not agent.session.chosen_modes
         began_with = (session_state.began_with or "") if is_own else ""
         saved = replace(
@@ -429,10 +377,6 @@ class Sessions:
             agent.change(pid=None, started=None, boot=None)
             self._dependencies.prompts.forget(agent.record.run)
         return ending
-
-    async def find_exit(self, agent: Agent) -> Exit:
-        """Return how the process ended; see `exit_reason.find_exit`."""
-        return await find_exit(self._dependencies, agent)
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

@@ -89,7 +89,7 @@ class Repair:
             or agent.handoff is not None
         ):
             return
-        slow, environment = self._dependencies.slow, self._sessions.environment(agent)
+        slow, environment = self._dependencies.slow, self._sessions.orders.environment(agent)
         look = partial(agent.runtime.presence, agent.process.pid, environment)
         try:
             presence = await slow.ask(("presence", agent.name), look)
@@ -99,7 +99,7 @@ class Repair:
             return
         assert presence.session_id is not None
         found = SessionId(presence.session_id)
-        order = self._sessions.order(agent, replace(agent.session, cli_id=found), None)
+        order = self._sessions.orders.of(agent, replace(agent.session, cli_id=found), None)
         find = partial(agent.runtime.transcript, order)
         try:
             transcript = await slow.ask(("record", agent.name), find)

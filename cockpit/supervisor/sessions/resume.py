@@ -88,7 +88,7 @@ class Resumer:
         """Return why the agent's session cannot be reopened, as far as known without trying."""
         if agent.session is None:
             return None
-        order = self._sessions.order(agent, replace(agent.session), None, resume=True)
+        order = self._sessions.orders.of(agent, replace(agent.session), None, resume=True)
         try:
             agent.runtime.resumable(order)
         except CockpitError as refused:

@@ -70,7 +70,7 @@ class SessionChanges:
             compactions=0,
         )
         if transcript is None and not agent.runtime.capabilities.chooses_ids:
-            transcript = agent.runtime.transcript(self._sessions.order(agent, new, None))
+            transcript = agent.runtime.transcript(self._sessions.orders.of(agent, new, None))
             new = replace(new, transcript=str(transcript) if transcript else None)
         agent.session = new
         with self._dependencies.store.transaction():

@@ -69,7 +69,7 @@ class Starter:
 
     async def check_program(self, settings: AgentSettings) -> None:
         """Raise `ProgramMissing` if the CLI of an agent with these settings cannot run."""
-        environment = self._sessions.environment_with(settings.env)
+        environment = self._sessions.orders.environment_with(settings.env)
         runtime = self._dependencies.runtimes(settings.runtime)
         await asyncio.to_thread(runtime.program, environment)
 
@@ -117,7 +117,7 @@ class Starter:
         own = self._reopening.own_session(agent, ident) if ident else None
         if ident is not None:
             self._check_resumable(agent, ident)
-        agent.environment = self._sessions.environment(agent)
+        agent.environment = self._sessions.orders.environment(agent)
         agent.runtime = runtime_of(self._dependencies.runtimes, agent, own)
         # Find the program before a worktree is created.
         await self._sessions.probe(agent.runtime, agent.environment)
@@ -248,6 +248,6 @@ class Starter:
             run="",
             created=0.0,
         )
-        runtime = self._sessions.runtime_of(agent, probe)
-        runtime.resumable(self._sessions.order(agent, probe, None, resume=True))
+        runtime = self._sessions.orders.runtime_of(agent, probe)
+        runtime.resumable(self._sessions.orders.of(agent, probe, None, resume=True))
         self._sessions.refuse_if_open(agent, probe)

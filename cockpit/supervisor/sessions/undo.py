@@ -54,8 +54,8 @@ class Undo:
         before = self.previous(agent)
         assert session is not None
         again = self._reopening.reopened(agent, before)
-        order = self._sessions.order(agent, again, None, resume=True)
-        runtime = self._sessions.runtime_of(agent, again)
+        order = self._sessions.orders.of(agent, again, None, resume=True)
+        runtime = self._sessions.orders.runtime_of(agent, again)
         await self._sessions.prepare(agent, order, runtime)
         await asyncio.to_thread(runtime.resumable, order)
         if agent.session is None or agent.session.id != session.id:
