@@ -29,7 +29,7 @@ from cockpit.core.moments import (
 
 NOTE_LAG = 1.5
 """Seconds by which the status file must be newer than the last hook event to override it."""
-NOTE_STANDS = 4.0
+NOTE_UNCHANGED = 4.0
 """Seconds after which an unchanged status file overrides an older hook event without `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
 """Types of background tasks that may run indefinitely, such as a server.
@@ -179,24 +179,24 @@ class Conduct:
         waiting_for: str | None,
         at: float,
         *,
-        stood: float = 0.0,
+        unchanged: float = 0.0,
         shells: bool | None = None,
     ) -> None:
         """Process the CLI's status file; `at` is when the CLI wrote it.
 
-        `stood`: seconds for which the file has been unchanged. After `NOTE_STANDS`, a file newer
-        than the last hook event means that an event was lost. `shells`: whether shells run in the
+        `unchanged`: seconds since the file's last change. After `NOTE_UNCHANGED`, a file newer than
+        the last hook event means that an event was lost. `shells`: whether shells run in the
         background, None if unknown. The user can end a shell without a hook event.
         """
-        self._note_turn(turn, waiting_for, at, stood)
+        self._note_turn(turn, waiting_for, at, unchanged)
         if shells is False and self.turn is Turn.IDLE and at >= self.since:
             self.background = tuple(task for task in self.background if task.type != "shell")
             self.background_known = True
 
-    def _note_turn(self, turn: Turn, waiting_for: str | None, at: float, stood: float) -> None:
+    def _note_turn(self, turn: Turn, waiting_for: str | None, at: float, unchanged: float) -> None:
         if turn is Turn.DIALOG and self._recognised(at):
             return
-        lag = NOTE_LAG if stood < NOTE_STANDS else 0.0
+        lag = NOTE_LAG if unchanged < NOTE_UNCHANGED else 0.0
         if turn is Turn.UNKNOWN or at < self.last_moment + lag:
             if turn is Turn.DIALOG and self.dialog is None and at >= self.last_moment:
                 self._open(waiting_for, at)

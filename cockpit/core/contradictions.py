@@ -46,7 +46,7 @@ _UNCERTAIN = re.compile(
     re.IGNORECASE,
 )
 _OWN = frozenset({"Goal", "Verified Facts", "Next Steps"})
-"""Sections that the user or cockpit wrote, or that say what is to be done."""
+"""Sections that the user or cockpit wrote, or that contain planned work."""
 _CODE = re.compile(r"`[^`\n]+`")
 
 

@@ -1,6 +1,7 @@
-"""Find the correction of the user that is about an earlier order or answer.
+"""Find the user's later correction of an order or an answer.
 
-Compares words, so the result is "about the same", not "revoked".
+The texts are compared by their words, so a match means that both are about the same subject, not
+that the order was revoked.
 """
 
 from __future__ import annotations

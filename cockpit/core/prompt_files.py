@@ -39,7 +39,7 @@ def mention(files: Iterable[object]) -> str:
     """Return a prompt that gives Claude Code the content of files, in order. Paths are absolute.
 
     The CLI adds mentioned files to the same request, in every permission mode, without asking, even
-    from outside its directory (2.1.330: tried with 20 files of 20 kB and names with spaces).
+    from outside the agent's directory (2.1.330, with 20 files of 20 kB and names with spaces).
     """
     names = " ".join(f'@"{file}"' for file in files)
     return f"Do what {names} says."

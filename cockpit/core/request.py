@@ -14,7 +14,7 @@ from cockpit.core.markdown import code, one_line
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
 FROM_COCKPIT = "Note from cockpit"
-"""The beginning of each text in which cockpit, not the user, speaks to an agent."""
+"""The beginning of each text that cockpit, not the user, sends to an agent."""
 LONGEST = 1_700
 """Maximum characters of any request without a reminder, for a path of up to 300 characters."""
 

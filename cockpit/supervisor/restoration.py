@@ -1,4 +1,4 @@
-"""Restores what the previous supervisor left: running agents, ended ones, and open handoffs."""
+"""Restore the state that the previous supervisor left: agents, and handoffs in progress."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.conduct import NOTE_LAG, NOTE_STANDS, Conduct
+from cockpit.core.conduct import NOTE_LAG, NOTE_UNCHANGED, Conduct
 from cockpit.core.facts import BackgroundTask
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (
@@ -48,7 +48,7 @@ def test_a_session_is_idle_until_its_first_prompt_and_after_each_turn() -> None:
 def test_a_server_in_the_background_is_no_work_of_the_agents() -> None:
     conduct = heard(PromptTaken("go"), TurnOver("Done.", (SERVER,)))
     assert not conduct.works_in_background
-    conduct.noted(Turn.IDLE, None, 2.5, stood=60.0, shells=True)
+    conduct.noted(Turn.IDLE, None, 2.5, unchanged=60.0, shells=True)
     assert (conduct.turn, conduct.background) == (Turn.IDLE, (SERVER,))
     conduct.noted(Turn.IDLE, None, 30.0, shells=False)
     assert conduct.background == ()
@@ -142,15 +142,15 @@ def test_what_says_nothing_of_turns_changes_none() -> None:
 
 
 def test_a_note_that_has_stood_for_a_while_is_the_word_of_a_hook_that_was_lost() -> None:
-    def after(at: float, stood: float) -> Turn:
+    def after(at: float, unchanged: float) -> Turn:
         conduct = Conduct()
         conduct.hear(ToolUsed("Bash ls"), 100.0)
-        conduct.noted(Turn.IDLE, None, at, stood=stood)
+        conduct.noted(Turn.IDLE, None, at, unchanged=unchanged)
         return conduct.turn
 
-    assert after(100.1, NOTE_STANDS - 0.1) is Turn.WORKING
+    assert after(100.1, NOTE_UNCHANGED - 0.1) is Turn.WORKING
     assert after(99.9, 60.0) is Turn.WORKING
-    assert after(100.1, NOTE_STANDS) is Turn.IDLE
+    assert after(100.1, NOTE_UNCHANGED) is Turn.IDLE
 
 
 def test_a_later_word_of_the_same_dialog_takes_nothing_of_it_away() -> None:
@@ -180,29 +180,29 @@ def remembering() -> Conduct:
 def test_what_is_remembered_of_a_dialog_is_shown_once_the_note_is_of_the_same(noted: float) -> None:
     conduct = remembering()
     assert (conduct.turn, conduct.dialog) == (Turn.UNKNOWN, None)
-    conduct.noted(Turn.DIALOG, "permission prompt", noted, stood=500.0)
+    conduct.noted(Turn.DIALOG, "permission prompt", noted, unchanged=500.0)
     assert (conduct.turn, conduct.dialog, conduct.since) == (Turn.DIALOG, ASKED, 100.0)
 
 
 def test_what_is_remembered_is_never_shown_for_another_dialog() -> None:
     conduct = remembering()
-    conduct.noted(Turn.DIALOG, "permission prompt", 130.0, stood=5.0)
+    conduct.noted(Turn.DIALOG, "permission prompt", 130.0, unchanged=5.0)
     assert conduct.dialog == DialogOpened("permission", "permission prompt")
     other = DialogOpened("permission", "Bash ls", "Bash", "ls")
     known = remembering()
     known.hear(other, 130.0)
-    known.noted(Turn.DIALOG, "permission prompt", 99.9, stood=500.0)
+    known.noted(Turn.DIALOG, "permission prompt", 99.9, unchanged=500.0)
     assert known.dialog == other
     late = remembering()
     late.hear(LATER, 136.0)
-    late.noted(Turn.DIALOG, "permission prompt", 130.0, stood=9.0)
+    late.noted(Turn.DIALOG, "permission prompt", 130.0, unchanged=9.0)
     assert late.dialog == LATER
 
 
 def test_a_notification_takes_nothing_of_what_is_remembered() -> None:
     conduct = remembering()
     conduct.hear(LATER, 106.0)
-    conduct.noted(Turn.DIALOG, "permission prompt", 99.96, stood=500.0)
+    conduct.noted(Turn.DIALOG, "permission prompt", 99.96, unchanged=500.0)
     assert conduct.dialog == ASKED
 
 

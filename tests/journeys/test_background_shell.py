@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.core.conduct import NOTE_STANDS
+from cockpit.core.conduct import NOTE_UNCHANGED
 from cockpit.demo.conversation import Reply, Request
 from cockpit.wire.verbs import Approve
 from tests.journeys.real_agent import NO_CLI, call, real_agent, say, write_document
@@ -38,7 +38,7 @@ def stands(note: Path) -> bool:
     """Whether the CLI's note of its process is old enough to be believed over any hook."""
     said = json.loads(note.read_text())
     age = time.time() - float(said["updatedAt"]) / 1000
-    return bool(said["status"] == "shell" and age > NOTE_STANDS + 2)
+    return bool(said["status"] == "shell" and age > NOTE_UNCHANGED + 2)
 
 
 @pytest.mark.long

@@ -99,7 +99,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last request with which somebody changed what an agent asks or does."""
+    """The last request that answered an agent's question or changed its work, and its sender."""
 
     verb: str
     by: str

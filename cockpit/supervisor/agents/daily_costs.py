@@ -49,8 +49,8 @@ class DailyCosts:
     async def follow(self) -> AsyncGenerator[DaySpent]:
         """Yield the day's cost and budget, and again whenever a cent or the budget changed.
 
-        Both are null without a budget. Looks again every `LOOK` seconds, because a new day or a new
-        configuration wakes nobody.
+        Both are null without a budget. Checks every `LOOK` seconds, because a new day or a new
+        configuration sends no event.
         """
         last, wake = None, asyncio.Event()
         self._listeners.add(wake)

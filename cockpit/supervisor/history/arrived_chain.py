@@ -83,7 +83,7 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
 
 
 class _Arrived:
-    """One chain of another machine, and what this machine knows about the chain."""
+    """One chain of another machine, and the records that this machine already has of it."""
 
     def __init__(
         self, dependencies: Dependencies, agent: AgentName, chain: HistoryChain, origin: str

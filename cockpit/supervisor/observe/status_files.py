@@ -134,9 +134,9 @@ class StatusFiles:
         if presence is not None and presence.session_id in {None, agent.cli_session}:
             turn = _TURNS[presence.activity]
             at = dated(self._dependencies.clock, agent, presence.updated)
-            stood = self._dependencies.clock.steady() - at
+            unchanged = self._dependencies.clock.steady() - at
             conduct, shells = agent.session_state.conduct, presence.shells
-            conduct.noted(turn, presence.waiting_for, at, stood=stood, shells=shells)
+            conduct.noted(turn, presence.waiting_for, at, unchanged=unchanged, shells=shells)
             background_work.update(
                 agent, lambda: redactor_of(self._dependencies.environment, agent)
             )

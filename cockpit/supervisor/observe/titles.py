@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cockpit.ports.runtimes import Activity, Presence
 
-STANDS = 5.0
+UNCHANGED = 5.0
 """Seconds after which an unchanged title is treated as written again: a short turn can change the
 title and change it back between two checks. Longer than a CLI needs to change its title at the
 start of a turn."""
@@ -24,7 +24,7 @@ class SeenTitles:
         """Return `presence` with the time at which the CLI wrote the title `text`.
 
         `key` is the agent and its session. The time is that of the check that first found the
-        title. If the title's status is ready or asking, the time is at most `STANDS` seconds ago.
+        title. If the title's status is ready or asking, it is at most `UNCHANGED` seconds ago.
         "Working" may be old: some CLIs keep it while they wait for the user.
         """
         agent, session = key
@@ -33,5 +33,5 @@ class SeenTitles:
             known = self._last[agent] = (session, text, now)
         since = known[2]
         if presence.activity is not Activity.BUSY:
-            since = max(since, now - STANDS)
+            since = max(since, now - UNCHANGED)
         return replace(presence, updated=since)

@@ -15,7 +15,7 @@ from cockpit.supervisor.sessions.start import Starter
 
 
 class AutomaticStarts:
-    """Starts agents that nobody asked for by name. `changed` is called after each attempt."""
+    """Starts agents without a request by the user. `changed` is called after each attempt."""
 
     def __init__(
         self,

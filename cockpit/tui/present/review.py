@@ -19,8 +19,8 @@ from cockpit.wire.status import AgentStatus
 _REASONS = {
     "threshold": "its context is filling",
     "limit": "its session reached its limit",
-    "manual": "you asked for it",
-    "agent": "the agent asked for it",
+    "manual": "you requested it",
+    "agent": "the agent requested it",
     "compaction": "it was about to be compacted",
     "loop": "its session ended",
 }

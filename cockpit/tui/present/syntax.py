@@ -1,8 +1,8 @@
 """Colour the code in a diff by its syntax. Slow for long texts: run it off the event loop.
 
 The code is untrusted. Only well-known languages are recognised, by the file's name, so that no
-content chooses a lexer and no plugin is loaded. Long lines and hunks stay without colours, and so
-does what is left when the time is over.
+content chooses a lexer and no plugin is loaded. Long lines and hunks stay without colours.
+When the time limit is reached, so does the rest.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def _what(tree: WorktreeStatus, now: datetime, sizes: Sizes) -> str:
 
 
 def content(tree: WorktreeStatus) -> list[str]:
-    """Return what a worktree contains that a removal would lose, in short texts."""
+    """Return short texts for the contents of a worktree that would be lost if it were removed."""
     if tree.missing:
         return ["folder missing"]
     if tree.changed is None or tree.untracked is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.conduct import NOTE_STANDS, Conduct
+from cockpit.core.conduct import NOTE_UNCHANGED, Conduct
 from cockpit.core.handoff.events import Turn
 from cockpit.ports.runtimes import Activity, Presence
-from cockpit.supervisor.observe.titles import STANDS, SeenTitles
+from cockpit.supervisor.observe.titles import UNCHANGED, SeenTitles
 
 KEY = ("api", "one")
 READY = Presence(Activity.IDLE)
@@ -35,10 +35,10 @@ def test_a_title_that_changed_and_changed_back_between_two_looks_counts(
     conduct.recorded(working=True, at=100.5)
     for look in (101.0, 103.0, 105.0):
         at = titles.date(KEY, "Same", presence, look).updated or 0.0
-        conduct.noted(turn, None, at, stood=look - at)
+        conduct.noted(turn, None, at, unchanged=look - at)
         assert conduct.turn is Turn.WORKING
     at = titles.date(KEY, "Same", presence, 106.0).updated or 0.0
-    conduct.noted(turn, None, at, stood=106.0 - at)
+    conduct.noted(turn, None, at, unchanged=106.0 - at)
     assert conduct.turn is turn
 
 
@@ -50,4 +50,4 @@ def test_a_title_that_says_working_is_not_written_again() -> None:
 
 
 def test_a_title_that_stands_needs_no_lead_over_hooks() -> None:
-    assert STANDS > NOTE_STANDS
+    assert UNCHANGED > NOTE_UNCHANGED

@@ -1,4 +1,4 @@
-"""What the supervisor knows about one agent: its dialog, continuation, facts and changes."""
+"""Views of one agent: its dialog, continuation, facts and changes."""
 
 from __future__ import annotations
 
