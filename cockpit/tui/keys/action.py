@@ -42,9 +42,6 @@ class Action:
     """Returns why the action is unavailable now; None if it is available. See `why_not`."""
     shown: bool = False
     """Whether the key line shows the action while the action is available."""
-    stays: bool = False
-    """Whether the key line shows the action for every reachable agent that has not ended. If the
-    action is unavailable, its key shows the reason."""
     is_destructive: bool = False
     """Whether the action affects an agent or leaves the screen. If so, the action is refused when
     keys look pasted."""

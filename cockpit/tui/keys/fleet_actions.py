@@ -40,7 +40,7 @@ FLEET: tuple[Action, ...] = (
     ),
     Action(
         "handoff", "hand off", "Hand off to a new session. Asks to confirm.",
-        ("f",), check=reasons.cannot_hand_off, shown=True, stays=True, is_destructive=True,
+        ("f",), check=reasons.cannot_hand_off, shown=True, is_destructive=True,
     ),
     Action(
         "handoff-to", "hand off to", "Hand off to another CLI.",

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from cockpit.tui.keys.action import Action, Context
 from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
-from cockpit.tui.keys.reasons import DIALOGS, has_ended
+from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 from cockpit.tui.state.model import Model
@@ -37,7 +37,7 @@ def possible(model: Model, context: Context) -> list[Action]:
         for action in ACTIONS
         if action.context == context
         and action.shown
-        and (action.why_not(model) is None or (action.stays and _can_ask(model)))
+        and action.why_not(model) is None
         and not (action.id == "attach" and _is_out_of_reach(model))
     ]
 
@@ -51,10 +51,6 @@ def _retitled(action: Action, agent: AgentStatus | None) -> Action:
     if action.id == "approve" and agent.needs and agent.needs.kind in DIALOGS:
         return replace(action, title="answer")
     return action
-
-
-def _can_ask(model: Model) -> bool:
-    return model.agent is not None and not has_ended(model.agent) and model.part.connection.live
 
 
 def _is_out_of_reach(model: Model) -> bool:
@@ -93,9 +89,9 @@ def key_line(
     """Return keys and titles in `width` cells, and the cells of each; no action is cut.
 
     Help and back or quit are always included, at the end. Actions in `KEPT_LONGEST` are dropped
-    last.
+    last. Actions without a key are left out.
     """
-    everything = list(actions)
+    everything = [action for action in actions if any(keys_of(action, keymap))]
     tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]
     head = [action for action in everything if action not in tail]
     room = width - sum(_cells(action, keymap) for action in tail) - 1

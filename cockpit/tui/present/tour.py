@@ -33,7 +33,7 @@ def step(
     found = sorted((each for each in steps if each), key=lambda each: each[0])
     if everyone and all(agent.state == "done" for agent in everyone):
         found.append((8, Step("end", _end(keys))))
-    elif moved := [agent for agent in everyone if agent.handoffs]:
+    elif moved := [each for each in everyone if each.previous_session_id]:
         found.append((8, _after_handoffs(moved, keys)))
     if everyone and not found:
         found = [(9, Step("begin", _begin(keys)))]

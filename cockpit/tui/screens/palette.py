@@ -10,7 +10,10 @@ NOT_NOW = "Not now: "
 
 
 class Actions(SystemCommandsProvider):
-    """Lists actions; those that are unavailable come last, also among the matches."""
+    """Lists actions; those that are unavailable come last, also among the matches.
+
+    A search also finds the sentences that the help shows, after the names.
+    """
 
     async def discover(self) -> Hits:
         for name, help_text, callback, _ in self.app.get_system_commands(self.screen):
@@ -19,6 +22,7 @@ class Actions(SystemCommandsProvider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for name, help_text, callback, _ in self.app.get_system_commands(self.screen):
-            if (score := matcher.match(name)) > 0:
+            score = matcher.match(name) or matcher.match(help_text) / 100
+            if score > 0:
                 score = score / 1000 if NOT_NOW in help_text else score
                 yield Hit(score, matcher.highlight(name), callback, help=help_text)

@@ -162,6 +162,13 @@ def test_the_key_line_shows_only_what_can_be_done_now() -> None:
     assert {"approve", "refuse", "document"} <= answering
     assert "approve" not in working
     assert "handoff" in working
+    assert "handoff" not in answering
+
+
+def test_an_action_without_a_key_is_not_on_the_key_line() -> None:
+    spans, hints = key_line(possible(with_selected("checkout"), "fleet"), {"attach": ""}, 100)
+    assert "attach" not in [hint.action for hint in hints]
+    assert "attach" not in plain(spans)
 
 
 def test_what_an_answer_needs_stays_longest_on_a_narrow_key_line() -> None:

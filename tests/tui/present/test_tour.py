@@ -56,32 +56,32 @@ def test_each_phase_of_a_handoff_is_a_step(phase: str, words: str) -> None:
 
 
 def test_every_handoff_is_named_in_whichever_order_they_came() -> None:
-    moved = [agent("rounding", "done", handoffs=1), agent("durations", handoffs=1)]
+    moved = [agent("rounding", "done", previous_session_id="s"), agent("durations", previous_session_id="s")]
     text = said(*moved, agent("weeks"))
     assert text.startswith("rounding and durations went on in new sessions. H shows each handoff")
     assert said(moved[0], agent("weeks")).startswith("rounding went on in a new session.")
-    many = [agent(name, handoffs=1) for name in "abcd"]
+    many = [agent(name, previous_session_id="s") for name in "abcd"]
     assert said(*many).startswith("4 agents went on in new sessions.")
 
 
 def test_a_later_handoff_is_shown_although_the_one_before_was_hidden() -> None:
-    first = agent("rounding", handoffs=1)
+    first = agent("rounding", previous_session_id="s")
     shown = step([first, agent("durations")], None, {})
     assert shown is not None
-    again = step([first, agent("durations", handoffs=1)], None, {}, {shown.id})
+    again = step([first, agent("durations", previous_session_id="s")], None, {}, {shown.id})
     assert again is not None
     assert again.text.startswith("rounding and durations")
 
 
 def test_when_all_jobs_are_done_the_way_out_is_named() -> None:
-    done = [agent("rounding", "done", handoffs=1), agent("weeks", "done")]
+    done = [agent("rounding", "done", previous_session_id="s"), agent("weeks", "done")]
     assert said(*done).startswith("All jobs are done. H shows each handoff")
     assert "q ends the demo" in said(*done)
     assert "x ends the demo" in said(*done, quit="x")
 
 
 def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back() -> None:
-    agents = [handing("documenting"), agent("weeks", handoffs=1), handing("review")]
+    agents = [handing("documenting"), agent("weeks", previous_session_id="s"), handing("review")]
     first = step(agents, None, {})
     assert first is not None
     assert first.id == "review durations"
@@ -95,9 +95,9 @@ def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back(
 )
 def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
     if phase == "moved":
-        shown = step([agent("rounding", handoffs=1), agent("durations", handoffs=1)], None, {})
+        shown = step([agent("rounding", previous_session_id="s"), agent("durations", previous_session_id="s")], None, {})
     elif phase == "done":
-        shown = step([agent("rounding", "done", handoffs=1)], None, {})
+        shown = step([agent("rounding", "done", previous_session_id="s")], None, {})
     else:
         shown = step([handing(phase)], "durations", {})
     assert shown is not None

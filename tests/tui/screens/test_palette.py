@@ -34,6 +34,13 @@ async def test_what_was_run_last_from_the_palette_comes_first(fly: Fly) -> None:
         assert [entry.title for entry in entries(flight)][:2] == ["Filter", "Sort"]
 
 
+async def test_a_search_finds_the_sentence_of_the_help_after_the_name(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("ctrl+p", *"go to the agent's")
+        await flight.reads("Attach", "Go to the agent's pane.")
+        assert "No matches" not in flight.text()
+
+
 async def test_the_help_is_grouped_and_as_large_as_its_text(fly: Fly) -> None:
     async with fly(scene(), size=(120, 80), selected="api") as flight:
         await flight.press("question_mark")
