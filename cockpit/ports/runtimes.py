@@ -184,6 +184,12 @@ class Runtime(Protocol):
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         """Return the CLI's status of this process; None if there is no status file."""
 
+    def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
+        """Return the CLI's only session that this process or a child of it has open.
+
+        None if that cannot be proved, and for CLIs that report their sessions otherwise.
+        """
+
     def presence_in(self, title: str) -> Presence | None:
         """Return the CLI's status in the title of the agent's pane.
 

@@ -13,7 +13,7 @@ from cockpit.core.dialogs import NO_STEP
 
 if TYPE_CHECKING:
     from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
-    from cockpit.core.ids import AgentName
+    from cockpit.core.ids import AgentName, SessionId
     from cockpit.core.moments import Moment
     from cockpit.ports.panes import Screen
     from cockpit.ports.runtimes import Presence, Report, Signal
@@ -27,6 +27,9 @@ class RuntimeDefaults:
         return ""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
+        return None
+
+    def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
         return None
 
     def presence_in(self, title: str) -> Presence | None:

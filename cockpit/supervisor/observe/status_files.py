@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from functools import partial
 
 from cockpit.core.capabilities import Source
 from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.events import Turn
+from cockpit.core.ids import AgentName
 from cockpit.ports.runtimes import Activity, Presence
 from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents import background_work
@@ -57,6 +59,8 @@ class StatusFiles:
         self._agents = agents
         self._consider = consider
         self._titles = SeenTitles()
+        self._next_look: dict[AgentName, float] = {}
+        """When to look next for the session of an agent whose hooks did not report it."""
 
     async def follow(self) -> None:
         """Read the CLIs' status files of running processes, until cancelled."""
@@ -74,6 +78,7 @@ class StatusFiles:
                 if agent.alive:
                     note = titled.get(agent.name, notes[key])
                     await safely(agent, "status file", self._note(agent, note))
+                    await safely(agent, "session's id", self._find_session(agent))
                     await safely(agent, "transcript's path", self._find_transcript(agent))
             await self._dependencies.clock.sleep(NOTES)
 
@@ -103,6 +108,31 @@ class StatusFiles:
             key = agent.name, agent.record.session
             found[agent.name] = self._titles.date(key, pane.title, presence, now)
         return found
+
+    async def _find_session(self, agent: Agent) -> None:
+        """Find the session of a CLI that chooses its id, if no hook reported the id."""
+        session, process = agent.session, agent.process
+        if session is None or process is None or session.cli_id is not None:
+            return
+        began = agent.session_state.began_at
+        if not agent.runtime.capabilities.chooses_ids or not agent.has_readings or began is None:
+            return
+        now = self._dependencies.clock.monotonic()
+        if now < max(began + SILENT_START, self._next_look.get(agent.name, 0.0)):
+            return
+        self._next_look[agent.name] = now + SILENT_START
+        environment = self._sessions.environment(agent)
+        find = partial(agent.runtime.open_session, process.pid, environment)
+        with contextlib.suppress(NoAnswer):
+            found = await self._dependencies.slow.ask(("session", agent.name), find)
+            known = any(found in (one.id, one.cli_id) for one in agent.chain)
+            if found is None or known or agent.session is not session:
+                return
+            named = replace(session, cli_id=found)
+            locate = partial(agent.runtime.transcript, self._sessions.order(agent, named, None))
+            path = await self._dependencies.slow.ask(("record", agent.name), locate)
+            if path is not None and agent.session is session and session.cli_id is None:
+                self._changes.found_session(agent, found, path)
 
     async def _find_transcript(self, agent: Agent) -> None:
         """Find the transcript of a CLI that chooses the file's name, if no hook reported it."""

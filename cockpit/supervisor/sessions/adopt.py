@@ -98,8 +98,10 @@ def adopt(
     ours = origin.marker != agent.record.run and dependencies.store.has_run(origin.marker)
     if agent.record.session is not None and not ours:
         return False
-    presence = agent.runtime.presence(pane.pid, sessions.orders.environment(agent))
+    environment = sessions.orders.environment(agent)
+    presence = agent.runtime.presence(pane.pid, environment)
     session = presence.session_id if presence is not None else None
+    session = session or agent.runtime.open_session(pane.pid, environment)
     known = _save_process(dependencies, sessions, agent, origin, session)
     sessions.attach_process(agent, pane)
     before = (

@@ -123,6 +123,37 @@ async def test_a_session_that_the_user_started_is_listed_and_adopted(
             )
 
 
+async def test_a_session_without_hooks_is_found_by_its_open_files(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    settings = pilot.folder / "config.toml"
+    settings.write_text(settings.read_text() + "[features]\nhooks = false\n")
+    async with cockpit.flying(pilot.table()):
+        await cockpit.start()
+        last = TokenCount(cache_read=30_000)
+        row = await cockpit.until(
+            lambda row: row.context.tokens == last.context + last.output, within=SLOW
+        )
+        assert row.transcript is not None
+        assert row.state == "idle"
+        assert cockpit.supervisor is not None
+        assert cockpit.supervisor.fleet.agent("api").cli_session in row.transcript
+
+
+async def test_a_session_is_found_again_without_the_database(
+    cockpit: Cockpit, pilot: CodexPilot
+) -> None:
+    async with cockpit.flying(pilot.table()):
+        await cockpit.start()
+        before = await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    for path in cockpit.places.database.parent.glob(f"{cockpit.places.database.name}*"):
+        path.unlink()
+    async with cockpit.flying():
+        row = await cockpit.until(lambda row: row.context.tokens is not None, within=SLOW)
+        assert (row.pid, row.transcript) == (before.pid, before.transcript)
+        assert row.session_id in (row.transcript or "")
+
+
 async def test_a_turn_that_adopting_interrupts_leaves_no_process_and_can_go_on(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:

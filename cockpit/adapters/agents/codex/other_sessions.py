@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +66,7 @@ class CodexSessions:
         for ident, pid in held:
             record = _open_record(pid, ident)
             first = _first(record) if record is not None else None
-            if first is not None and first.get("thread_source") == "subagent":
+            if _is_subagent(first):
                 continue
             others[pid] += 1
             session = _session(ident, pid, record, first) if record and first else None
@@ -96,6 +96,25 @@ class CodexSessions:
                 each()
 
         return stop
+
+
+def open_session(pid: int, environment: Mapping[str, str]) -> SessionId | None:
+    """Return the session that this process, or a child of it such as npm's `codex`, has open.
+
+    None if it has several, or one without a transcript.
+    """
+    found: list[tuple[SessionId, Mapping[str, Any] | None]] = []
+    for ident, holder in _held(config_folder(environment) / LOCKS):
+        process = entry(holder)
+        if holder == pid or (process is not None and process.parent == pid):
+            record = _open_record(holder, ident)
+            found.append((ident, _first(record) if record is not None else None))
+    main = [(ident, first) for ident, first in found if not _is_subagent(first)]
+    return main[0][0] if len(main) == 1 and main[0][1] is not None else None
+
+
+def _is_subagent(first: Mapping[str, Any] | None) -> bool:
+    return first is not None and first.get("thread_source") == "subagent"
 
 
 def _held(folder: Path) -> list[tuple[SessionId, int]]:

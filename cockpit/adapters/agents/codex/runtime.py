@@ -17,6 +17,7 @@ from cockpit.adapters.agents.codex.first_dialogs import first_dialog
 from cockpit.adapters.agents.codex.hook_events import moments
 from cockpit.adapters.agents.codex.hook_flags import hook_flags
 from cockpit.adapters.agents.codex.models import compacts_at, window
+from cockpit.adapters.agents.codex.other_sessions import open_session
 from cockpit.adapters.agents.codex.permission_modes import MODES, permission_arguments
 from cockpit.adapters.agents.codex.program import find_program
 from cockpit.adapters.agents.codex.record import parse
@@ -31,7 +32,7 @@ from cockpit.adapters.agents.hook_answers import block
 from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
 from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.process.prompt_files import PROMPTS
-from cockpit.core.ids import AgentName
+from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
 from cockpit.core.reading import Window
@@ -120,6 +121,9 @@ class Codex(HookedRuntime):
 
     def resumable(self, order: SessionOrder) -> None:
         check_resumable(order.session_id, order.directory, order.environment)
+
+    def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
+        return open_session(pid, environment)
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         return parse(line)
