@@ -52,6 +52,7 @@ MAY_OPEN = {
     "adapters/process/launcher.py": "our own launch order, and the lease",
     "adapters/process/leases.py": "a lock, not blocking and not read as text",
     "adapters/files/private_file.py": "makes its own file",
+    "adapters/process/open_files.py": "/proc",
     "adapters/process/process_table.py": "/proc",
     "adapters/process/terminals.py": "/dev: a terminal, not blocking, and checked to be the user's",
     "adapters/store/database_file.py": "our database",
