@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cockpit.core.errors import Hindered
 from cockpit.ports.processes import ProcessId
@@ -45,10 +45,15 @@ class ProcessEnds:
         if agent.process != process or agent.record.run != run:
             return
         handing_off = agent.handoff is not None
-        agent.exit = Exit(self.dependencies.clock.now().timestamp())
-        async with self.sessions.locks.hold(agent.name, "ended, and its end is being recorded"):
-            if agent.process == process and agent.record.run == run:
-                await self._record(agent, handing_off=handing_off)
+        agent.exit = pending = Exit(self.dependencies.clock.now().timestamp(), pending=True)
+        doing = "ended, and its end is being recorded"
+        try:
+            async with self.sessions.locks.hold(agent.name, doing):
+                if agent.process == process and agent.record.run == run:
+                    await self._record(agent, handing_off=handing_off)
+        finally:
+            if agent.exit is pending:
+                agent.exit = replace(pending, pending=False)
         await self._forget_lost_panes()
         if agent.handoff is not None:
             await self.engine.look(agent)

@@ -75,6 +75,9 @@ class Exit:
     """Why there are no last lines; None if there are some, or if tmux does not answer."""
     recorded: str | None = None
     """The description of the end that an earlier supervisor stored."""
+    pending: bool = False
+    """Whether cockpit is still finding out how the process ended. Others act on the exit status, so
+    the row does not show the end before that."""
 
     @property
     def abnormal(self) -> bool:
@@ -93,7 +96,7 @@ class Exit:
         if self.signal:
             return f"ended by signal {self.signal}"
         if self.status is None:
-            return "ended, status unknown"
+            return "ended" if self.pending else "ended, status unknown"
         return f"ended with exit code {self.status}"
 
 

@@ -317,7 +317,7 @@ def _occupant_obstacle(one: Occupant, called_us: bool) -> Obstacle:
 
 def _is_job_over(agent: Agent) -> bool:
     """Return whether the job is over: marked as done, or its command ended without an error."""
-    ended = agent.exit is not None and not agent.exit.abnormal
+    ended = agent.exit is not None and not (agent.exit.abnormal or agent.exit.pending)
     return is_job_done(agent) or (ended and not agent.has_readings)
 
 

@@ -22,7 +22,7 @@ def note(agent: Agent) -> str | None:
         return safe_line("; ".join(dict.fromkeys(agent.troubles.failed.values())), 300)
     if (interrupted := reopen_hint(agent)) is not None:
         return safe_line(interrupted, 400)
-    if agent.exit is not None and agent.record.wanted:
+    if agent.exit is not None and agent.record.wanted and not agent.exit.pending:
         again = (
             f"Continue in its session: cockpit start {agent.name} --resume {agent.record.session}"
         )

@@ -160,7 +160,8 @@ def state(agent: Agent, needs: Needs | None) -> State:
         return "starting"
     if agent.record.session is None and agent.process is None:
         return "stopped"
-    if not agent.alive:
+    ending = agent.exit is not None and agent.exit.pending and agent.record.wanted
+    if not agent.alive and not ending:
         return "exited" if agent.record.wanted else "stopped"
     return _state_of_running(agent)
 

@@ -177,16 +177,19 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "state"), [("codex", "idle"), ("copilot", "idle"), ("opencode", "exited")]
+    ("name", "state"),
+    [("codex", "idle"), ("gemini", "idle"), ("copilot", "idle"), ("opencode", "exited")],
 )
 async def test_ctrl_c_in_a_turn(cockpit: Cockpit, name: str, state: str) -> None:
-    """It interrupts the turn, and ends opencode. For Gemini see `test_gemini`."""
+    """It interrupts the turn, and ends opencode."""
     cli = CLIS[name]
     if cli.program is None:
         pytest.skip(f"{name} is not installed: make clis")
     call = ToolCall("Bash", {"command": "sleep 62"})
     step = Reply(tool_calls=(call,), tokens=TokenCount(cache_read=20_000))
     pilot = cli.pilot(cockpit, cli.worker(lambda _: step))
+    if isinstance(pilot, GeminiPilot):
+        pilot.link()
     try:
         async with cockpit.flying(pilot.table()):
             pane = (await cockpit.start()).pane or ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
@@ -11,8 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.adapters.process.processes import LocalProcesses
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.capabilities import EndSignal
 from cockpit.core.errors import Failed, NotNow
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Pane
 from cockpit.ports.processes import Ending, ProcessId
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies
@@ -52,6 +56,33 @@ async def test_an_agent_that_ends_before_it_is_watched_is_told_as_ended(cockpit:
         assert row.pid is None
         await cockpit.start()
         await cockpit.event("agent.exited", number=2)
+
+
+class Slow(Tmux):
+    """Takes a moment to list its panes, as on a machine that is busy."""
+
+    async def look(self) -> dict[PaneId, Pane]:
+        await asyncio.sleep(0.5)
+        return await super().look()
+
+
+def slowly(places: Places) -> Dependencies:
+    found = dependencies(places)
+    panes = Slow(places.tmux_socket, places.tmux_config, found.environment)
+    return replace(found, panes=panes)
+
+
+@pytest.mark.parametrize("code", [0, 3])
+async def test_an_end_is_shown_with_its_exit_code_from_the_beginning(
+    cockpit: Cockpit, code: int
+) -> None:
+    cockpit.world = slowly
+    command = f"sleep 0.5; exit {code}"
+    config = cockpit.agent(more=f'runtime = "command"\ncommand = ["sh", "-c", "{command}"]')
+    async with cockpit.flying(config):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "exited")
+        assert (row.exit_code, row.note) == (code, f"ended with exit code {code}.")
 
 
 async def test_a_row_names_no_pane_that_is_gone(cockpit: Cockpit) -> None:
