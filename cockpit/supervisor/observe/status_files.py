@@ -121,7 +121,7 @@ class StatusFiles:
         if now < max(began + SILENT_START, self._next_look.get(agent.name, 0.0)):
             return
         self._next_look[agent.name] = now + SILENT_START
-        environment = self._sessions.environment(agent)
+        environment = self._sessions.orders.environment(agent)
         find = partial(agent.runtime.open_session, process.pid, environment)
         with contextlib.suppress(NoAnswer):
             found = await self._dependencies.slow.ask(("session", agent.name), find)
@@ -129,7 +129,7 @@ class StatusFiles:
             if found is None or known or agent.session is not session:
                 return
             named = replace(session, cli_id=found)
-            locate = partial(agent.runtime.transcript, self._sessions.order(agent, named, None))
+            locate = partial(agent.runtime.transcript, self._sessions.orders.of(agent, named, None))
             path = await self._dependencies.slow.ask(("record", agent.name), locate)
             if path is not None and agent.session is session and session.cli_id is None:
                 self._changes.found_session(agent, found, path)
