@@ -104,6 +104,8 @@ class Vector:
     plant: Plant = lambda scene: None
     proof: tuple[str, ...] = ()
     """What plain git does in the worktree and springs it; empty where it cannot be shown here."""
+    proofs: tuple[tuple[str, ...], ...] = ()
+    """The same, where several programs are named."""
     filter: bytes = b"x"
     refused: Mapping[str, str] = field(default_factory=dict)
     """Operation -> words of its refusal."""
@@ -267,11 +269,14 @@ VECTORS: dict[str, Vector] = {
         proof=PUSH,
         refused=NOT_PUSHED,
     ),
-    "editor": Vector(
-        b"[core]\n\teditor = TRAP\n[sequence]\n\teditor = TRAP\n", proof=("commit", "--amend")
-    ),
-    "pager": Vector(
+    "editor, pager, trailer, interactive filter and tools": Vector(
+        b"[core]\n\teditor = TRAP\n[sequence]\n\teditor = TRAP\n"
         b"[core]\n\tpager = TRAP\n[pager]\n\tstatus = TRAP\n\tdiff = TRAP\n\tlog = TRAP\n"
+        b'[trailer "t"]\n\tcommand = TRAP\n\tcmd = TRAP\n\tifmissing = add\n'
+        b"[interactive]\n\tdiffFilter = TRAP\n[diff]\n\ttool = t\n\tguitool = t\n"
+        b'[difftool]\n\tprompt = false\n[difftool "t"]\n\tcmd = TRAP\n[merge]\n\ttool = t\n'
+        b'[mergetool "t"]\n\tcmd = TRAP\n[web]\n\tbrowser = t\n[browser "t"]\n\tcmd = TRAP\n',
+        proofs=(("commit", "--amend"), ("interpret-trailers", "file"), ("difftool",)),
     ),
     "askPass": Vector(b"[core]\n\taskPass = TRAP\n", refused=NOT_PUSHED),
     "gpg": Vector(
@@ -342,16 +347,6 @@ VECTORS: dict[str, Vector] = {
         EXT, old_remote, proof=PUSH, refused={"push": "Remotes: none."}
     ),
     "packObjectsHook": Vector(b"[uploadpack]\n\tpackObjectsHook = TRAP\n"),
-    "trailer": Vector(
-        b'[trailer "t"]\n\tcommand = TRAP\n\tcmd = TRAP\n\tifmissing = add\n',
-        proof=("interpret-trailers", "file"),
-    ),
-    "interactive filter and tools": Vector(
-        b"[interactive]\n\tdiffFilter = TRAP\n[diff]\n\ttool = t\n\tguitool = t\n"
-        b'[difftool]\n\tprompt = false\n[difftool "t"]\n\tcmd = TRAP\n[merge]\n\ttool = t\n'
-        b'[mergetool "t"]\n\tcmd = TRAP\n[web]\n\tbrowser = t\n[browser "t"]\n\tcmd = TRAP\n',
-        proof=("difftool",),
-    ),
     "alias": Vector(
         b"[alias]\n\tst = !TRAP\n\tstatus = !TRAP\n\tpush = !TRAP\n\tdiff = !TRAP\n", proof=("st",)
     ),
@@ -479,16 +474,26 @@ async def refused(run: Callable[[], Awaitable[object]]) -> str:
     return str(error or "")
 
 
-@pytest.mark.parametrize("name", VECTORS)
+SPELLINGS = {
+    "cut UTF-8", "upper case", "old spelling", "quotes in a name", "two in one",
+    "a line continued", "a value with lines",
+}  # fmt: skip
+"""Other ways to write the configuration of `clean`; git reads them all as the same settings."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(it, marks=[pytest.mark.long] if it in SPELLINGS else []) for it in VECTORS],
+)
 def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str) -> None:
     vector = VECTORS[name]
     scene = Scene(own_home)
     scene.build(vector.filter)
     scene.configure(vector.config)
     vector.plant(scene)
-    if vector.proof:
+    for proof in filter(None, (vector.proof, *vector.proofs)):
         subprocess.run(
-            ["git", *vector.proof],
+            ["git", *proof],
             cwd=scene.tree,
             input=b"protocol=https\nhost=far\nusername=u\npassword=p\n\n",
             capture_output=True,

@@ -38,48 +38,56 @@ def pens(line: Line) -> set[bytes]:
     return {code for pen in PENS.findall(line.bytes) for code in re.split(rb"[;:]", pen)}
 
 
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
-@pytest.mark.parametrize("term", ["dumb", "unknown", ""])
-def test_one_that_only_writes_lines_is_told_what_is_for_it(
-    fleet: Flight, words: tuple[str, ...], term: str
-) -> None:
-    line = fleet.line(*words, TERM=term)
-    line.until("cannot show a full screen", "cockpit status --watch --plain")
-    assert line.wait() == 2
+def left(line: Line) -> None:
+    """The screen is left: the next terminal opens one of its own."""
+    line.type("q")
+    assert line.wait() == 0
 
 
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
-@pytest.mark.parametrize("all_of_it", ["C", ""], ids=["by LC_ALL", "by LANG"])
-def test_where_the_language_is_c_every_byte_is_ascii(
-    fleet: Flight, words: tuple[str, ...], all_of_it: str
-) -> None:
-    line = seen(fleet.line(*words, LANG="C", LC_ALL=all_of_it, LC_CTYPE=""))
-    line.type("?")
-    line.until("Keys")
-    assert line.bytes.isascii()
+WAYS: list[tuple[str, ...]] = [(), ("--direct",)]
+"""The screen in the home window, and in the terminal itself."""
+
+
+def test_one_that_only_writes_lines_is_told_what_is_for_it(fleet: Flight) -> None:
+    lines = [fleet.line(*words, TERM=it) for words in WAYS for it in ("dumb", "unknown", "")]
+    for line in lines:
+        line.until("cannot show a full screen", "cockpit status --watch --plain")
+        assert line.wait() == 2
+
+
+def test_where_the_language_is_c_every_byte_is_ascii(fleet: Flight) -> None:
+    for words in WAYS:
+        for all_of_it in ("C", ""):
+            line = seen(fleet.line(*words, LANG="C", LC_ALL=all_of_it, LC_CTYPE=""))
+            line.type("?")
+            line.until("Keys")
+            assert line.bytes.isascii()
+            line.type("q")
+            line.shows("f hand off")
+            left(line)
 
 
 def test_a_pane_in_such_a_terminal_is_ascii_too(fleet: Flight) -> None:
     line = seen(fleet.line(LC_ALL="POSIX"))
     line.type("\r")
-    line.until("for shortcuts")
+    line.until("F12 back to the cockpit", "for shortcuts")
     assert line.bytes.isascii()
 
 
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
-def test_no_color_means_none(fleet: Flight, words: tuple[str, ...]) -> None:
-    line = seen(fleet.line(*words, NO_COLOR="1"))
-    assert pens(line) <= {b"", b"0", b"1", b"2", b"3", b"4", b"7", b"22", b"27", b"39", b"49"}
-    assert b"1" in pens(line)
+def test_no_color_means_none(fleet: Flight) -> None:
+    for words in WAYS:
+        line = seen(fleet.line(*words, NO_COLOR="1"))
+        assert pens(line) <= {b"", b"0", b"1", b"2", b"3", b"4", b"7", b"22", b"27", b"39", b"49"}
+        assert b"1" in pens(line)
+        left(line)
 
 
-@pytest.mark.parametrize("term", ["xterm", "linux"])
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
-def test_sixteen_colours_are_sixteen(fleet: Flight, words: tuple[str, ...], term: str) -> None:
-    line = seen(fleet.line(*words, TERM=term, COLORTERM=""))
-    assert not pens(line) & {b"38", b"48"}
-    line.type("q")
-    assert line.wait() == 0
+def test_sixteen_colours_are_sixteen(fleet: Flight) -> None:
+    for words in WAYS:
+        for term in ("xterm", "linux"):
+            line = seen(fleet.line(*words, TERM=term, COLORTERM=""))
+            assert not pens(line) & {b"38", b"48"}
+            left(line)
 
 
 def grounds(line: Line) -> set[str]:

@@ -103,6 +103,7 @@ def swapped(handoffs: int) -> Callable[[AgentStatus], bool]:
     return lambda row: row.handoffs == handoffs and row.handoff is None
 
 
+@pytest.mark.long
 @pytest.mark.skipif(GEMINI is None, reason="gemini is not installed: make clis")
 async def test_a_job_goes_through_three_clis_and_back(cockpit: Cockpit, pilot: CodexPilot) -> None:
     gemini = GeminiPilot(cockpit, answer, pilot.model)
