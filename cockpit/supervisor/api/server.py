@@ -30,6 +30,29 @@ async def accept_on(serving: uvicorn.Server, listener: socket.socket) -> None:
         earlier.close()
 
 
+class QuietServer(uvicorn.Server):
+    """A server that sleeps while nobody asks: uvicorn's own loop wakes up ten times a second."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        self._ended = asyncio.Event()
+        super().__init__(config)
+
+    @property
+    def should_exit(self) -> bool:
+        return self._ended.is_set()
+
+    @should_exit.setter
+    def should_exit(self, value: bool) -> None:
+        if value:
+            self._ended.set()
+        else:
+            self._ended.clear()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)  # sets the headers of all responses
+        await self._ended.wait()
+
+
 def server(app: Starlette) -> uvicorn.Server:
     """Return a server that leaves signals, logging and process exit to its caller."""
     config = uvicorn.Config(
@@ -43,4 +66,4 @@ def server(app: Starlette) -> uvicorn.Server:
         server_header=False,
         date_header=False,
     )
-    return uvicorn.Server(config)
+    return QuietServer(config)

@@ -18,6 +18,8 @@ from cockpit.supervisor.dependencies import Dependencies
 
 LOOK = 0.3
 """Seconds between two checks of the screens of programs that are waiting for their prompt."""
+LOOK_FOR_AGENTS = 1.0
+"""Seconds between two checks while no agent has such a program."""
 PATIENCE = 30.0
 """If the expected text is not on the screen after this many seconds, the row says so."""
 KEY = "first prompt"
@@ -46,11 +48,12 @@ class FirstPrompts:
     async def run(self) -> None:
         """Paste prompts until cancelled."""
         while True:
-            for agent in list(self._agents()):
+            pasting = [one for one in self._agents() if one.runtime.capabilities.pastes_at]
+            for agent in pasting:
                 run = agent.record.run
-                if run and run not in self._done and agent.runtime.capabilities.pastes_at:
+                if run and run not in self._done:
                     await self._look(agent, run)
-            await self._dependencies.clock.sleep(LOOK)
+            await self._dependencies.clock.sleep(LOOK if pasting else LOOK_FOR_AGENTS)
 
     async def _look(self, agent: Agent, run: str) -> None:
         prompts = self._dependencies.prompts
