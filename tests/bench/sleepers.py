@@ -12,6 +12,10 @@ from typing import Any
 from tests.bench.flights import HOME, status, until
 
 EACH_PER_SECOND = 2.0
+FIRST, FULL = 20_000, 150_000
+"""The tokens in an agent's context at first and after a compaction, and before one."""
+LEAST_STEP, LONGEST_STEP = 1_000, 5_000
+"""What a turn adds to the context, in tokens."""
 
 
 @dataclass
@@ -22,10 +26,13 @@ class Sleepers:
     transcripts: list[Path]
     pids: list[int]
     sessions: list[str]
-    tokens: int = 20_000
+    tokens: dict[int, int] = field(default_factory=dict)
+    """The tokens in the context of each agent, by its place."""
+    lines: int = 0
     written: int = 0
     at: dict[tuple[str, int], float] = field(default_factory=dict)
     late: list[float] = field(default_factory=list)
+    chance: random.Random = field(default_factory=lambda: random.Random(2))
 
     @classmethod
     def of(cls, number: int) -> Sleepers:
@@ -66,20 +73,24 @@ class Sleepers:
             (folder / f"{pid}.json").write_text(json.dumps(told))
 
     def reply(self, place: int, tokens: int | None = None) -> None:
-        """One more message in a transcript, after a request of so many tokens, or of one more."""
-        self.tokens += 1
-        usage = {"input_tokens": tokens or self.tokens, "output_tokens": 5}
+        """One more message in a transcript: its request has so many tokens, or a turn more."""
+        self.lines += 1
+        if tokens is None:
+            tokens = self.tokens.get(place, FULL) + self.chance.randrange(LEAST_STEP, LONGEST_STEP)
+            tokens = tokens if tokens < FULL else FIRST + tokens % LEAST_STEP
+        self.tokens[place] = tokens
+        usage = {"input_tokens": tokens, "output_tokens": 5}
         message = {
-            "id": f"msg_{self.tokens}",
+            "id": f"msg_{self.lines}",
             "role": "assistant",
             "model": "claude-haiku-4-5",
             "content": [{"type": "text", "text": "words " * 60}],
             "usage": usage,
         }
         line = {"type": "assistant", "isSidechain": False, "message": message}
-        line |= {"sessionId": self.sessions[place], "uuid": f"{self.tokens:032x}"}
+        line |= {"sessionId": self.sessions[place], "uuid": f"{self.lines:032x}"}
         data = json.dumps(line).encode() + b"\n"
-        self.at[self.names[place], self.tokens] = time.monotonic()
+        self.at[self.names[place], tokens] = time.monotonic()
         with self.transcripts[place].open("ab", buffering=0) as file:
             file.write(data)
 
