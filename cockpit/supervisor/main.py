@@ -53,6 +53,8 @@ from cockpit.wire.verbs import Down
 
 _log = logging.getLogger(__name__)
 
+SCREEN_SECONDS = 0.25
+"""Seconds in which a screen is expected to connect, before agents are started."""
 LOG_BYTES = 2_000_000
 LOGS_KEPT = 3
 
@@ -220,6 +222,9 @@ async def _answer(
         loop.add_signal_handler(number, supervisor.life.ended.set)
     supervisor.run()
     task = loop.create_task(serving._serve(sockets=[listener]))
+    # Starting an agent loads libtmux and runs git. A screen that was started together with this
+    # process waits for its first rows, so it gets them before.
+    await supervisor.publisher.followed(within=SCREEN_SECONDS)
     await supervisor.automatic_starts.run()
     await supervisor.resumer.resume_automatic()
     supervisor.spawn(watch.run())

@@ -47,6 +47,7 @@ class RowPublisher:
         self._dirty: dict[str, Agent] = {}
         self._wake = asyncio.Event()
         self._listeners: set[Listener] = set()
+        self._followed = asyncio.Event()
         self._faults: dict[str, str] = {}
         """For each agent whose row cannot be built, the logged error."""
         self._run = secrets.token_hex(4)
@@ -148,7 +149,14 @@ class RowPublisher:
             self._publish(agent)
         listener = Listener()
         self._listeners.add(listener)
+        self._followed.set()
         return listener
+
+    async def followed(self, within: float) -> None:
+        """Wait for the first listener, at most `within` seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._followed.wait()
 
     def leave(self, listener: Listener) -> None:
         self._listeners.discard(listener)
