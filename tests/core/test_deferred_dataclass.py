@@ -74,7 +74,8 @@ def test_fields_defaults_and_text_are_the_usual_ones() -> None:
 def test_equality_and_hash_compare_the_same_fields() -> None:
     assert Point(1, names=["a"]) == Point(1)
     assert Point(1) != Point(2)
-    assert Point(1) != UsualPoint(1)
+    other: object = UsualPoint(1)
+    assert Point(1) != other
     assert hash(Point(1, names=["a"])) == hash(Point(1)) == hash(UsualPoint(1))
     assert {Point(1): "found"}[Point(1)] == "found"
 
