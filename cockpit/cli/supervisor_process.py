@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from cockpit.client.raw_request import connect, fetch
 from cockpit.client.refusals import not_running, unreachable
 from cockpit.client.supervisor_lock import process_exists
 from cockpit.config.paths import Places
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow, Unreachable
 
 if TYPE_CHECKING:

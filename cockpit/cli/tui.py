@@ -10,12 +10,13 @@ import os
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cockpit.cli.fast_path import resume_gc
 from cockpit.config.paths import DEMO_VARIABLE
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:

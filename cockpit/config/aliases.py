@@ -9,13 +9,14 @@ aliases from the table below.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from cockpit.config.file import ConfigFile, dotted, shown_path
 from cockpit.config.lines import KeyPath
 from cockpit.config.old_forms import with_current_formats
 from cockpit.core.bands import parse_threshold
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage
 
 USUAL_WINDOW = 200_000

@@ -13,12 +13,13 @@ import re
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from cockpit.config.bounds import excess
 from cockpit.config.lines import KeyPath, Lines, lines_of
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadConfig
 from cockpit.core.ids import NAME_PATTERN
 

@@ -8,7 +8,7 @@ this module at startup.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from cockpit.config.project import FILE_NAME, project_file, repository_root
 from cockpit.config.read import load
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import is_trusted, trust
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import NotNow
 
 Changes = Mapping[tuple[str, ...], Any]

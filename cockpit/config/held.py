@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from cockpit.config.git_folders import git_folder_around
 from cockpit.config.hooks import Notifications
 from cockpit.config.lines import KeyPath
 from cockpit.config.schema import AgentDefaults, DayLimits, Settings
+from cockpit.core.deferred_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

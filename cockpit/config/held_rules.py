@@ -9,12 +9,12 @@ added here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from cockpit.config.hooks import Hooks
 from cockpit.config.own_runtimes import BUILT_IN
 from cockpit.config.schema import AgentDefaults
+from cockpit.core.deferred_dataclass import dataclass
 
 RUNS: Final = "it runs code"
 SENDS: Final = "it sends data"

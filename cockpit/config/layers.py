@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -27,6 +26,7 @@ from cockpit.config.lines import KeyPath
 from cockpit.config.loaded import Loaded, Source, merge_tables
 from cockpit.config.problems import refusal, usage_refusal
 from cockpit.config.schema import AgentDefaults, AgentSettings, CockpitSettings, Settings
+from cockpit.core.deferred_dataclass import dataclass
 
 LARGEST_PROMPT = 256 * 1024
 """Maximum bytes of a prompt file."""

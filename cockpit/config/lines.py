@@ -6,7 +6,9 @@ have the line on which they are written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from cockpit.core.deferred_dataclass import dataclass
 
 KeyPath = tuple[str | int, ...]
 """Keys from the top level; a number is an index in an array of tables, from 0."""

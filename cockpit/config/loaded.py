@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from cockpit.config.file import shown_path
 from cockpit.config.held import Held
 from cockpit.config.problems import usage_refusal
 from cockpit.config.schema import AgentSettings, Settings
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.safetext import quoted
 

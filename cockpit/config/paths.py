@@ -10,10 +10,10 @@ import os
 import pwd
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.config.kernel import USES_LINUX
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, Failed
 
 SOCKET_PATH_BYTES = 107 if USES_LINUX else 103

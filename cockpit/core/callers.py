@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from cockpit.core.actors import actor_of
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import NotAllowed
 
 LOOK = "look"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from cockpit.core.command_lines import Part, bare_command, parts
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.safetext import without_controls, without_escapes
 

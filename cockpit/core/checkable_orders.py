@@ -16,9 +16,9 @@ An order with a condition ("never commit without signing") has none of these for
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.shell_words import git_command, simple_commands
 from cockpit.core.steps_taken import Step

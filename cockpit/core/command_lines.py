@@ -7,7 +7,8 @@ Finds the simple commands and the operators between them, the preparation before
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from cockpit.core.deferred_dataclass import dataclass
 
 LONGEST = 4_000
 """Maximum characters of a command line that are read."""

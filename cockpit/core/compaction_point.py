@@ -7,8 +7,10 @@ those of the model's last reply.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from cockpit.core.deferred_dataclass import dataclass
 
 PointSource = Literal["formula", "seen"]
 

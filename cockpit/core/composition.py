@@ -8,12 +8,13 @@ structure of the document.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from cockpit.core import front_matter
 from cockpit.core.chain_memory import DECISIONS, Statement, with_dropped
 from cockpit.core.claimed_files import claimed_files, mark_files
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import (
     CONSTRAINTS,
     LARGEST,

@@ -7,9 +7,10 @@ the time at which it was made; an older report never overrides a newer one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import BackgroundTask
 from cockpit.core.handoff.events import Turn
 from cockpit.core.moments import (

@@ -7,8 +7,8 @@ quoted, so that no part of it reads as one of cockpit's instructions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.markdown import code, fenced, one_line, plain, shortened
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames, change_of_cli
 

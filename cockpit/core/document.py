@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cockpit.core import front_matter
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import (
     has_controls,

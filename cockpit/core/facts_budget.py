@@ -6,9 +6,10 @@ Facts that a successor needs most are kept; lists lose their oldest items, long 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import Facts, Prompt
 from cockpit.core.markdown import shortened
 from cockpit.core.plurals import counted

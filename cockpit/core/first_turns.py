@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cockpit.core.chain_memory import Place, fold
 from cockpit.core.checkable_orders import order
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import CONSTRAINTS, Document, read
 from cockpit.core.later_corrections import CAME_BACK
 from cockpit.core.markdown import code, one_line

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.markdown import plain
 
 FENCE = "---"

@@ -6,8 +6,7 @@ compaction the count is unknown until a source reports a later reply.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_window
 
 

@@ -11,7 +11,8 @@ All values are bytes, because a name may contain any byte.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from cockpit.core.deferred_dataclass import dataclass
 
 OWN_SCOPES = (b"system", b"global")
 """Scopes that the user controls. Every other scope is treated as the repository's."""

@@ -6,8 +6,8 @@ Each reason is a clause that is shown on the agent's row.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.handoff.events import Turn
 from cockpit.core.plurals import counted
 

@@ -8,8 +8,9 @@ names. Reading files is not compared, because each CLI allows it by rules of its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+
+from cockpit.core.deferred_dataclass import dataclass
 
 DEFAULT = "default"
 """The mode for a job whose mode is unknown, in every CLI that has a mode of this name."""

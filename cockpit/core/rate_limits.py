@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from cockpit.core.deferred_dataclass import dataclass
 
 USED_UP = 0.995
 """The used share from which a limit is exhausted; CLIs round the share."""

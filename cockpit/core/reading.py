@@ -7,9 +7,10 @@ assumption. The confidence depends on this source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from cockpit.core.deferred_dataclass import dataclass
 
 DEFAULT_WINDOW = 200_000
 LARGE_WINDOW = 1_000_000

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.known_values import SHORTEST, KnownValues
 from cockpit.core.secret_kinds import KINDS
 from cockpit.core.secret_names import Strength, strength

@@ -8,8 +8,8 @@ linear time, even if a name is repeated often.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.secret_places import places
 from cockpit.core.secret_values import is_password

@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.secret_names import Strength, strength
 from cockpit.core.secret_places import places

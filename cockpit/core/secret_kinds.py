@@ -12,8 +12,9 @@ change lengths. `<` and `>` enclose the secret if it is only a part of the templ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from cockpit.core.deferred_dataclass import dataclass
 
 ALPHABETS = {
     "W": "A-Za-z0-9",

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.secret_commands import command_secrets
 from cockpit.core.secret_files import file_secrets
 from cockpit.core.secret_keys import key_blocks

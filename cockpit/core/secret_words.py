@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from cockpit.core.deferred_dataclass import dataclass
 
 _IN_WORDS = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 _APART = bytes(code if chr(code) in _IN_WORDS else 32 for code in range(256))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import without_controls, without_escapes
 
 Color = int | tuple[int, int, int] | None

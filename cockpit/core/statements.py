@@ -11,9 +11,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cockpit.core.claimed_files import Trace
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import says_nothing
 from cockpit.core.markdown import heading, marked_lines, one_line, plain
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolFinished, ToolUse
 from cockpit.core.shell_words import MOST as LONGEST_COMMAND

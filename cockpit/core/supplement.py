@@ -7,9 +7,9 @@ changes, files, and the request word for word. The text fits into a hook's respo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import Facts, Todo
 from cockpit.core.markdown import fenced, one_line, open_fence, plain, shortened
 from cockpit.core.plurals import counted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cockpit.core.deferred_dataclass import dataclass
 
 SUCCESSORS = ("claude", "codex", "gemini", "opencode", "copilot")
 """Runtimes that can take over a job from another one."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cockpit.core import told_facts
 from cockpit.core.claimed_files import Trace
 from cockpit.core.collectors.files import is_scratch
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line

@@ -6,10 +6,10 @@ cockpit started some of them; the others are shown as the group *elsewhere*.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.ids import SessionId
 from cockpit.ports.runtimes import Activity
 

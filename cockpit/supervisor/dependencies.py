@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from cockpit.adapters.agents.own.definitions import Definitions
@@ -12,6 +12,7 @@ from cockpit.adapters.process.bounded_calls import BoundedCalls
 from cockpit.adapters.process.prompt_files import KeptPrompts
 from cockpit.adapters.store.store import Store
 from cockpit.config.paths import Places
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.ports.clock import Clock
 from cockpit.ports.live_sessions import LiveSessions, NoLiveSessions
 from cockpit.ports.panes import Panes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Hindered
 from cockpit.ports.processes import ProcessId
 from cockpit.supervisor.agents.agent import Agent, Exit

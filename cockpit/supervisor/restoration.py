@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.events import AgentExited, Plain
 from cockpit.core.ids import AgentName, PaneId

@@ -6,12 +6,12 @@ The supervisor builds its routes from `VIEWS`, and `wire.openapi` its descriptio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.wire.caller import CallerStatus
 from cockpit.wire.course import Course
 from cockpit.wire.dialogs import DialogStatus

@@ -11,7 +11,6 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from cockpit.adapters.documents.copies import Copies, checked
 from cockpit.adapters.files import guarded_folder
 from cockpit.adapters.files.foreign_files import is_file, open_file, read_file
 from cockpit.config.git_folders import git_folder_around
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed, Hindered
 from cockpit.core.front_matter import load

@@ -10,8 +10,9 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from cockpit.core.deferred_dataclass import dataclass
 
 BLOCK = 512
 """Bytes per unit of `st_blocks`; does not depend on the file system's block size."""

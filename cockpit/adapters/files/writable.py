@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from cockpit.core.deferred_dataclass import dataclass
 
 LEAST_BYTES = 1_000_000
 """Minimum free bytes; with less, cockpit reports the disk as full. A document and a database row

@@ -14,12 +14,13 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TypeVar
 
 from cockpit.adapters.git.sealed_config import Places, Snapshot, Snapshots, sealed
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed, Hindered, ProgramMissing
 from cockpit.core.safetext import safe_line
 

@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import opened, read_file
@@ -20,6 +19,7 @@ from cockpit.adapters.git.command import GitCommand
 from cockpit.adapters.git.facts import OPERATIONS
 from cockpit.adapters.git.raw_files import FILE, Entry, GitPaths, RawFiles, staged, tree_entries
 from cockpit.adapters.git.worktree_list import registered
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Tree

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -24,6 +24,7 @@ from cockpit.adapters.git.own_state import SHARED
 from cockpit.adapters.git.raw_files import AT_ONCE, DEADLINE, GitPaths
 from cockpit.adapters.git.scratch import scratch
 from cockpit.config.same_paths import is_within
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Tree

@@ -13,12 +13,13 @@ import re
 import secrets
 import stat
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from cockpit.adapters.files.file_system import sync_descriptor
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.files.private_file import write_private
+from cockpit.core.deferred_dataclass import dataclass
 
 NAME = "cockpit-removal.json"
 LARGEST = 1_000_000

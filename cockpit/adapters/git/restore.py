@@ -10,12 +10,12 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.git.command import GitAnswer, GitCommand
 from cockpit.adapters.git.proof import object_digest
 from cockpit.adapters.git.raw_files import GITLINK, LINK, PROGRAM
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 

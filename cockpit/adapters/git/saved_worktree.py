@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from cockpit.adapters.git.command import DURABLE, GitAnswer, GitCommand
@@ -22,6 +21,7 @@ from cockpit.adapters.git.raw_files import (
     not_saved,
     staged,
 )
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Tree

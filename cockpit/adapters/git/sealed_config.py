@@ -12,11 +12,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.git.scratch import make_scratch
 from cockpit.core import git_settings
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed
 from cockpit.core.git_settings import Setting
 from cockpit.core.safetext import safe_line

@@ -14,13 +14,13 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.files.foreign_files import NotPlain, read_file
 from cockpit.adapters.files.watched_folder import watch_folder
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.foreign_json import loads, without_depths, without_halves
 from cockpit.core.ids import NAME_PATTERN, AgentName
 from cockpit.ports.runtimes import Signal

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from cockpit.adapters.process import process_table
 from cockpit.config.same_paths import same_path
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.ports.processes import Ancestor, ProcessId
 
 MARKS = (

@@ -16,11 +16,11 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.ports.processes import Processes, ProcessId
 
 KEPT = 65_536

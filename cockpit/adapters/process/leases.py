@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.process.process_table import keepers
+from cockpit.core.deferred_dataclass import dataclass
 
 NAME = "cockpit.lease"
 """Name of a worktree's lock file in `.git/worktrees/NAME`."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.config.kernel import IS_MACOS, USES_LINUX
 from cockpit.config.same_paths import is_within
+from cockpit.core.deferred_dataclass import dataclass
 
 PROC = Path("/proc")
 PSEUDO_TERMINALS = range(136, 144)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.handoff.details import details_from_record
 from cockpit.ports.records import AgentRecord, HandoffRecord, JobRecord, SessionRecord
 

@@ -12,11 +12,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.process.descriptors import with_given_limit
 from cockpit.adapters.tmux.config import OLDEST
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent

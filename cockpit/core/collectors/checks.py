@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cockpit.core.changing_commands import changes_files
 from cockpit.core.check_commands import CheckKind, Found, checks_in, result_line, verdict
 from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.collectors.files import changed_path
 from cockpit.core.command_lines import work
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import Check
 from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import ToolFinished, ToolUse

@@ -6,8 +6,7 @@ answers again. A retry repeats the commands of the current state, as after a res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import CockpitError
 
 SHORTEST, LONGEST = 0.3, 5.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cockpit.core.compaction_point import SeenPoint
+from cockpit.core.deferred_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.handoff.states import Handoff
 from cockpit.ports.records import HandoffRecord

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import NotNow
 
 PATIENCE = 30.0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import clock_time
 from cockpit.supervisor.agents.agent import Agent

@@ -6,12 +6,13 @@ Filled from transcripts, hooks and status lines. Makes no decisions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from cockpit.core.activity import activity
 from cockpit.core.conduct import Conduct
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import BackgroundTask, Facts
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.events import Turn

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cockpit.adapters.transcripts.tail import Tail
 from cockpit.core.collect import Collector
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.meter import Meter
 from cockpit.core.running_tools import RunningTools
 from cockpit.core.steps_taken import StepsTaken

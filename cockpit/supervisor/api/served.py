@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.daily_costs import DailyCosts
 from cockpit.supervisor.agents.fleet import Fleet

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 from uuid import uuid4
@@ -20,6 +20,7 @@ from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.core import composition, document, told_facts
 from cockpit.core.bands import Band
 from cockpit.core.collect import Collector
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.events import ElsewhereDocument, Plain
 from cockpit.core.exclusion import exclusion

@@ -7,13 +7,13 @@ begins. If a hook has `mode = "replace"` and succeeds without a decision, no han
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.documents.checked_reads import read_own
 from cockpit.config.hooks import Hook
 from cockpit.core import document
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.events import HookDecided
 from cockpit.core.hook_events import Decision, HookResult, Verdict, decision

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.handoff.details import HeldBack
 from cockpit.core.handoff.states import Reason
 from cockpit.supervisor.handoff.target import Target

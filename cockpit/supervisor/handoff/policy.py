@@ -6,11 +6,11 @@ only the reset of a usage limit is a wall clock time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from cockpit.core.bands import Band
 from cockpit.core.conduct import Conduct
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.guards import Left, is_stale, not_grown, too_soon
 from cockpit.core.handoff.details import HeldBack, Leaving
 from cockpit.core.handoff.events import Turn

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.events import Plain
 from cockpit.core.permission import DEFAULT

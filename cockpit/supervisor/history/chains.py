@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cockpit.adapters.documents.checked_reads import read_chosen, read_sealed
 from cockpit.adapters.files.foreign_files import is_file
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.handoff.states import CONFIRMED
 from cockpit.core.ids import HandoffId, JobId

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import stamp
@@ -17,6 +16,7 @@ from cockpit.core import bands
 from cockpit.core.capabilities import limits
 from cockpit.core.compaction_point import SeenPoint, compaction_point
 from cockpit.core.course import Point, thinned
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.gauge import Gauge
 from cockpit.core.meter import Meter
 from cockpit.core.reading import Window

@@ -8,11 +8,12 @@ Otherwise the outcome of the handoff is `unknown`. Reads no files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.handoff.states import Outcome

@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit.adapters.files.watched_files import watch_files
 from cockpit.core.bands import Band
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Hindered, NotNow
 from cockpit.core.events import ElsewhereCrossed
 from cockpit.core.ids import SessionId

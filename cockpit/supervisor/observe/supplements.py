@@ -9,8 +9,8 @@ next step. For a CLI that does not announce compactions, the facts are prepared 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.events import FactsGiven, Plain
 from cockpit.core.facts import Facts
 from cockpit.core.supplement import Occasion

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from cockpit.adapters.transcripts.tail import Fetched, Tail, Unreadable
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.events import Plain
 from cockpit.core.handoff.events import Turn
 from cockpit.core.session import SessionEvent, Skipped

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, NotAllowed, NotNow
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import quoted

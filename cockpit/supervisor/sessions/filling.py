@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
 from cockpit.core.bands import Band, Marks
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.reading import Window
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.ids import SessionId
 from cockpit.ports.records import JobRecord
 

@@ -5,13 +5,13 @@ Both `Start` and `Plan` use this module, so that a plan shows what a start does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cockpit.config.git_folders import git_folder_around
 from cockpit.config.same_paths import same_path
 from cockpit.config.schema import AgentSettings
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage
 from cockpit.core.events import WorktreeReady
 from cockpit.core.safetext import safe_line

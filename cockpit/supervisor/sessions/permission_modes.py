@@ -9,8 +9,9 @@ used again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.permission import ASKS_FIRST, DEFAULT, Rights, successors_mode
 from cockpit.ports.records import SessionRecord
 from cockpit.ports.runtimes import Runtime

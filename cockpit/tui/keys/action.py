@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.tui.keys import reasons
 from cockpit.tui.state.model import Model
 

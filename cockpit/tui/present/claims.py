@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 from cockpit.core import chain_memory
 from cockpit.core.claimed_files import Trace
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import CONSTRAINTS
 from cockpit.core.markdown import marked_lines
 from cockpit.core.plurals import counted

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
+
+from cockpit.core.deferred_dataclass import dataclass
 
 
 class Column(NamedTuple):

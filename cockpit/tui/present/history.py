@@ -6,11 +6,12 @@ Text from documents is untrusted and made safe here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from rich.cells import cell_len
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line

@@ -7,13 +7,13 @@ before older ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import PurePath
 
 from rich.cells import cell_len
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LOCAL, LONGEST_NAME, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text

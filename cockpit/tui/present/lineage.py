@@ -6,12 +6,12 @@ Built from the history, and for the live session from the agent's status.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
 
 from rich.cells import cell_len
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words

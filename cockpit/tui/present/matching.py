@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.tui.present.states import look_of
 from cockpit.wire.status import AgentStatus
 

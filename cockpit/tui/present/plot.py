@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import UNKNOWN

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words

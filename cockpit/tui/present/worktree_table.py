@@ -7,11 +7,11 @@ are always shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from rich.cells import cell_len
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path

@@ -6,10 +6,10 @@ Removals continue after the screen is closed, and are shown when the screen is o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from cockpit.client.client import Client
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import CockpitError
 from cockpit.tui.present.worktrees import name_of
 from cockpit.wire.verbs import RemoveWorktree

@@ -6,7 +6,7 @@ else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cockpit.core.deferred_dataclass import dataclass
 
 READ = 0.4
 """Seconds for which a dialog must have been shown. Reading and answering takes longer."""

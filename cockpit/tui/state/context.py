@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.tui.state.pace import PACES, Pace
 from cockpit.tui.state.settings_reload import ReloadDependencies
 from cockpit.tui.terminal.attach import Attach, Edit

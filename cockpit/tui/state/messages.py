@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cockpit.core.deferred_dataclass import dataclass
 
 SAME = 10.0
 """An equal message within this many seconds is counted instead of repeated."""

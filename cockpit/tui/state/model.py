@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from enum import StrEnum
 
 from cockpit.config.key_names import DEFAULT_KEYS
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.wire.status import AgentStatus, HeldSetting, Status, SupervisorStatus
 from cockpit.wire.stream import (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic, thread_time
 from typing import Literal
 
 from textual.message_pump import MessagePump
+
+from cockpit.core.deferred_dataclass import dataclass
 
 
 @dataclass(slots=True)

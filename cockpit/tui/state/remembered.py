@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
+
+from cockpit.core.deferred_dataclass import dataclass
 
 MOST_BYTES = 4096
 

@@ -4,13 +4,13 @@ watching."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.filter import LineFilter
 from textual.message import Message
 
 from cockpit.client.client import Supervisor
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.tui.state.pace import Pace, pace
 from cockpit.tui.terminal.capabilities import filters
 

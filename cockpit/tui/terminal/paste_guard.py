@@ -10,10 +10,12 @@ together with another key.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from textual.events import Key
+
+from cockpit.core.deferred_dataclass import dataclass
 
 if TYPE_CHECKING:
     from textual.message import Message

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.dialogs import FILE_TITLES, NO_PLAN, PLAN, REVIEW, Choice, Dialog
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen

@@ -16,10 +16,11 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed
 from cockpit.core.foreign_json import loads
 from cockpit.core.safetext import safe_line

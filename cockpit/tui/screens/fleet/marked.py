@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from cockpit.client.client import Client
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import CockpitError
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line

@@ -5,11 +5,11 @@ For a configured agent only the changed fields are sent, so that the agent's fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from cockpit.config.schema import AgentSettings
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.wire.verbs import Start
 
 
