@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from rich.cells import cell_len
+from textual.pilot import Pilot
 from textual.widgets import Static
 
 from cockpit.core.errors import NotNow
@@ -21,6 +26,14 @@ from tests.tui.scene_elsewhere import BUSY, HOSTILE, IDLE, NOW, REFUSED, SESSION
 from tests.tui.test_pictures import app, at_rest, settled
 
 WIDTHS = [20, 30, 40, 60, 80, 200]
+
+
+async def when(pilot: Pilot[Any], true: Callable[[], object]) -> None:
+    """Wait until a condition holds; a list that is being drawn can rest before that."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline, pilot.app.screen
+        await pilot.pause(0.02)
 
 
 def text(session: ElsewhereSession, width: int = 80, said: str = "") -> str:
@@ -221,16 +234,20 @@ async def test_a_key_watches_a_session_and_stops_that() -> None:
         await at_rest(pilot)
         screen = shown.screen
         assert isinstance(screen, ElsewhereScreen)
-        for watched in (False, True):
+
+        def said() -> str:
             lines = [*screen.listing._lines, *screen.detail._lines]
-            assert watched is ("watched: Fix" in (said := "\n".join(plain(list(x)) for x in lines)))
-            assert watched is ("you are notified once" in said)
+            return "\n".join(plain(list(each)) for each in lines)
+
+        for watched in (False, True):
+            await when(pilot, lambda now=watched: now is ("watched: Fix" in said()))
+            assert watched is ("you are notified once" in said())
             client.others = [BUSY.model_copy(update={"watched": not watched}), IDLE]
             await pilot.press("w")
             await at_rest(pilot)
-            asked = client.asked[-1]
-            assert asked == WatchSession(session=BUSY.session_id, pid=812, stop=watched)
-        assert "watched" not in plain(list(screen.listing._lines[2]))
+            wanted = WatchSession(session=BUSY.session_id, pid=812, stop=watched)
+            await when(pilot, lambda now=wanted: client.asked[-1:] == [now])
+        await when(pilot, lambda: "watched" not in plain(list(screen.listing._lines[2])))
 
 
 async def test_a_refusal_to_watch_is_said() -> None:

@@ -180,6 +180,7 @@ async def test_only_one_pane_is_looked_at_and_its_past_when_it_is_scrolled(fly: 
     async with fly(client, selected="api") as flight:
         await flight.until(lambda: client.onlookers("api") == 1)
         screen = await opened(flight)
+        await flight.until(lambda: screen.pane.max_scroll_y > 0, "the pane")
         await flight.reads("line 199")
         assert client.onlookers("api") == 1
         await flight.press("pageup")

@@ -188,6 +188,7 @@ async def test_keys_for_handoffs_say_why_they_do_nothing_for_another_item(fly: F
     client = MemoryClient(Status(agents=[asking("old", "ls")]))
     async with fly(client) as flight:
         await flight.press("i")
+        await flight.until(lambda: isinstance(flight.app.screen, InboxScreen), "the inbox")
         await flight.reads("a answer")
         assert "z snooze" not in flight.text()
         await flight.press("r")

@@ -77,8 +77,10 @@ async def test_a_refused_answer_leaves_the_document_there(fly: Fly) -> None:
     client = scene()
     client.refuse(Approve, NotNow("not now", "two handoffs are under way"))
     async with fly(client) as flight:
-        await flight.press("d", "a")
-        await flight.until(flight.toasts)
+        await flight.press("d")
+        await flight.reads("Approving ends this session")
+        await flight.press("a")
+        await flight.until(lambda: "two handoffs are under way" in str(flight.toasts()))
         assert isinstance(flight.app.screen, ReviewScreen)
 
 
@@ -153,7 +155,7 @@ def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly
 async def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("d")
-        await flight.reads("? help")
+        await flight.reads("Approving ends this session")
         await flight.press("f1")
         await flight.reads("Edit the document in $EDITOR.")
         flight.client.change("api", handoff=None, needs=None, state="working")
@@ -240,6 +242,7 @@ async def test_a_long_document_is_moved_by_the_keys_of_every_long_text(fly: Fly)
         await flight.press("d")
         await flight.reads("line 0")
         body = flight.app.screen.query_one("#document")
+        await flight.until(lambda: body.max_scroll_y > 90, "the whole document")
         for key, at in (("j", 1), ("down", 2), ("k", 1), ("G", body.max_scroll_y), ("g", 0)):
             await flight.press(key)
             await flight.until(lambda at=at: body.scroll_y == at)

@@ -118,8 +118,9 @@ async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: F
     ]  # fmt: skip
     async with fly(client) as flight:
         await flight.press("W")
+        await flight.reads("3 worktrees")
         await flight.press("G")
-        await flight.reads("3 worktrees", "never removes it")
+        await flight.reads("never removes it")
         await flight.press("g")
         await flight.press("x")
         await flight.until(lambda: "X saves all of that in git" in str(flight.toasts()))
