@@ -114,7 +114,8 @@ def tmux(own_home: Path) -> Iterator[Tmux]:
     """A private server that does not run yet; everything in it is ended afterwards."""
     run = own_home / "run"
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
-    server = Tmux(run / "t.sock", run / "t.conf", environment, orders=run / "orders")
+    files = run / "t.sock", run / "t.conf"
+    server = Tmux(*files, environment, orders=run / "orders", deadline=PATIENCE)
     yield server
     asyncio.run(_end_everything(server))
     assert not (run / "t.sock").exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.documents import template_process
 from cockpit.adapters.documents.template import apply_template, render
 from cockpit.core.composition import DocumentInput, compose, draft_from_facts
 from cockpit.core.document import SECTIONS, read, validate
@@ -23,6 +24,15 @@ BUILT_IN = (
     "# Handoff of {{ front.agent }}\n\n{% for title, body in sections.items() %}"
     "## {{ title }}\n\n{{ body }}\n\n{% endfor %}"
 )
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stops for a moment is no fault of a template; its own limits are not of time.
+
+    What computes without an end is ended by its limit of processor time.
+    """
+    monkeypatch.setattr(template_process, "SECONDS", 120.0)
 
 
 @pytest.fixture

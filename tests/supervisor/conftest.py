@@ -54,6 +54,13 @@ deadline = "30s"
 """
 
 
+class PatientClient(HttpClient):
+    """A client that waits longer for an answer: the machine may stop for a moment."""
+
+    async def _fetch(self, method: str, target: str, body: bytes, patience: float) -> bytes:
+        return await super()._fetch(method, target, body, max(patience, PATIENCE))
+
+
 class Cockpit:
     """One state folder, one repository, one configuration; the supervisor of it as it comes."""
 
@@ -62,7 +69,7 @@ class Cockpit:
         self.places = Places.of(os.environ)
         self.repository = home / "repository"
         self.config = home / "cockpit.toml"
-        self.client = HttpClient(self.places.socket)
+        self.client: HttpClient = PatientClient(self.places.socket)
         self.supervisor: Supervisor | None = None
         """The one that flies in this process."""
         self.world: Callable[[Places], Dependencies] = dependencies
