@@ -57,8 +57,8 @@ def update(agent: Agent, make_redactor: Callable[[], Redactor]) -> None:
     """Store the running tasks, without secrets, in the session's state. Idempotent."""
     agent.session_state.drop_ended_background()
     facts = Facts(background=agent.session_state.reading.collector.background())
-    found = with_background_status(agent, facts)
-    running = tuple(task for task in found.background if task.status == "running")
+    current = with_background_status(agent, facts)
+    running = tuple(task for task in current.background if task.status == "running")
     before = [(task.id, task.log) for task in agent.session_state.background]
     if before != [(task.id, task.log) for task in running]:
         redactor = make_redactor() if running else Redactor()

@@ -30,17 +30,17 @@ Left = tuple[Place, Document]
 
 async def documents_before(dependencies: Dependencies, session: SessionRecord) -> list[Left]:
     """Return the documents of the sessions before this one, oldest first."""
-    found: list[Left] = []
+    earlier: list[Left] = []
     current: SessionRecord | None = session
-    while current is not None and current.document and len(found) < MOST:
+    while current is not None and current.document and len(earlier) < MOST:
         record = _handoff_before(dependencies, current, current.document)
         text = await _text(dependencies, record, Path(current.document))
         before = dependencies.store.session(record.old_session) if record else None
         if text is not None:
             read = document.read(text)
-            found.append((_place(session.job, record, before, read), read))
+            earlier.append((_place(session.job, record, before, read), read))
         current = before
-    return found[::-1]
+    return earlier[::-1]
 
 
 def _handoff_before(

@@ -50,20 +50,20 @@ def open_question(agent: Agent) -> tuple[DialogOpened, float]:
     return asked, conduct.asked_at
 
 
-def to_wire(found: OpenDialog | str, redact: Callable[[str], str]) -> DialogStatus:
+def to_wire(dialog: OpenDialog | str, redact: Callable[[str], str]) -> DialogStatus:
     """Return the dialog for clients. `redact` removes secrets, which the pane shows."""
-    if isinstance(found, str):
-        return DialogStatus(refusal=found)
-    seen = found.dialog
+    if isinstance(dialog, str):
+        return DialogStatus(refusal=dialog)
+    seen = dialog.dialog
     return DialogStatus(
-        identity=found.identity,
+        identity=dialog.identity,
         kind=seen.kind,
         title=seen.title,
         tool=safe_line(seen.tool, 60),
         subject=seen.subject,
         question=redact(seen.question),
         notice=seen.notice,
-        text=safe_text(redact(found.text), LONGEST_SHOWN),
+        text=safe_text(redact(dialog.text), LONGEST_SHOWN),
         choices=[
             ChoiceStatus(label=redact(c.label), note=c.note, checked=c.checked, text=c.text)
             for c in seen.choices

@@ -72,8 +72,8 @@ class Fleet:
 
         Raises `NoSuchAgent`; the hint suggests a similar name.
         """
-        if (found := self._agents.get(AgentName(name))) is not None:
-            return found
+        if (agent := self._agents.get(AgentName(name))) is not None:
+            return agent
         close = difflib.get_close_matches(name, list(self._agents), n=1)
         hint = f"Did you mean {close[0]}?" if close else "List them: cockpit status"
         raise NoSuchAgent(f"There is no agent {name!a}", "", hint)

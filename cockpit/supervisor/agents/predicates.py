@@ -28,15 +28,15 @@ def is_job_done(agent: Agent) -> bool:
         later = (at for at, _ in agent.session_state.user_prompts if at > agent.marked_done_at)
         if next(later, None) is None:
             return True
-    settings, words = agent.settings, agent.session_state.conduct.last_words
+    settings, reply = agent.settings, agent.session_state.conduct.last_words
     markers = [settings.handoff.completion_marker]
     markers += [settings.loop.completion_marker] if settings.loop.enabled else []
-    return any(has_marker(words, marker) for marker in markers)
+    return any(has_marker(reply, marker) for marker in markers)
 
 
-def has_marker(words: str, marker: str) -> bool:
+def has_marker(reply: str, marker: str) -> bool:
     """Return whether a line starts or ends with the marker. Ignores a marker within a line."""
-    lines = (line.strip().strip("*`_#> ") for line in words.splitlines())
+    lines = (line.strip().strip("*`_#> ") for line in reply.splitlines())
     return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
 
 
@@ -80,10 +80,10 @@ def usage_limited(agent: Agent) -> UsageLimit | None:
     if broken is None or broken.error not in {"rate_limit", "billing_error"}:
         return None
     resets = broken.resets_at or agent.session_state.limit_resets
-    words = broken.detail or "the account has reached its usage limit"
+    text = broken.detail or "the account has reached its usage limit"
     if resets is not None:
-        words = f"{words}; it resets at {clock_time(resets)}"
-    return UsageLimit(words, resets)
+        text = f"{text}; it resets at {clock_time(resets)}"
+    return UsageLimit(text, resets)
 
 
 def writers_failed(agent: Agent) -> str | None:
