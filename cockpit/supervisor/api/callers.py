@@ -239,7 +239,7 @@ class Callers:
         event_log: EventLog = self._dependencies.event_log
         name = getattr(asked, "name", None)
         known = self._fleet.find(name) is not None if isinstance(name, str) else False
-        about = "" if known or not isinstance(name, str) else f" of {name}"
+        suffix = "" if known or not isinstance(name, str) else f" of {name}"
         verb = _VERB_WORDS.get(asked.verb, asked.verb)
         end = "refused, requested by" if refused else "requested by"
         event_log.record(
@@ -248,7 +248,7 @@ class Callers:
                 verb=asked.verb,
                 by=caller.event_data(),
             ),
-            f"{verb}{about} {end} {caller.description}",
+            f"{verb}{suffix} {end} {caller.description}",
             name if known else (caller.name or None) if refused else None,
         )
 

@@ -62,6 +62,6 @@ class LastRequests:
         seconds = max(0.0, self._clock.steady() - last.at)
         if named != last.question if named is not None else seconds > RECENT_SECONDS:
             return refused
-        told = what_was_done(last.verb, last.by, ago(seconds))
-        refused.detail = f"{told[0].upper()}{told[1:]}. {refused.detail}".strip()
+        text = what_was_done(last.verb, last.by, ago(seconds))
+        refused.detail = f"{text[0].upper()}{text[1:]}. {refused.detail}".strip()
         return refused

@@ -53,11 +53,11 @@ class InvalidRequest(BadUsage):
 
 
 def validated(
-    kind: type[_AnyModel], found: Any, title: str, *, of_address: bool = False
+    kind: type[_AnyModel], content: Any, title: str, *, of_address: bool = False
 ) -> _AnyModel:
     """Parse a body, or with `of_address` a query (text values). Raises `InvalidRequest`."""
     try:
-        return kind.model_validate(found, strict=not of_address)
+        return kind.model_validate(content, strict=not of_address)
     except ValidationError as wrong:
         shown = wrong.errors(include_url=False, include_input=False)
         raise InvalidRequest(title, [_explained(one, of_address) for one in shown]) from None

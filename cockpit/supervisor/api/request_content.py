@@ -29,7 +29,7 @@ async def body_of(request: Request, kind: type[Verb]) -> Verb:
             )
     title = f"The request {kind.verb} is not valid"
     try:
-        found = json.loads(raw or b"{}")
+        content = json.loads(raw or b"{}")
     except RecursionError:
         raise BadUsage(
             title,
@@ -42,8 +42,8 @@ async def body_of(request: Request, kind: type[Verb]) -> Verb:
             "The body is not JSON.",
             hint="Send a JSON object; GET /openapi.json describes each request.",
         ) from None
-    check_values(found)
-    return validated(kind, found, title)
+    check_values(content)
+    return validated(kind, content, title)
 
 
 def query_of(request: Request, kind: type[_AnyQuery]) -> _AnyQuery:

@@ -126,8 +126,8 @@ class SocketWatch:
 
     def _is_ours(self) -> bool:
         with suppress(OSError):
-            found = self._places.socket.lstat()
-            return self._bound is not None and os.path.samestat(found, self._bound)
+            entry = self._places.socket.lstat()
+            return self._bound is not None and os.path.samestat(entry, self._bound)
         return False
 
     def _set_state(self, why: str | None) -> None:

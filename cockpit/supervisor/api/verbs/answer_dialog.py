@@ -59,10 +59,10 @@ class AnswerHandler:
 
     async def show(self, agent: Agent) -> DialogStatus:
         """Return the agent's open dialog. Raises `NotNow` if no dialog is open."""
-        found = await look(agent, self._dependencies.panes)
-        if isinstance(found, OpenDialog) and found.identity in self._answered:
+        dialog = await look(agent, self._dependencies.panes)
+        if isinstance(dialog, OpenDialog) and dialog.identity in self._answered:
             return DialogStatus(refusal="the dialog was just answered")
-        return to_wire(found, self._redact(agent))
+        return to_wire(dialog, self._redact(agent))
 
     def _redact(self, agent: Agent) -> Callable[[str], str]:
         redactor = redactor_of(self._dependencies.environment, agent)
@@ -78,16 +78,16 @@ class AnswerHandler:
             )
         async with self._locks.hold(asked.name, "answering a dialog", patience=PATIENCE):
             agent = self._fleet.agent(asked.name)
-            found = await self._wanted(agent, asked.dialog)
-            answer = _answer(found.dialog, asked.choices, text)
+            dialog = await self._wanted(agent, asked.dialog)
+            answer = _answer(dialog.dialog, asked.choices, text)
             await self._until_ready(agent)
             before = _Results(agent)
-            at = await self._give(agent, found, answer)
-            following = await self._closed(agent, found, before)
+            at = await self._give(agent, dialog, answer)
+            following = await self._closed(agent, dialog, before)
             if following is None:
                 agent.session_state.conduct.recorded(working=True, at=at)
         await self._consider(agent)
-        chosen = ", ".join(found.dialog.choices[n].label for n in answer.choices) or "nothing"
+        chosen = ", ".join(dialog.dialog.choices[n].label for n in answer.choices) or "nothing"
         if following is not None:
             return Done(
                 message=f'{agent.name}: answered "{chosen}"; it asks: {following}',
@@ -103,20 +103,20 @@ class AnswerHandler:
                 "No key was pressed.",
                 f"See what it asks now: cockpit answer {agent.name}",
             )
-        found = await look(agent, self._dependencies.panes)
-        if isinstance(found, str):
+        dialog = await look(agent, self._dependencies.panes)
+        if isinstance(dialog, str):
             raise NotNow(
                 f"The dialog of {agent.name} cannot be answered from here",
-                f"No key was pressed: {found}.",
+                f"No key was pressed: {dialog}.",
                 f"Answer it in its pane: cockpit attach {agent.name}",
             )
-        if found.identity != identity:
+        if dialog.identity != identity:
             raise NotNow(
                 f"Another dialog of {agent.name} is open now",
-                f"No key was pressed. It asks: {self._redact(agent)(summary(found))}",
+                f"No key was pressed. It asks: {self._redact(agent)(summary(dialog))}",
                 f"Read it, then answer: cockpit answer {agent.name}",
             )
-        return found
+        return dialog
 
     async def _until_ready(self, agent: Agent) -> None:
         """Wait until the CLI takes keys for a dialog that has just opened."""
@@ -125,12 +125,12 @@ class AnswerHandler:
         if 0 < left <= TAKES_KEYS:
             await self._dependencies.clock.sleep(left)
 
-    async def _give(self, agent: Agent, found: OpenDialog, answer: dialogs.Answer) -> float:
+    async def _give(self, agent: Agent, dialog: OpenDialog, answer: dialogs.Answer) -> float:
         """Press the keys of the answer, one after the other. Return when the last was pressed."""
         pane, process, question = agent.record.pane, agent.process, open_question(agent)
         assert pane is not None
         place = answer.choices[0] if answer.text else None
-        seen, pressed = found.seen, False
+        seen, pressed = dialog.seen, False
         for _ in range(MOST_STEPS):
             step = agent.runtime.dialog_step(seen, answer)
             if isinstance(step, Stuck):
@@ -138,7 +138,7 @@ class AnswerHandler:
             if agent.process != process or open_question(agent) != question:
                 raise _stopped(agent, "the dialog changed", pressed=pressed)
             if step.last:
-                self._remember(found.identity)
+                self._remember(dialog.identity)
                 at = self._dependencies.clock.steady()
                 await self._dependencies.panes.press(pane, step.key)
                 return at
@@ -150,7 +150,7 @@ class AnswerHandler:
             after = await self._changed(agent, pane, seen)
             if after is None:
                 raise _stopped(agent, "the pane does not show the key's effect", pressed=pressed)
-            if not is_same_page(found.seen, after, place):
+            if not is_same_page(dialog.seen, after, place):
                 raise _stopped(agent, "the pane shows another dialog", pressed=pressed)
             seen = after
         raise _stopped(agent, "the answer needs too many keys", pressed=pressed)
@@ -169,7 +169,7 @@ class AnswerHandler:
             await clock.sleep(LOOK)
         return None
 
-    async def _closed(self, agent: Agent, found: OpenDialog, before: _Results) -> str | None:
+    async def _closed(self, agent: Agent, dialog: OpenDialog, before: _Results) -> str | None:
         """Wait until the dialog has closed. Return the next question of the same request, or None.
 
         Raises `Failed` if the dialog stays open.
@@ -184,15 +184,15 @@ class AnswerHandler:
                 return None
             if before.since() is not None and not before.same_question():
                 return None  # the pane shows the next dialog, perhaps with the same text
-            if seen is not None and not is_same_page(found.seen, seen, None):
+            if seen is not None and not is_same_page(dialog.seen, seen, None):
                 now = await self._looked(agent)
-                if isinstance(now, OpenDialog) and now.identity != found.identity:
+                if isinstance(now, OpenDialog) and now.identity != dialog.identity:
                     return self._redact(agent)(summary(now))
             if clock.monotonic() > until or not agent.alive:
                 break
             await clock.sleep(LOOK)
         if before.since() is None:
-            self._answered.pop(found.identity, None)
+            self._answered.pop(dialog.identity, None)
         raise Failed(
             f"{agent.name} did not accept the answer",
             "The key was pressed, but the dialog is still open.",
@@ -258,12 +258,12 @@ def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
     return dialogs.Answer(places, text)
 
 
-def summary(found: OpenDialog) -> str:
+def summary(dialog: OpenDialog) -> str:
     """Return the tool and the first line of its request, or the question."""
-    seen = found.dialog
+    seen = dialog.dialog
     if seen.kind == "question":
         return seen.question
-    first = found.text.strip().split("\n", 1)[0]
+    first = dialog.text.strip().split("\n", 1)[0]
     return f"{seen.tool} {first[:120]}"
 
 

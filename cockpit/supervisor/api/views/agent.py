@@ -34,8 +34,8 @@ class AgentViews:
 
     async def dialog(self, request: Request) -> Response:
         agent = await self._access.agent(request)
-        found = await self._dialog(agent)
-        return Response(found.model_dump_json(), media_type="application/json")
+        dialog = await self._dialog(agent)
+        return Response(dialog.model_dump_json(), media_type="application/json")
 
     async def continuation(self, request: Request) -> Response:
         agent = await self._access.agent(request)
@@ -49,11 +49,11 @@ class AgentViews:
 
     async def course(self, request: Request) -> Response:
         agent = await self._access.agent(request)
-        found = await self._lookups.course(agent)
-        return Response(found.model_dump_json(), media_type="application/json")
+        course = await self._lookups.course(agent)
+        return Response(course.model_dump_json(), media_type="application/json")
 
     async def diff(self, request: Request) -> Response:
         agent = await self._access.agent(request)
         of_job = query_of(request, DiffQuery).since == "job"
-        found = await self._lookups.diff(agent, of_job=of_job)
-        return Response(found.model_dump_json(), media_type="application/json")
+        diff = await self._lookups.diff(agent, of_job=of_job)
+        return Response(diff.model_dump_json(), media_type="application/json")

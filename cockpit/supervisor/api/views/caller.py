@@ -15,7 +15,7 @@ class CallerView:
 
     async def __call__(self, request: Request) -> Response:
         caller = await self._access.caller(request)
-        found = CallerStatus(
+        status = CallerStatus(
             kind=caller.kind.value, name=caller.name or None, pid=caller.pid or None
         )
-        return Response(found.model_dump_json(), media_type="application/json")
+        return Response(status.model_dump_json(), media_type="application/json")

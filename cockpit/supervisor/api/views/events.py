@@ -37,9 +37,9 @@ class EventsView:
                 request, self._follow(asked.after if after is None else after, only), asked.beat
             )
         limit = max(1, min(asked.limit, MOST_EVENTS))
-        found = self._event_log.since(asked.after, limit)
+        events = self._event_log.since(asked.after, limit)
         return Response(
-            "".join(f"{event.model_dump_json()}\n" for event in found if is_visible(event, only)),
+            "".join(f"{event.model_dump_json()}\n" for event in events if is_visible(event, only)),
             media_type="application/x-ndjson",
         )
 

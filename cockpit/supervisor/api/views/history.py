@@ -37,8 +37,8 @@ class HistoryViews:
             await self._access.check_look(request, name or only)
             name = only
         if typed is not None and words(typed):
-            found = await self._history.search(typed[:LONGEST_SEARCH], name)
-            return JSONResponse([to_json(chain) for chain in found])
+            chains = await self._history.search(typed[:LONGEST_SEARCH], name)
+            return JSONResponse([to_json(chain) for chain in chains])
         if asked.handoffs:
             limit = min(asked.handoffs, MOST_HANDOFFS)
             return _paged(self._history.handoff_page(name, limit, asked.before))

@@ -27,13 +27,13 @@ class WorktreesView:
     async def __call__(self, request: Request) -> Response:
         only = await self._access.only(request)
         asked = query_of(request, WorktreesQuery)
-        found = await self._worktrees.listing(asked.directory)
-        found = [tree for tree in found if only in (None, tree.agent)]
+        trees = await self._worktrees.listing(asked.directory)
+        trees = [tree for tree in trees if only in (None, tree.agent)]
         if is_set(asked.sizes):
             # A stream, because only that ends when the client disconnects.
-            measured = _listed_trees(self._worktree_sizes.measured(found))
+            measured = _listed_trees(self._worktree_sizes.measured(trees))
             return StreamingResponse(measured, media_type="application/json")
-        return JSONResponse([tree.model_dump() for tree in found])
+        return JSONResponse([tree.model_dump() for tree in trees])
 
 
 async def _listed_trees(source: AsyncIterator[WorktreeStatus]) -> AsyncIterator[bytes]:
