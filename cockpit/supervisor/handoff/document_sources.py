@@ -26,26 +26,26 @@ def document_in(answer: Aside) -> str:
 
 
 async def view_of_git(
-    worktrees: Worktrees, directory: Path, found: GitFacts, hashes: Iterable[str]
+    worktrees: Worktrees, directory: Path, facts: GitFacts, hashes: Iterable[str]
 ) -> GitView:
     """Return the state of git for a document, and which commits of `hashes` exist."""
     known = {commit for commit in set(hashes) if await worktrees.known(directory, commit)}
     lost = {commit for commit in known if not await worktrees.reachable(directory, commit)}
     return GitView(
-        is_repository=found.root is not None,
-        branch=found.branch,
-        head=found.head,
-        status=found.status,
-        status_known=found.status_known,
-        busy=found.busy,
-        commits=tuple(CommitMade(commit.hash, commit.subject) for commit in found.commits),
-        root=str(found.root) if found.root is not None else None,
-        committed=found.committed,
+        is_repository=facts.root is not None,
+        branch=facts.branch,
+        head=facts.head,
+        status=facts.status,
+        status_known=facts.status_known,
+        busy=facts.busy,
+        commits=tuple(CommitMade(commit.hash, commit.subject) for commit in facts.commits),
+        root=str(facts.root) if facts.root is not None else None,
+        committed=facts.committed,
         known=frozenset(known),
         lost=frozenset(lost),
-        upstream=found.upstream,
-        ahead=found.ahead,
-        behind=found.behind,
+        upstream=facts.upstream,
+        ahead=facts.ahead,
+        behind=facts.behind,
     )
 
 
@@ -55,7 +55,7 @@ def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
     Files outside the directory and the repository have no entry, even if a link inside leads there.
     """
     roots = [Path(os.path.realpath(root)) for root in (directory, git.root) if root]
-    found: dict[str, Trace] = {}
+    by_file: dict[str, Trace] = {}
     for name in files:
         paths = [Path(os.path.realpath(root / name)) for root in roots]
         inside = [path for path in paths if any(path.is_relative_to(root) for root in roots)]
@@ -65,5 +65,5 @@ def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
         candidates = [os.path.normpath(root / name) for root in roots]
         trace = git.trace(candidates, is_there=is_there)
         if trace is not None:
-            found[name] = trace
-    return found
+            by_file[name] = trace
+    return by_file

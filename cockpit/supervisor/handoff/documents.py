@@ -228,8 +228,8 @@ class DocumentBuilder:
         program = await asyncio.to_thread(agent.runtime.program, order.environment)
         running = [task_text(task) for task in agent.session_state.background]
         used, filling = usage_text(agent), is_for_context(agent)
-        told = await self.reminder(agent)
-        question = request_reply(used=used, filling=filling, running=running, told=told)
+        reminder = await self.reminder(agent)
+        question = request_reply(used=used, filling=filling, running=running, told=reminder)
         deadline = agent.settings.handoff.deadline
         answer = await agent.runtime.answer_aside(order, program, question, deadline)
         if answer.cost_usd:
@@ -238,22 +238,22 @@ class DocumentBuilder:
 
     # Facts
 
-    def facts(self, agent: Agent, found: Facts | None = None) -> Facts:
+    def facts(self, agent: Agent, collected: Facts | None = None) -> Facts:
         """Return facts of the transcript, with no handoff document among the modified files."""
-        found = found or agent.session_state.reading.collector.facts()
+        collected = collected or agent.session_state.reading.collector.facts()
         documents = str(agent.directory / agent.settings.handoff.directory)
-        files = tuple(path for path in found.files_modified if not path.startswith(documents))
-        return replace(with_background_status(agent, found), files_modified=files)
+        files = tuple(path for path in collected.files_modified if not path.startswith(documents))
+        return replace(with_background_status(agent, collected), files_modified=files)
 
     async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
         """Return git's state in the agent's directory, and which of the claimed commits exist."""
         since = agent.job.base_commit if agent.job else None
-        found = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
-        if found.root is not None and found.branch != agent.record.branch:
+        facts = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
+        if facts.root is not None and facts.branch != agent.record.branch:
             # The branch was switched: row, document and continuation must have the same branch.
-            self._dependencies.store.save_agent(agent.change(branch=found.branch))
+            self._dependencies.store.save_agent(agent.change(branch=facts.branch))
         asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
-        return await view_of_git(self._dependencies.worktrees, agent.directory, found, asked)
+        return await view_of_git(self._dependencies.worktrees, agent.directory, facts, asked)
 
     async def reminder(self, agent: Agent) -> list[str]:
         """Return points for the document's writer to include, one line each, without secrets."""
@@ -285,8 +285,8 @@ class DocumentBuilder:
         git = await self.git_view(agent, claimed_commits(draft) if draft else None)
         if draft:
             files = composition.files_claimed(draft)
-            found = await asyncio.to_thread(traces, agent.directory, git, files)
-            git = replace(git, looked_for=found)
+            looked_for = await asyncio.to_thread(traces, agent.directory, git, files)
+            git = replace(git, looked_for=looked_for)
         if draft is None:
             facts, git, cut = within(facts, git, goal, agent.settings.handoff.max_tokens)
         text = draft if draft is not None else draft_from_facts(facts, git, goal, cut=cut)

@@ -126,7 +126,7 @@ class Effects:
 
     async def _request(self, agent: Agent) -> None:
         """Give a working agent the request with its next hook; paste it to an idle agent."""
-        told = await self._document_builder.reminder(agent)
+        reminder = await self._document_builder.reminder(agent)
 
         def asked(occasion: Occasion) -> str:
             return request(
@@ -136,7 +136,7 @@ class Effects:
                 filling=is_for_context(agent),
                 running=[task_text(task) for task in agent.session_state.background],
                 tools=agent.runtime.tools,
-                told=told,
+                told=reminder,
             )
 
         self._permit(agent)
@@ -152,8 +152,8 @@ class Effects:
 
     async def _ask_again(self, agent: Agent, problems: tuple[str, ...]) -> None:
         self._permit(agent)
-        found = [Problem("asked-again", text) for text in problems]
-        await self._type(agent, ask_again(str(draft_path(agent)), found, agent.runtime.tools))
+        again = [Problem("asked-again", text) for text in problems]
+        await self._type(agent, ask_again(str(draft_path(agent)), again, agent.runtime.tools))
 
     async def _type(self, agent: Agent, text: str) -> None:
         """Paste into the composer and submit. Enter is sent after the paste, as a separate key."""

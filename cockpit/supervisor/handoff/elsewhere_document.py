@@ -76,31 +76,31 @@ class ElsewhereDocuments:
         Raises `BadUsage`, `NotNow`, `NotAllowed` or `ProgramMissing` before the copy is started,
         and `Failed` if the copy wrote no valid document.
         """
-        found = await self._others.find(asked.session, asked.pid)
+        session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "write the document of")
-        with self._others.hold(found, "writing the handoff document of"):
-            return await self._write(found)
+        with self._others.hold(session, "writing the handoff document of"):
+            return await self._write(session)
 
-    async def _write(self, found: LiveSession) -> Done:
-        runtime = self._dependencies.runtimes(found.runtime)
-        read = await self._check(found, runtime)
+    async def _write(self, session: LiveSession) -> Done:
+        runtime = self._dependencies.runtimes(session.runtime)
+        read = await self._check(session, runtime)
         settings = self._settings()
-        draft, cost = await self._ask_copy(found, runtime, read, settings.defaults)
+        draft, cost = await self._ask_copy(session, runtime, read, settings.defaults)
         ident = HandoffId(str(uuid4()))
-        text = await self._composed(found, read, settings, draft, ident)
-        path = await self._seal(found, settings.defaults, ident, text)
+        text = await self._composed(session, read, settings, draft, ident)
+        path = await self._seal(session, settings.defaults, ident, text)
         spent = f" The copy cost ${cost:.2f}." if cost else ""
         self._dependencies.event_log.record(
             ElsewhereDocument(
-                session=found.id,
-                pid=found.pid,
-                directory=shown_directory(found),
+                session=session.id,
+                pid=session.pid,
+                directory=shown_directory(session),
                 document=str(path),
             ),
-            f"A copy of session {found.id[:8]} wrote its handoff document: {path}.{spent}",
+            f"A copy of session {session.id[:8]} wrote its handoff document: {path}.{spent}",
         )
         return Done(
-            message=f"Wrote the handoff document of session {found.id[:8]}.{spent} "
+            message=f"Wrote the handoff document of session {session.id[:8]}.{spent} "
             f"To continue from it: cockpit continue {path} --name NAME",
             document=str(path),
         )
@@ -113,7 +113,7 @@ class ElsewhereDocuments:
 
     # Before the copy
 
-    async def _check(self, found: LiveSession, runtime: Runtime) -> _Read:
+    async def _check(self, session: LiveSession, runtime: Runtime) -> _Read:
         """Read the transcript. Raises if no copy of the session could write a document."""
         if not (copies := runtime.capabilities.copies):
             why = getattr(copies, "why", "")
@@ -124,43 +124,43 @@ class ElsewhereDocuments:
             )
         parts = self._dependencies
         slow, live = parts.slow, parts.live_sessions
-        if not await slow.ask(found.directory, found.directory.is_dir, LOOK_SECONDS):
+        if not await slow.ask(session.directory, session.directory.is_dir, LOOK_SECONDS):
             raise BadUsage(
-                f"{shown_directory(found)} is not a directory",
+                f"{shown_directory(session)} is not a directory",
                 "The session started there, and the document is written there.",
                 "Restore the directory, then try again.",
             )
-        key = ("elsewhere", found.id)
-        path = await slow.ask(key, partial(live.transcript, found), LOOK_SECONDS)
+        key = ("elsewhere", session.id)
+        path = await slow.ask(key, partial(live.transcript, session), LOOK_SECONDS)
         read = None
         if path is not None:
             read = await slow.ask(("whole", path), partial(_read, path, runtime), READ_SECONDS)
         if read is None or read.end.replied is None:
             raise NotNow(
-                f"Session {found.id} has no reply yet",
+                f"Session {session.id} has no reply yet",
                 "There is nothing to write a document about.",
                 "Try again when the session has replied.",
             )
         # The copy starts like a reopened session.
         environment = self._sessions.orders.environment_with(self._settings().defaults.env)
-        await slow.ask(key, partial(live.check_reopenable, found, environment), LOOK_SECONDS)
+        await slow.ask(key, partial(live.check_reopenable, session, environment), LOOK_SECONDS)
         return read
 
     async def _ask_copy(
-        self, found: LiveSession, runtime: Runtime, read: _Read, defaults: AgentDefaults
+        self, session: LiveSession, runtime: Runtime, read: _Read, defaults: AgentDefaults
     ) -> tuple[str, float | None]:
         """Return the copy's draft, and the copy's cost in US dollars."""
         order = SessionOrder(
-            agent=AgentName(suggested_name(found.directory.name)),
-            session_id=found.id,
+            agent=AgentName(suggested_name(session.directory.name)),
+            session_id=session.id,
             run=f"document-{secrets.token_hex(6)}",
-            directory=found.directory,
+            directory=session.directory,
             resume=True,
             model=_model(read.end.model),
             environment=self._sessions.orders.environment_with(defaults.env),
         )
         program = await asyncio.to_thread(runtime.program, order.environment)
-        known = filling(self._dependencies, self._fleet, found.runtime, read.end)
+        known = filling(self._dependencies, self._fleet, session.runtime, read.end)
         question = request_reply(
             used=f"{known.tokens // 1000}k of {known.window.tokens // 1000}k tokens"
             if known
@@ -176,7 +176,7 @@ class ElsewhereDocuments:
 
     async def _composed(
         self,
-        found: LiveSession,
+        session: LiveSession,
         read: _Read,
         settings: Settings,
         draft: str,
@@ -184,19 +184,19 @@ class ElsewhereDocuments:
     ) -> str:
         """Return the whole document, without secrets. Raises `Failed` if it is not valid."""
         parts, defaults = self._dependencies, settings.defaults
-        folder = str(found.directory / defaults.handoff.directory)
+        folder = str(session.directory / defaults.handoff.directory)
         files = tuple(path for path in read.facts.files_modified if not path.startswith(folder))
         facts = replace(read.facts, files_modified=files)
-        state = await parts.worktrees.facts(found.directory)
+        state = await parts.worktrees.facts(session.directory)
         hashes = {*claimed_commits(draft), *(made.hash for made in facts.commits)}
-        git = await view_of_git(parts.worktrees, found.directory, state, hashes)
+        git = await view_of_git(parts.worktrees, session.directory, state, hashes)
         claimed = composition.files_claimed(draft)
-        looked_for = await asyncio.to_thread(traces, found.directory, git, claimed)
+        looked_for = await asyncio.to_thread(traces, session.directory, git, claimed)
         text = await asyncio.to_thread(
             composition.compose,
             composition.DocumentInput(
                 draft=draft,
-                front=self._front(found, read, git, ident),
+                front=self._front(session, read, git, ident),
                 facts=facts,
                 git=replace(git, looked_for=looked_for),
                 goal=None,
@@ -221,33 +221,33 @@ class ElsewhereDocuments:
         return text
 
     def _front(
-        self, found: LiveSession, read: _Read, git: GitView, ident: HandoffId
+        self, session: LiveSession, read: _Read, git: GitView, ident: HandoffId
     ) -> FrontMatter:
-        known = filling(self._dependencies, self._fleet, found.runtime, read.end)
+        known = filling(self._dependencies, self._fleet, session.runtime, read.end)
         return FrontMatter(
             id=ident,
-            worktree=str(found.directory),
+            worktree=str(session.directory),
             branch=git.branch,
             head_commit=git.head,
-            old_session_id=found.id,
+            old_session_id=session.id,
             tokens=known.tokens if known else None,
             window=known.window.tokens if known else None,
             percent=round(known.used * 100, 1) if known else None,
             confidence=(known.window.confidence if known else Confidence.UNKNOWN).value,
             writer="sdk",
             created=rfc3339(self._dependencies.clock.now().timestamp()),
-            started=rfc3339(found.began) if found.began is not None else "",
+            started=rfc3339(session.began) if session.began is not None else "",
             transcript=str(read.path),
         )
 
     async def _seal(
-        self, found: LiveSession, defaults: AgentDefaults, ident: HandoffId, text: str
+        self, session: LiveSession, defaults: AgentDefaults, ident: HandoffId, text: str
     ) -> Path:
         """Save the document and a copy durably; return the document's path."""
         parts, folder = self._dependencies, defaults.handoff.directory
-        await parts.worktrees.keep_out(found.directory, exclusion(PurePath(folder).parts))
+        await parts.worktrees.keep_out(session.directory, exclusion(PurePath(folder).parts))
         sealed = await asyncio.to_thread(
-            parts.documents.seal, found.directory, ident, text, parts.clock.now(), str(folder)
+            parts.documents.seal, session.directory, ident, text, parts.clock.now(), str(folder)
         )
         return sealed.path
 

@@ -69,9 +69,9 @@ class FirstTurnsCheck:
             return
         record = self._arrival(agent)
         if record is not None and record.details.before is not None:
-            found = self._found(agent, record)
-            if found != record.details.first_turns:
-                record = replace(record, details=replace(record.details, first_turns=found))
+            result = self._found(agent, record)
+            if result != record.details.first_turns:
+                record = replace(record, details=replace(record.details, first_turns=result))
                 self._dependencies.store.save_handoff(record)
         agent.progress.arrival = record
         self._checked[agent.name] = now
@@ -98,7 +98,7 @@ class FirstTurnsCheck:
         assert agent.session is not None
         assert record.details.before is not None
         document = agent.must_read
-        found = first_turns(
+        result = first_turns(
             record.details.before,
             agent.session_state.reading.steps,
             read=document is not None and agent.has_read(document),
@@ -110,8 +110,8 @@ class FirstTurnsCheck:
             return tuple(redactor.redact(line).text for line in lines)
 
         return replace(
-            found,
-            repeats=clean(found.repeats),
-            broken=clean(found.broken),
-            asked_again=clean(found.asked_again),
+            result,
+            repeats=clean(result.repeats),
+            broken=clean(result.broken),
+            asked_again=clean(result.asked_again),
         )

@@ -94,12 +94,12 @@ class HookDecisions:
         replaced = ""
         for hook, result in results:
             try:
-                found = decision(result.output) if result.success else None
+                decided = decision(result.output) if result.success else None
             except ValueError as wrong:
                 self._record(agent, Decided(FALLBACK, result.name), str(wrong))
                 continue
-            if found is not None:
-                return Decided(found, result.name)
+            if decided is not None:
+                return Decided(decided, result.name)
             if hook.mode == "replace" and result.success:
                 replaced = replaced or result.name
         return Decided(Decision(Verdict.CONTINUE) if replaced else FALLBACK, replaced)

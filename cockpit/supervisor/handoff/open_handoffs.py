@@ -39,12 +39,12 @@ class OpenHandoffs:
         Ending an unresponsive agent takes seconds, and an error in one handoff must not stop the
         supervisor's start. All handoffs are restored before requests are served.
         """
-        found = self._dependencies.store.open_handoffs()
-        handing_off = {record.agent for record in found}
+        records = self._dependencies.store.open_handoffs()
+        handing_off = {record.agent for record in records}
         for agent in self._fleet:
             if agent.name not in handing_off:
                 draft_permission.update(agent)
-        for record in found:
+        for record in records:
             held = self._fleet.find(record.agent)
             if held is not None and self._restore(held, record):
                 self._spawn(self._continue(held))

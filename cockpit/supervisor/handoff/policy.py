@@ -136,12 +136,12 @@ class Guards:
         if agent.settings.loop.enabled:
             most = max(most, agent.settings.loop.max_iterations)
         if starter != "loop" and agent.handoffs >= most:
-            words = f"{agent.name} was handed off {agent.handoffs} times in this job"
-            return HeldBack("handoff", words)
+            reason = f"{agent.name} was handed off {agent.handoffs} times in this job"
+            return HeldBack("handoff", reason)
         cost, cap = chain_cost(agent), settings.max_chain_cost_usd
         if cap and cost is not None and cost >= cap:
-            words = f"this job of {agent.name} has cost ${cost:.2f} of ${cap:.2f}"
-            return HeldBack("handoff", words)
+            reason = f"this job of {agent.name} has cost ${cost:.2f} of ${cap:.2f}"
+            return HeldBack("handoff", reason)
         since = self._dependencies.clock.steady() - BREAKER_SECONDS
         swaps = self._dependencies.store.swaps(agent.name, since, but="loop")
         if starter != "loop" and swaps >= BREAKER_HANDOFFS:

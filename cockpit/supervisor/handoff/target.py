@@ -70,8 +70,8 @@ class Targets:
         """
         if runtime in ("", agent.runtime.name):
             return Target("", model)
-        found = self._dependencies.runtimes(runtime)
-        if not found.capabilities.readings:
+        adapter = self._dependencies.runtimes(runtime)
+        if not adapter.capabilities.readings:
             raise BadUsage(
                 f"cockpit cannot hand off a job to the runtime {runtime!a}",
                 "cockpit could not check whether the new session read the document.",
@@ -81,7 +81,7 @@ class Targets:
             # With a prompt, because a CLI may reject one in a directory that it does not trust.
             session = replace(agent.session, runtime=runtime, model=model, cli_id=None)
             await self._sessions.prepare(
-                agent, self._sessions.orders.of(agent, session, "x"), found
+                agent, self._sessions.orders.of(agent, session, "x"), adapter
             )
         return Target(runtime, model)
 
@@ -101,14 +101,14 @@ class Targets:
         """Return why the user is asked about the new session's permission mode; None if not."""
         if target.runtime in ("", agent.runtime.name) or agent.session is None:
             return None
-        found = self._dependencies.runtimes(target.runtime)
+        adapter = self._dependencies.runtimes(target.runtime)
         runtimes = self._dependencies.runtimes
         modes = self.modes(agent, agent.session, agent.session_state.permission_mode)
-        if is_same(runtimes, agent, modes, found):
+        if is_same(runtimes, agent, modes, adapter):
             return None
-        mode = mode_in(runtimes, agent, modes, found) or DEFAULT
+        mode = mode_in(runtimes, agent, modes, adapter) or DEFAULT
         return (
-            f"{found.tools.cli} has no permission mode like {modes.newest or DEFAULT!a}; "
+            f"{adapter.tools.cli} has no permission mode like {modes.newest or DEFAULT!a}; "
             f"the new session would start in {mode!a}"
         )
 

@@ -196,15 +196,15 @@ class Triggers:
         strategy, allowed = agent.settings.strategy, agent.settings.handoff.compactions
         if strategy == "compact" or agent.session_state.gauge.tokens is None:
             return None
-        words = f"{agent.band.value} threshold"
+        reason = f"{agent.band.value} threshold"
         if strategy == "handoff":
-            return Due("band", "threshold", words) if agent.band in ACTING else None
+            return Due("band", "threshold", reason) if agent.band in ACTING else None
         compactions = agent.compactions
         times = counted(compactions, "compaction")
         if compactions > allowed and is_turn_over(agent.session_state.conduct):
             return Due("compactions", "compaction", f"{times} of {allowed}")
         if compactions >= allowed and agent.band in ACTING:
-            return Due("band", "compaction", f"{words} after {times}")
+            return Due("band", "compaction", f"{reason} after {times}")
         return None
 
     def _by_usage(self, agent: Agent) -> Due | None:
@@ -228,8 +228,8 @@ class Triggers:
             return None
         age = self._guards.age(agent) if limits.session_time else None
         turns = agent.session_state.reading.meter.api_calls
-        words = limit_reached(turns, limits.turns, age, limits.session_time)
-        return Due("limit", "limit", words) if words else None
+        reason = limit_reached(turns, limits.turns, age, limits.session_time)
+        return Due("limit", "limit", reason) if reason else None
 
     def _by_loop(self, agent: Agent) -> Due | None:
         """Return a due handoff if a loop's session ended without the completion marker.
@@ -244,20 +244,20 @@ class Triggers:
         if not (is_turn_over(session_state.conduct) if agent.alive else ended):
             return None
         if agent.session.number < loop.max_iterations:
-            words = f"iteration {agent.session.number} of at most {loop.max_iterations} is over"
-            return Due("loop", "loop", words)
+            reason = f"iteration {agent.session.number} of at most {loop.max_iterations} is over"
+            return Due("loop", "loop", reason)
         if session_state.conduct.cut_short:
             return None
-        words = f"the loop ran {loop.max_iterations} times without {loop.completion_marker!a}"
+        reason = f"the loop ran {loop.max_iterations} times without {loop.completion_marker!a}"
         if self._latch(agent, "loop.exhausted"):
             self._dependencies.event_log.record(
-                Plain("loop.exhausted"), f"{agent.name}: {words}", agent.name
+                Plain("loop.exhausted"), f"{agent.name}: {reason}", agent.name
             )
         again = f"cockpit start {agent.name} --resume"
         once = f"For one more iteration: cockpit handoff {agent.name}. " if agent.alive else ""
         again = f"cockpit stop {agent.name}, then {again}" if agent.alive else again
         more = f"For more, raise loop.max_iterations, then: {again}"
-        agent.progress.loop_over = f"{words}. {once}{more}"
+        agent.progress.loop_over = f"{reason}. {once}{more}"
         return None
 
     def objection(self, agent: Agent) -> str | None:
