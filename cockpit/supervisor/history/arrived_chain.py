@@ -50,10 +50,10 @@ async def store_chain(
     `handoff` is the handoff that moved the job, `origin` the machine from which it came. Raises
     `BadUsage` for a chain that is not valid, and for one that would change another agent's history.
     """
-    found = _Arrived(dependencies, agent, chain, origin)
-    old = found.check(handoff)
-    copies = await asyncio.to_thread(found.read_copies)
-    return found.store(copies, old)
+    arrived = _Arrived(dependencies, agent, chain, origin)
+    old = arrived.check(handoff)
+    copies = await asyncio.to_thread(arrived.read_copies)
+    return arrived.store(copies, old)
 
 
 def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> None:
@@ -127,12 +127,12 @@ class _Arrived:
 
     def read_copies(self) -> dict[str, tuple[Path, str]]:
         """Return the copies of the chain's documents, with their SHA-256. Blocks."""
-        found = {}
+        copies = {}
         for session in self._sessions:
             for one in session.handoffs:
                 if (copy := _copy(self._documents, one.id)) is not None:
-                    found[one.id] = copy
-        return found
+                    copies[one.id] = copy
+        return copies
 
     def store(self, copies: dict[str, tuple[Path, str]], old: HistorySession) -> Predecessor:
         store, job = self._store, JobId(self._chain.job)
@@ -180,35 +180,35 @@ class _Arrived:
     def _handoff(
         self,
         session: HistorySession,
-        told: HistoryHandoff,
+        handoff: HistoryHandoff,
         copy: tuple[Path, str] | None,
         later: Sequence[HistorySession],
     ) -> HandoffRecord:
-        created = seconds(told.created) or NOT_KNOWN
-        done = told.outcome == Outcome.DONE.value
+        created = seconds(handoff.created) or NOT_KNOWN
+        done = handoff.outcome == Outcome.DONE.value
         return HandoffRecord(
-            id=HandoffId(told.id),
+            id=HandoffId(handoff.id),
             agent=self._agent,
             job=JobId(self._chain.job),
             old_session=SessionId(session.id),
-            reason=told.reason or "manual",
+            reason=handoff.reason or "manual",
             created=created,
             boot="",
             record={},
             details=HandoffDetails(
                 moved_from=session.machine or self._origin,
-                tokens_before=told.tokens_before,
-                tokens_after=told.tokens_after,
-                document_bytes=told.document_bytes,
+                tokens_before=handoff.tokens_before,
+                tokens_after=handoff.tokens_after,
+                document_bytes=handoff.document_bytes,
             ),
-            ended=seconds(told.ended or "") or NOT_KNOWN,
-            outcome=told.outcome or UNKNOWN,
-            why=told.why if told.outcome else f"its end on {self._origin} is not confirmed",
+            ended=seconds(handoff.ended or "") or NOT_KNOWN,
+            outcome=handoff.outcome or UNKNOWN,
+            why=handoff.why if handoff.outcome else f"its end on {self._origin} is not confirmed",
             new_session=_follower(created, later) if done else None,
             document=str(copy[0]) if copy else None,
             copy=str(copy[0]) if copy else None,
             sha256=copy[1] if copy else None,
-            writer=told.writer,
+            writer=handoff.writer,
         )
 
 

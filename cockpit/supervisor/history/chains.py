@@ -84,9 +84,9 @@ class History:
         self.jobs_of(name)
         if before is not None and store.handoff(HandoffId(before)) is None:
             raise BadUsage("Unknown cursor: no handoff has this id", "", "Leave out `before`.")
-        found = store.newest_handoffs(name, limit + 1, before)
-        shown = found[:limit]
-        older = str(shown[-1].id) if len(found) > limit else None
+        records = store.newest_handoffs(name, limit + 1, before)
+        shown = records[:limit]
+        older = str(shown[-1].id) if len(records) > limit else None
         return Page(self._chains_with(shown), older, store.count_handoffs(name))
 
     async def _chains_with(self, shown: Iterable[HandoffRecord]) -> AsyncIterator[HistoryChain]:
@@ -236,17 +236,17 @@ class History:
         return self._named(named, only).agent
 
     def _named(self, named: str, only: str | None) -> HandoffRecord:
-        found = self._dependencies.store.handoffs_named(named) if named else []
+        handoffs = self._dependencies.store.handoffs_named(named) if named else []
         if only is not None:
-            found = [one for one in found if one.agent == only] or found[:1]
-        if len(found) == 1:
-            return found[0]
+            handoffs = [one for one in handoffs if one.agent == only] or handoffs[:1]
+        if len(handoffs) == 1:
+            return handoffs[0]
         shown = safe_line(named, 200)
-        if not found:
+        if not handoffs:
             raise NoSuchAgent(f"There is no handoff {shown!r}", "", "List them: cockpit history")
         raise BadUsage(
-            f"{len(found)} handoffs begin with {shown!r}",
-            "\n".join(f"{handoff.id}  {handoff.agent}" for handoff in found[:10]),
+            f"{len(handoffs)} handoffs begin with {shown!r}",
+            "\n".join(f"{handoff.id}  {handoff.agent}" for handoff in handoffs[:10]),
             "Use more characters of the id.",
         )
 
@@ -267,18 +267,18 @@ class Page:
     """Number of handoffs on all pages."""
 
 
-def _matching(chain: HistoryChain, found: Mapping[str, str]) -> HistoryChain | None:
-    """Return the chain with only the handoffs in `found` and their sessions.
+def _matching(chain: HistoryChain, excerpts: Mapping[str, str]) -> HistoryChain | None:
+    """Return the chain with only the handoffs in `excerpts` and their sessions.
 
     None if the chain has none of these handoffs.
     """
     sessions = []
     for session in chain.sessions:
-        documents = [one for one in session.documents if one.id in found]
+        documents = [one for one in session.documents if one.id in excerpts]
         handoffs = [
-            handoff.model_copy(update={"found": found[handoff.id]})
+            handoff.model_copy(update={"found": excerpts[handoff.id]})
             for handoff in session.handoffs
-            if handoff.id in found
+            if handoff.id in excerpts
         ]
         if handoffs:
             only = {"documents": documents, "handoffs": handoffs}
@@ -288,12 +288,12 @@ def _matching(chain: HistoryChain, found: Mapping[str, str]) -> HistoryChain | N
 
 async def _collect(records: Iterable[T]) -> list[T]:
     """Return all records as a list. Other requests are served in between."""
-    found: list[T] = []
+    items: list[T] = []
     for record in records:
-        if len(found) % SESSIONS_AT_ONCE == SESSIONS_AT_ONCE - 1:
+        if len(items) % SESSIONS_AT_ONCE == SESSIONS_AT_ONCE - 1:
             await asyncio.sleep(0)
-        found.append(record)
-    return found
+        items.append(record)
+    return items
 
 
 def _empty_chain(job: JobRecord) -> HistoryChain:
@@ -340,15 +340,15 @@ def _handoff(record: HandoffRecord, *, undone: bool) -> HistoryHandoff:
 
 def _first_turns(record: HandoffRecord) -> dict[str, Any]:
     """Return the check of the new session's first turns; empty if they were not checked."""
-    found = record.details.first_turns
-    if found is None:
+    result = record.details.first_turns
+    if result is None:
         return {}
     return {
-        "document_read": found.read,
-        "first_change_seconds": found.first_change,
-        "repeats": list(found.repeats),
-        "broken_orders": list(found.broken),
-        "asked_again": list(found.asked_again),
+        "document_read": result.read,
+        "first_change_seconds": result.first_change,
+        "repeats": list(result.repeats),
+        "broken_orders": list(result.broken),
+        "asked_again": list(result.asked_again),
     }
 
 

@@ -65,10 +65,10 @@ class RebuiltHistory:
 
 def rebuild_history(sources: Iterable[Source], last_write: LastWrite) -> RebuiltHistory:
     """Rebuild the jobs, sessions and handoffs that these documents describe."""
-    found = RebuiltHistory()
+    history = RebuiltHistory()
     for _, group in groupby(sorted(sources, key=_order), key=lambda source: source.front.job):
-        _rebuild_job(found, list(group), last_write)
-    return found
+        _rebuild_job(history, list(group), last_write)
+    return history
 
 
 def seconds(moment: str) -> float | None:
@@ -84,7 +84,7 @@ def _order(source: Source) -> tuple[str, float, int]:
     return source.front.job, source.at, source.front.number
 
 
-def _rebuild_job(found: RebuiltHistory, sources: list[Source], last_write: LastWrite) -> None:
+def _rebuild_job(history: RebuiltHistory, sources: list[Source], last_write: LastWrite) -> None:
     """Rebuild one job from its documents, in chronological order."""
     sessions = _sessions_with_documents(sources)
     followers = _find_followers(sources, sessions)
@@ -92,12 +92,12 @@ def _rebuild_job(found: RebuiltHistory, sources: list[Source], last_write: LastW
     first = sources[0]
     job = JobId(first.front.job)
     began = min(session.created for session in sessions.values())
-    found.jobs.append(JobRecord(job, AgentName(first.front.agent), first.goal, began))
-    found.sessions += sorted(
+    history.jobs.append(JobRecord(job, AgentName(first.front.agent), first.goal, began))
+    history.sessions += sorted(
         (_with_end(session, sources, followers, last_write) for session in sessions.values()),
         key=lambda session: (session.number, session.created),
     )
-    found.handoffs += [_handoff(source, followers.get(source.front.id)) for source in sources]
+    history.handoffs += [_handoff(source, followers.get(source.front.id)) for source in sources]
 
 
 def _sessions_with_documents(sources: list[Source]) -> dict[SessionId, SessionRecord]:

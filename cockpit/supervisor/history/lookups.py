@@ -27,17 +27,17 @@ class Lookups:
     async def diff(self, agent: Agent, *, of_job: bool) -> WorktreeDiff:
         """Return the diff of the agent's directory since HEAD, or since the job began."""
         base = agent.job.base_commit if agent.job and of_job else None
-        found = await self._dependencies.worktrees.diff(agent.directory, since_commit=base)
+        diff = await self._dependencies.worktrees.diff(agent.directory, since_commit=base)
         return WorktreeDiff(
             directory=str(agent.directory),
-            since=found.base,
-            of_job=base is not None and found.base == base,
+            since=diff.base,
+            of_job=base is not None and diff.base == base,
             files=[
                 DiffFile(path=file.path, added=file.added, removed=file.removed)
-                for file in found.files
+                for file in diff.files
             ],
-            untracked=list(found.untracked),
-            text=found.text,
-            cut=found.cut,
-            unknown=found.unknown,
+            untracked=list(diff.untracked),
+            text=diff.text,
+            cut=diff.cut,
+            unknown=diff.unknown,
         )

@@ -46,9 +46,9 @@ class ChainMemories:
         if last is None:
             return []
         memory = await self.before(last)
-        found = [listed(each) for each in memory.standing]
-        found += [listed(each.statement, str(each.by)) for each in memory.revoked]
-        return [each for each in found if holds_all(each.text, wanted)]
+        statements = [listed(each) for each in memory.standing]
+        statements += [listed(each.statement, str(each.by)) for each in memory.revoked]
+        return [each for each in statements if holds_all(each.text, wanted)]
 
     async def standing(self, session: SessionRecord | None) -> list[dict[str, Any]]:
         """Return the statements that hold for a session, as JSON data."""

@@ -43,8 +43,8 @@ class PastRecords:
             read_all(record, parse, feed)
             return
         for line in self._kept.lines(record):
-            found = parse_bounded(parse, line)
-            for event in (found,) if isinstance(found, Skipped) else found:
+            parsed = parse_bounded(parse, line)
+            for event in (parsed,) if isinstance(parsed, Skipped) else parsed:
                 feed(event)
 
     def kept_facts(self, record: Path) -> dict[str, Any] | None:
@@ -55,7 +55,7 @@ class PastRecords:
         if record.suffix != COPIED_FACTS:
             return None
         try:
-            found = loads(read_text(record, LARGEST_COPY))
+            facts = loads(read_text(record, LARGEST_COPY))
         except ValueError as error:
             raise OSError(0, f"the file is damaged: {error}") from error
-        return found if isinstance(found, dict) else None
+        return facts if isinstance(facts, dict) else None

@@ -45,21 +45,21 @@ async def rebuild(dependencies: Dependencies, folders: Mapping[str, str]) -> Non
     if store.jobs():
         return
     sources, ignored = await asyncio.to_thread(_read_copies, dependencies.documents, folders)
-    found = await asyncio.to_thread(rebuild_history, sources, _last_write)
+    history = await asyncio.to_thread(rebuild_history, sources, _last_write)
     with store.transaction():
-        for job in found.jobs:
+        for job in history.jobs:
             store.add_job(job)
-        for session in found.sessions:
+        for session in history.sessions:
             store.save_session(session)
-        for handoff in found.handoffs:
+        for handoff in history.handoffs:
             store.save_handoff(handoff)
         if sources or ignored:
-            _record(dependencies, found, ignored)
+            _record(dependencies, history, ignored)
 
 
-def _record(dependencies: Dependencies, found: RebuiltHistory, ignored: list[str]) -> None:
-    documents = counted(len(found.handoffs), "document")
-    text = f"The history was empty: {counted(len(found.jobs), 'job')} rebuilt from {documents}"
+def _record(dependencies: Dependencies, history: RebuiltHistory, ignored: list[str]) -> None:
+    documents = counted(len(history.handoffs), "document")
+    text = f"The history was empty: {counted(len(history.jobs), 'job')} rebuilt from {documents}"
     if ignored:
         text += f"; {counted(len(ignored), 'file')} ignored (no handoff document)"
     dependencies.event_log.record(HistoryRebuilt(left_aside=tuple(ignored[:MOST_NAMED])), text)
@@ -117,10 +117,10 @@ def _is_complete(front: FrontMatter) -> bool:
 def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
     """Return the folders that may contain the document: the setting of the folder may have changed
     since."""
-    found = {Path(front.previous_document).parent} if front.previous_document else set()
+    folders = {Path(front.previous_document).parent} if front.previous_document else set()
     if front.worktree is not None:
-        found |= {Path(front.worktree) / name for name in (FOLDER, own.get(front.agent, FOLDER))}
-    return found
+        folders |= {Path(front.worktree) / name for name in (FOLDER, own.get(front.agent, FOLDER))}
+    return folders
 
 
 def _in_worktree(

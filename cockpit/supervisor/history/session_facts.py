@@ -54,9 +54,9 @@ class SessionFacts:
         if commits:
             unpushed = await self._dependencies.worktrees.unpushed(agent.directory)
             commits = with_pushed(commits, unpushed)
-        found = replace(self._facts_of(agent), commits=commits)
+        facts = replace(self._facts_of(agent), commits=commits)
         if agent.job is not None and agent.job.prompt:
-            found = replace(found, goal=agent.job.prompt)
+            facts = replace(facts, goal=agent.job.prompt)
         session = agent.session
         usage = usage_report(
             (session.transcript if session else None) or "",
@@ -65,7 +65,7 @@ class SessionFacts:
             agent.record.session,
         )
         report = facts_report(
-            found,
+            facts,
             usage,
             git_status=git.status if git.root is not None and git.status_known else None,
             branch=git.branch,
