@@ -113,6 +113,6 @@ def _latch(agent: Agent, wanted: Needs | None) -> str:
     """Return the name of the flag for the current need, or for done; empty without either."""
     if wanted is not None:
         asked = wanted.kind in {"handoff", "review"} and agent.handoff_record is not None
-        about = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""
-        return f"{NEEDS}{wanted.kind}{about}"
+        suffix = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""
+        return f"{NEEDS}{wanted.kind}{suffix}"
     return DONE_REPORTED if state(agent, None) == "done" else ""

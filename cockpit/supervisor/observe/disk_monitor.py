@@ -52,23 +52,23 @@ class DiskMonitor:
         state = self._dependencies.places.state
         living = {("directory", agent.name): agent for agent in self._agents if agent.alive}
         looks = {key: partial(obstacle, agent.directory) for key, agent in living.items()}
-        found = await self._dependencies.slow.each(
+        obstacles = await self._dependencies.slow.each(
             {("state", ""): partial(obstacle, state), **looks}
         )
-        of_state = self._of_state(found.pop(("state", "")))
+        of_state = self._of_state(obstacles.pop(("state", "")))
         self.trouble = _of_descriptors() or of_state or self._unreachable
         for agent in self._agents:
-            own = found.get(("directory", agent.name))
+            own = obstacles.get(("directory", agent.name))
             if agent.troubles.writing != (trouble := self.trouble or _of_directory(agent, own)):
                 agent.troubles.writing = trouble
                 self._changed(agent)
 
-    def _of_state(self, found: Obstacle | Exception | None) -> str | None:
+    def _of_state(self, obstacle: Obstacle | Exception | None) -> str | None:
         state = safe_line(str(self._dependencies.places.state), 200)
-        if isinstance(found, Obstacle):
+        if isinstance(obstacle, Obstacle):
             return (
-                f"cockpit cannot write its state: {state} {found.why}. {safe_line(found.remedy)}."
-                " Handoffs wait until this is fixed"
+                f"cockpit cannot write its state: {state} {obstacle.why}."
+                f" {safe_line(obstacle.remedy)}. Handoffs wait until this is fixed"
             )
         store = self._dependencies.store
         if store.refused is None:
@@ -95,12 +95,12 @@ def _of_descriptors() -> str | None:
     )
 
 
-def _of_directory(agent: Agent, found: Obstacle | Exception | None) -> str | None:
+def _of_directory(agent: Agent, obstacle: Obstacle | Exception | None) -> str | None:
     """Return the problem of an agent's directory. `Watch` reports a directory that hangs."""
-    if not agent.alive or not isinstance(found, Obstacle):
+    if not agent.alive or not isinstance(obstacle, Obstacle):
         return None
     place = safe_line(str(agent.directory), 200)
     return (
-        f"the directory {place} {found.why}, so no handoff document can be written there."
-        f" {safe_line(found.remedy)}"
+        f"the directory {place} {obstacle.why}, so no handoff document can be written there."
+        f" {safe_line(obstacle.remedy)}"
     )

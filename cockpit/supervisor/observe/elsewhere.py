@@ -77,16 +77,16 @@ class ElsewhereWatch:
 
         Raises `BadUsage`, `NotNow` or `NotAllowed`.
         """
-        found = await self._others.find(asked.session, asked.pid)
+        session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "watch")
-        process, short = self._others.identify(found), found.id[:SHORT_ID]
+        process, short = self._others.identify(session), session.id[:SHORT_ID]
         if process is None:
             raise NotNow(
-                f"Process {found.pid} has ended",
-                f"It had session {found.id} open.",
+                f"Process {session.pid} has ended",
+                f"It had session {session.id} open.",
                 "List the sessions: cockpit status --elsewhere",
             )
-        with self._others.hold(found, "watching"):
+        with self._others.hold(session, "watching"):
             known = process in self._watched
             if asked.stop:
                 self._forget(process)
@@ -204,8 +204,8 @@ class ElsewhereWatch:
             return reading
 
         reading = watched.reading = await parts.slow.ask(("watched", path), read, PATIENCE)
-        found = filling(parts, self._fleet, session.runtime, reading)
-        if found is None or found.band.severity < Band.ACT.severity:
+        usage = filling(parts, self._fleet, session.runtime, reading)
+        if usage is None or usage.band.severity < Band.ACT.severity:
             return
         if process not in self._watched:
             return  # the user stopped it meanwhile
@@ -213,23 +213,23 @@ class ElsewhereWatch:
         crossing = f"crossed.{session.id}.{reading.compacted}"
         with parts.store.transaction():
             if parts.store.latch(_key(process), crossing, self._now()):
-                self._record(session, found)
+                self._record(session, usage)
 
-    def _record(self, session: LiveSession, found: Filling) -> None:
-        about = "about " if found.window.confidence is Confidence.ASSUMED else ""
+    def _record(self, session: LiveSession, usage: Filling) -> None:
+        prefix = "about " if usage.window.confidence is Confidence.ASSUMED else ""
         directory, short = safe_line(str(session.directory), 200), session.id[:SHORT_ID]
         self._dependencies.event_log.record(
             ElsewhereCrossed(
                 session=session.id,
                 pid=session.pid,
                 directory=safe_line(str(session.directory), 4096),
-                band=found.band.value,
-                tokens=found.tokens,
-                window=found.window.tokens,
-                confidence=found.window.confidence.value,
+                band=usage.band.value,
+                tokens=usage.tokens,
+                window=usage.window.tokens,
+                confidence=usage.window.confidence.value,
             ),
-            f"Session {short} in {directory} is at {about}{found.used:.0%} of its context "
-            f"({found.band.value}). Write its handoff document: cockpit adopt {short} --document. "
+            f"Session {short} in {directory} is at {prefix}{usage.used:.0%} of its context "
+            f"({usage.band.value}). Write its handoff document: cockpit adopt {short} --document. "
             f"Or reopen it as an agent: cockpit adopt {short}",
         )
 

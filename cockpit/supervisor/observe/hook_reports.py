@@ -117,9 +117,9 @@ class HookReports:
         if agent.session is None or agent.session.transcript or theirs is None:
             return
         if theirs == agent.cli_session and isinstance(path, str):
-            found = agent.runtime.reported_transcript(path, theirs)
-            if found is not None:
-                self._changes.follow_transcript(agent, found)
+            transcript = agent.runtime.reported_transcript(path, theirs)
+            if transcript is not None:
+                self._changes.follow_transcript(agent, transcript)
 
     def _take_report(self, agent: Agent, report: Report, at: float) -> None:
         if report.transcript is not None:

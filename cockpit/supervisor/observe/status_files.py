@@ -99,15 +99,15 @@ class StatusFiles:
         except CockpitError:
             return {}
         now = self._dependencies.clock.now().timestamp()
-        found: dict[str, Presence] = {}
+        presences: dict[str, Presence] = {}
         for agent in telling:
             pane = panes.get(agent.record.pane) if agent.record.pane else None
             presence = agent.runtime.presence_in(pane.title) if pane else None
             if pane is None or presence is None:
                 continue
             key = agent.name, agent.record.session
-            found[agent.name] = self._titles.date(key, pane.title, presence, now)
-        return found
+            presences[agent.name] = self._titles.date(key, pane.title, presence, now)
+        return presences
 
     async def _find_session(self, agent: Agent) -> None:
         """Find the session of a CLI that chooses its id, if no hook reported the id."""
@@ -144,9 +144,9 @@ class StatusFiles:
         order = self._sessions.orders.of(agent, session, None)
         find = partial(agent.runtime.transcript, order)
         with contextlib.suppress(NoAnswer):
-            found = await self._dependencies.slow.ask(("record", agent.name), find)
-            if found is not None and agent.session is session:
-                self._changes.follow_transcript(agent, found)
+            transcript = await self._dependencies.slow.ask(("record", agent.name), find)
+            if transcript is not None and agent.session is session:
+                self._changes.follow_transcript(agent, transcript)
 
     def _presence_reader(self, agent: Agent) -> Callable[[], Presence | None]:
         assert agent.process is not None
