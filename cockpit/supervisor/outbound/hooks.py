@@ -295,8 +295,8 @@ def hook_name(hook: Hook) -> str:
 
 
 def _hooks(agent: Agent, event: str) -> tuple[Hook, ...]:
-    found: tuple[Hook, ...] = getattr(agent.settings.hooks, setting_of(event))
-    return found
+    configured: tuple[Hook, ...] = getattr(agent.settings.hooks, setting_of(event))
+    return configured
 
 
 def _save_output(kept: Path, run: ShellRun, redactor: Redactor) -> None:

@@ -242,11 +242,11 @@ def _name(message: OutgoingRecord) -> str:
 
 def _by_target(messages: Sequence[OutgoingRecord]) -> dict[str, list[OutgoingRecord]]:
     """Group messages by kind and address; each group keeps the order."""
-    found: dict[str, list[OutgoingRecord]] = {}
+    by_target: dict[str, list[OutgoingRecord]] = {}
     for message in messages:
         place = message.hook.get("place", message.hook["key"])
-        found.setdefault(f"{message.kind} {place}", []).append(message)
-    return found
+        by_target.setdefault(f"{message.kind} {place}", []).append(message)
+    return by_target
 
 
 def addresses(hook: Hook) -> list[dict[str, Any]]:

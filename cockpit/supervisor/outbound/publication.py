@@ -84,14 +84,14 @@ class Publication:
 
     async def _branch(self, agent: Agent) -> tuple[str, int]:
         """Return the current branch of the worktree, and the number of uncommitted files."""
-        found = await self._dependencies.worktrees.facts(Path(str(agent.record.worktree)))
-        if found.branch is None:
+        facts = await self._dependencies.worktrees.facts(Path(str(agent.record.worktree)))
+        if facts.branch is None:
             raise Failed(
                 f"Cannot push {agent.name}'s work: it is not on a branch",
                 "Its worktree is missing or has a detached HEAD.",
                 f"git -C {agent.record.worktree} switch -c BRANCH",
             )
-        return found.branch, len(found.status)
+        return facts.branch, len(facts.status)
 
     async def _manual_pull_request(self, agent: Agent) -> str:
         """Return the shell command that opens a pull request after a manual push; may be empty."""
