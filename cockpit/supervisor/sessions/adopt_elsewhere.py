@@ -69,27 +69,27 @@ class Adoption:
         if the process does not end, or if the session cannot be reopened afterwards; the error then
         has the command to reopen it manually.
         """
-        found = await self._others.find(asked.session, asked.pid)
+        session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "adopt")
-        with self._others.hold(found, "adopting"):
-            name = self._name(asked.name, found)
+        with self._others.hold(session, "adopting"):
+            name = self._name(asked.name, session)
             async with self._sessions.locks.hold(name, "being adopted", patience=PATIENCE):
-                return await self._adopt(name, found)
+                return await self._adopt(name, session)
 
-    async def _adopt(self, name: AgentName, found: LiveSession) -> Agent:
+    async def _adopt(self, name: AgentName, session: LiveSession) -> Agent:
         if self._fleet.find(name) is not None:
             raise NotNow(
                 f"There is already an agent {name}", "", "Choose another name: --name NAME"
             )
-        runtime = self._dependencies.runtimes(found.runtime)
-        await self._check(found, runtime)
-        agent = await self._agent(name, found, runtime)
+        runtime = self._dependencies.runtimes(session.runtime)
+        await self._check(session, runtime)
+        agent = await self._agent(name, session, runtime)
         agent.start.under_way = True  # from here on, other starts see that the directory is in use
         try:
             await self._neighbours.check_free(agent)
-            await self._check_environment(agent, found)
-            await self._end(agent, found)
-            await self._reopen(agent, found)
+            await self._check_environment(agent, session)
+            await self._end(agent, session)
+            await self._reopen(agent, session)
         except BaseException:
             if agent.record.session is None:
                 self._fleet.forget(agent)
@@ -100,31 +100,31 @@ class Adoption:
 
     # Checks
 
-    async def _check(self, found: LiveSession, runtime: Runtime) -> None:
+    async def _check(self, session: LiveSession, runtime: Runtime) -> None:
         """Raise if the session could not be reopened after its process has ended."""
         parts = self._dependencies
-        await check_adoptable(parts, self._fleet, found)
+        await check_adoptable(parts, self._fleet, session)
         await self._sessions.probe(runtime, parts.environment)
 
-    async def _check_environment(self, agent: Agent, found: LiveSession) -> None:
+    async def _check_environment(self, agent: Agent, session: LiveSession) -> None:
         """Raise if the agent's own environment makes it impossible to reopen the session."""
         check = self._dependencies.live_sessions.check_reopenable
         await self._dependencies.slow.ask(
-            ("elsewhere", found.id), partial(check, found, agent.environment), READ_SECONDS
+            ("elsewhere", session.id), partial(check, session, agent.environment), READ_SECONDS
         )
 
-    def _name(self, wanted: str | None, found: LiveSession) -> AgentName:
+    def _name(self, wanted: str | None, session: LiveSession) -> AgentName:
         if wanted is not None:
             return agent_name(wanted)
-        return self._fleet.free_name(suggested_name(found.directory.name))
+        return self._fleet.free_name(suggested_name(session.directory.name))
 
-    async def _agent(self, name: AgentName, found: LiveSession, runtime: Runtime) -> Agent:
+    async def _agent(self, name: AgentName, session: LiveSession, runtime: Runtime) -> Agent:
         """Create the agent in the session's directory, with a permission mode that is not wider."""
         order = Start(
-            name=name, directory=str(found.directory), runtime=found.runtime, mode="prompt"
+            name=name, directory=str(session.directory), runtime=session.runtime, mode="prompt"
         )
         settings, _ = self._starter.settings.combined(name, order, in_place=True)
-        observed = await self._observed_mode(found, runtime)
+        observed = await self._observed_mode(session, runtime)
         mode = successors_mode(settings.permission_mode, observed, runtime.modes)
         if mode != settings.permission_mode:
             settings = changed_agent(settings, permission_mode=mode)
@@ -132,22 +132,22 @@ class Adoption:
         agent.environment = self._sessions.orders.environment(agent)
         return agent
 
-    async def _observed_mode(self, found: LiveSession, runtime: Runtime) -> str:
+    async def _observed_mode(self, session: LiveSession, runtime: Runtime) -> str:
         """Return the permission mode in the session's transcript; without one, a mode that asks."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:
-            path = live.transcript(found)
+            path = live.transcript(session)
             with contextlib.suppress(OSError):
                 return last_permission_mode(path, runtime) if path is not None else None
             return None
 
-        recorded = await self._dependencies.slow.ask(("mode of", found.id), read, MODE_SECONDS)
+        recorded = await self._dependencies.slow.ask(("mode of", session.id), read, MODE_SECONDS)
         return recorded or nearest(runtime.modes, "default", ASKS_FIRST)
 
     # Steps
 
-    async def _end(self, agent: Agent, found: LiveSession) -> None:
+    async def _end(self, agent: Agent, session: LiveSession) -> None:
         """Ask exactly this process to end, and wait until it has ended.
 
         Raises `NotNow` if the process no longer has the session open, and `Failed` if it does not
@@ -155,23 +155,23 @@ class Adoption:
         """
         parts = self._dependencies
         now = {(each.id, each.pid, each.started) for each in await self._others.look()}
-        process = self._others.identify(found)
-        if process is None or (found.id, found.pid, found.started) not in now:
+        process = self._others.identify(session)
+        if process is None or (session.id, session.pid, session.started) not in now:
             raise NotNow(
-                f"Process {found.pid} no longer has session {found.id} open",
+                f"Process {session.pid} no longer has session {session.id} open",
                 "It has just ended or opened another session.",
-                f"List the sessions: cockpit status --elsewhere. Or: {start_command(found)}",
+                f"List the sessions: cockpit status --elsewhere. Or: {start_command(session)}",
             )
         parts.event_log.record(
-            AgentAdopting(session=found.id, pid=found.pid, directory=shown_directory(found)),
-            f"{agent.name}: asking process {found.pid} to end, to reopen its session here. "
-            f"To reopen it manually: {self._by_hand(found)}",
+            AgentAdopting(session=session.id, pid=session.pid, directory=shown_directory(session)),
+            f"{agent.name}: asking process {session.pid} to end, to reopen its session here. "
+            f"To reopen it manually: {self._by_hand(session)}",
             agent.name,
         )
         terminal = parts.processes.terminal(process)
         try:
             if not await parts.processes.ask_to_end(process, END_SECONDS):
-                raise self._still_runs(process, found)
+                raise self._still_runs(process, session)
             if terminal is not None:
                 if not found.restores_screen:
                     terminal.leave_full_screen()
@@ -183,26 +183,26 @@ class Adoption:
             if terminal is not None:
                 terminal.close()
 
-    def _still_runs(self, process: ProcessId, found: LiveSession) -> Failed:
+    def _still_runs(self, process: ProcessId, session: LiveSession) -> Failed:
         return Failed(
             f"Process {process.pid} did not end",
             f"It was asked to end (SIGTERM) and is still running after {END_SECONDS:.0f} s. "
             "cockpit does not kill the process, and the session stays there.",
-            f"End it in its terminal (/exit), then: {start_command(found)}",
+            f"End it in its terminal (/exit), then: {start_command(session)}",
         )
 
-    async def _reopen(self, agent: Agent, found: LiveSession) -> None:
+    async def _reopen(self, agent: Agent, session: LiveSession) -> None:
         try:
-            await self._starter.start(agent, "", resume=found.id)
+            await self._starter.start(agent, "", resume=session.id)
         except (CockpitError, OSError) as refused:
             why = str(refused) if isinstance(refused, CockpitError) else refused.strerror
             raise Failed(
-                f"Process {found.pid} ended, but cockpit could not reopen its session",
+                f"Process {session.pid} ended, but cockpit could not reopen its session",
                 f"{why}\nThe session is complete in its transcript.",
-                f"To reopen it manually: {self._by_hand(found)}\n"
-                f"Or as an agent: {start_command(found)}",
+                f"To reopen it manually: {self._by_hand(session)}\n"
+                f"Or as an agent: {start_command(session)}",
             ) from refused
 
-    def _by_hand(self, found: LiveSession) -> str:
-        words = self._dependencies.live_sessions.by_hand(found)
-        return f"cd {shlex.quote(shown_directory(found))} && {shlex.join(words)}"
+    def _by_hand(self, session: LiveSession) -> str:
+        command = self._dependencies.live_sessions.by_hand(session)
+        return f"cd {shlex.quote(shown_directory(session))} && {shlex.join(command)}"

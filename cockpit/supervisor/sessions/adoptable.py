@@ -19,46 +19,46 @@ from cockpit.supervisor.dependencies import Dependencies
 READ_SECONDS = 5.0
 
 
-async def check_adoptable(dependencies: Dependencies, fleet: Fleet, found: LiveSession) -> None:
+async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: LiveSession) -> None:
     """Raise `NotNow` or `BadUsage` if the session cannot be adopted.
 
     Raises `NoAnswer` if the file system of the session's directory does not answer.
     """
-    if found.obstacle is not None:
+    if session.obstacle is not None:
         raise NotNow(
-            f"Process {found.pid} cannot be ended for session {found.id}",
-            found.obstacle.reason,
-            f"{found.obstacle.remedy}. Then: {start_command(found)}",
+            f"Process {session.pid} cannot be ended for session {session.id}",
+            session.obstacle.reason,
+            f"{session.obstacle.remedy}. Then: {start_command(session)}",
         )
-    if found.kind not in ("", "interactive"):
+    if session.kind not in ("", "interactive"):
         raise NotNow(
-            f"Session {found.id} is not in a terminal",
-            f"Its CLI runs it as {quoted(found.kind, 40)}, and may restart it.",
-            f"End it where it was started, then: {start_command(found)}",
+            f"Session {session.id} is not in a terminal",
+            f"Its CLI runs it as {quoted(session.kind, 40)}, and may restart it.",
+            f"End it where it was started, then: {start_command(session)}",
         )
-    held = dependencies.store.session(found.id)
+    held = dependencies.store.session(session.id)
     if held is not None and fleet.find(held.agent) is not None:
         raise NotNow(
             f"The session belongs to {held.agent}",
             f"It is session {held.number} of that agent's job, opened manually.",
-            f"End it there, then: cockpit start {held.agent} --resume {found.id}",
+            f"End it there, then: cockpit start {held.agent} --resume {session.id}",
         )
     slow, live = dependencies.slow, dependencies.live_sessions
-    await slow.ask(("elsewhere", found.id), partial(live.check_reopenable, found), READ_SECONDS)
-    if not await slow.ask(found.directory, found.directory.is_dir):
+    await slow.ask(("elsewhere", session.id), partial(live.check_reopenable, session), READ_SECONDS)
+    if not await slow.ask(session.directory, session.directory.is_dir):
         raise BadUsage(
-            f"{shown_directory(found)} is not a directory",
+            f"{shown_directory(session)} is not a directory",
             "The session was started there.",
             hint="Create the directory again, then adopt the session.",
         )
 
 
-def start_command(found: LiveSession) -> str:
+def start_command(session: LiveSession) -> str:
     """Return the command that reopens the session as an agent, after its process has ended."""
-    directory = shown_directory(found)
+    directory = shown_directory(session)
     name = suggested_name(Path(directory).name)
-    return f"cockpit start {name} --directory {shlex.quote(directory)} --resume {found.id}"
+    return f"cockpit start {name} --directory {shlex.quote(directory)} --resume {session.id}"
 
 
-def shown_directory(found: LiveSession) -> str:
-    return safe_line(str(found.directory), 4096)
+def shown_directory(session: LiveSession) -> str:
+    return safe_line(str(session.directory), 4096)

@@ -100,14 +100,14 @@ class OtherSessions:
                 "\n".join(f"{each.id} (process {each.pid})" for each in begun),
                 "Use the whole id. If two processes have one session open, end one of them first.",
             )
-        found = begun[0]
-        if pid is not None and pid != found.pid:
+        session = begun[0]
+        if pid is not None and pid != session.pid:
             raise NotNow(
                 f"Process {pid} no longer has this session open",
-                f"Process {found.pid} has it open now.",
+                f"Process {session.pid} has it open now.",
                 "List the sessions: cockpit status --elsewhere",
             )
-        return found
+        return session
 
     async def refuse_inside(self, asker: int | None, what: str) -> None:
         """Raise `NotAllowed` if process `asker` runs inside a session.

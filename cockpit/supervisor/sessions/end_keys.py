@@ -20,13 +20,13 @@ async def press_end_keys(dependencies: Dependencies, agent: Agent, process: Proc
     Does nothing unless the agent is known to be idle, because the keys could answer a dialog, nor
     while the prompt box contains text, because the keys could send it.
     """
-    words, pane = agent.runtime.capabilities.end_keys, agent.record.pane
-    if not words or pane is None or agent.session_state.conduct.turn is not Turn.IDLE:
+    keys, pane = agent.runtime.capabilities.end_keys, agent.record.pane
+    if not keys or pane is None or agent.session_state.conduct.turn is not Turn.IDLE:
         return
     try:
         if agent.runtime.composer(await dependencies.panes.capture(pane)) is False:
             return
-        for word in words:
+        for word in keys:
             if is_key(word):
                 await dependencies.panes.press(pane, word)
             else:

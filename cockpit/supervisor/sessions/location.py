@@ -51,9 +51,9 @@ async def find_place(
     own = settings.worktree
     if own.strategy == "none":
         return None
-    found = await worktrees.facts(settings.directory)
-    home = None if found.root else await worktrees.home(settings.directory)
-    root = found.root or home
+    facts = await worktrees.facts(settings.directory)
+    home = None if facts.root else await worktrees.home(settings.directory)
+    root = facts.root or home
     if root is None:
         raise BadUsage(
             f"{settings.directory} is not in a git repository",
@@ -63,7 +63,7 @@ async def find_place(
     ident = job[:8] if job else JOB_UNKNOWN
     branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
     # Worktrees of a bare repository are created next to its folder, not in it.
-    beside = found.root is None and not (root / ".git").exists()
+    beside = facts.root is None and not (root / ".git").exists()
     within = root.parent if beside else root
     folder = own.directory if own.directory.is_absolute() else within / own.directory
     name = f"{settings.name}-{own.work_item}" if own.work_item else str(settings.name)
@@ -80,13 +80,13 @@ def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
 
     Also for a bare repository, except as the directory of an agent that works in a worktree.
     """
-    found = git_folder_around(directory)
+    folder = git_folder_around(directory)
     only_named = settings.worktree.strategy != "none" and directory == settings.directory
-    if found is None or (only_named and same_place(found, directory) and found.name != ".git"):
+    if folder is None or (only_named and same_place(folder, directory) and folder.name != ".git"):
         return
     raise BadUsage(
         f"{settings.name} cannot work in {safe_line(str(directory))}",
-        f"{safe_line(str(found))} is a git directory: git would run files in it.",
+        f"{safe_line(str(folder))} is a git directory: git would run files in it.",
         "Choose the folder of a checkout.",
     )
 

@@ -9,7 +9,7 @@ from cockpit.supervisor.sessions.inheritance import Inheritance
 
 
 def opening_prompt(
-    agent: Agent, text: str, inheritance: Inheritance | None, found: GitFacts
+    agent: Agent, text: str, inheritance: Inheritance | None, facts: GitFacts
 ) -> str | None:
     """Return the first prompt; None if the user will type it."""
     if inheritance is None:
@@ -20,8 +20,8 @@ def opening_prompt(
             goal=text or None,
             first_step=inheritance.first_step,
             standing=inheritance.standing,
-            has_git=found.root is not None,
-            branch=found.branch,
+            has_git=facts.root is not None,
+            branch=facts.branch,
             marker=_marker(agent),
         )
     )

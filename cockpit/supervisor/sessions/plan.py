@@ -49,19 +49,19 @@ class Planner:
         await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
         worktrees = self._dependencies.worktrees
         place = await find_place(worktrees, settings, None)
-        found = await worktrees.facts(settings.directory)
+        facts = await worktrees.facts(settings.directory)
         if place:
             there = await worktrees.foresee(place.root, place.target, place.branch, place.base)
             where = _worktree_text(place, there)
         else:
-            where = _directory_text(settings, found)
+            where = _directory_text(settings, facts)
         sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {where}"]
-        if found.root is None and place is None:
+        if facts.root is None and place is None:
             sentences.append("No git repository: cockpit cannot verify handoff documents.")
         sentences += self._neighbours(name, settings, place)
         where_it_works = place.target if place else settings.directory
         await self._starter.check_program(settings)
-        in_git = found.root is not None or place is not None
+        in_git = facts.root is not None or place is not None
         if in_git and (note := commit_note(self._dependencies, settings)):
             sentences.append(f"{note}.")
         waiting = await waiting_document(self._dependencies, where_it_works, settings)
@@ -94,8 +94,8 @@ def _worktree_text(place: Place, there: bool) -> str:
     return f"in a new worktree {place.target} on branch {place.branch}{base}."
 
 
-def _directory_text(settings: AgentSettings, found: GitFacts) -> str:
-    branch = f" on branch {found.branch}" if found.branch else ""
+def _directory_text(settings: AgentSettings, facts: GitFacts) -> str:
+    branch = f" on branch {facts.branch}" if facts.branch else ""
     return f"in {settings.directory}{branch}."
 
 

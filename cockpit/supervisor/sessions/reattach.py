@@ -99,5 +99,5 @@ async def _is_agents_own(dependencies: Dependencies, agent: Agent, pane: Pane) -
 
 
 def _labelled(panes: Mapping[str, Pane], label: str) -> Pane | None:
-    found = [pane for pane in panes.values() if pane.label == label]
-    return found[0] if len(found) == 1 else None
+    labelled = [pane for pane in panes.values() if pane.label == label]
+    return labelled[0] if len(labelled) == 1 else None

@@ -98,15 +98,15 @@ class Repair:
         if presence is None or presence.session_id in {None, agent.cli_session}:
             return
         assert presence.session_id is not None
-        found = SessionId(presence.session_id)
-        order = self._sessions.orders.of(agent, replace(agent.session, cli_id=found), None)
+        ident = SessionId(presence.session_id)
+        order = self._sessions.orders.of(agent, replace(agent.session, cli_id=ident), None)
         find = partial(agent.runtime.transcript, order)
         try:
             transcript = await slow.ask(("record", agent.name), find)
         except NoAnswer:
             return
         place = transcript if transcript and is_file(transcript) else None
-        self._changes.follow_new_session(agent, found, place, "resume")
+        self._changes.follow_new_session(agent, ident, place, "resume")
 
     def _close_sessions(self) -> None:
         """Mark sessions as ended whose records are live, but which have no process.

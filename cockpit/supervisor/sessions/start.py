@@ -135,14 +135,14 @@ class Starter:
         check_directory(agent)
         self._neighbours.check(agent)
         await self._sessions.leases.ensure_free(agent)
-        found = await self._dependencies.worktrees.facts(agent.directory)
+        facts = await self._dependencies.worktrees.facts(agent.directory)
         if own is None and job.base_commit is None:
-            job = replace(job, base_commit=found.head)
+            job = replace(job, base_commit=facts.head)
             self._dependencies.store.add_job(job)
         if agent.record.job != job.id:
             self._dependencies.prompts.forget(agent.record.job)
         self._dependencies.store.save_agent(
-            agent.change(job=job.id, branch=found.branch, gave_up=None)
+            agent.change(job=job.id, branch=facts.branch, gave_up=None)
         )
         agent.job, agent.handoffs = job, self._reopening.count_handoffs(job.id)
         agent.progress.acknowledge()
@@ -174,8 +174,8 @@ class Starter:
         inheritance: Inheritance | None,
     ) -> None:
         """Open the job's first session; the worktree is ready."""
-        found = await self._dependencies.worktrees.facts(agent.directory)
-        first = opening_prompt(agent, text, inheritance, found)
+        facts = await self._dependencies.worktrees.facts(agent.directory)
+        first = opening_prompt(agent, text, inheritance, facts)
         await self._first_session(agent, first, resume, inheritance)
         self._dependencies.prompts.forget(agent.record.job)
         action = "reopened a session" if resume else "started"
@@ -183,7 +183,7 @@ class Starter:
             AgentStarted(
                 session=agent.record.session,
                 directory=str(agent.directory),
-                branch=found.branch,
+                branch=facts.branch,
             ),
             f"{agent.name} {action} in {agent.directory}",
             agent.name,

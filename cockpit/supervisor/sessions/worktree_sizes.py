@@ -45,13 +45,13 @@ class WorktreeSizes:
         """Yield each worktree with its size, in order. Closing the iterator ends the measuring."""
         end = asyncio.get_running_loop().time() + self._total_seconds
         for tree in trees:
-            found = None
+            size = None
             if not tree.missing and tree.unlisted is None:
-                found = await self._size(Path(tree.directory), end)
-            if found is None:
+                size = await self._size(Path(tree.directory), end)
+            if size is None:
                 yield tree
             else:
-                update = {"size": found.size, "size_partial": not found.complete}
+                update = {"size": size.size, "size_partial": not size.complete}
                 yield tree.model_copy(update=update)
 
     async def _size(self, folder: Path, end: float) -> FolderSize | None:

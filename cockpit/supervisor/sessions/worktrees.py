@@ -64,9 +64,9 @@ class AgentWorktrees:
 
         A repository that git cannot list has one entry with the reason.
         """
-        found, unlisted = await self._trees(directory)
-        inside = await self._occupants(*(tree.directory for tree in found if not tree.missing))
-        statuses = [self._status(tree, inside.get(tree.directory, [])) for tree in found]
+        trees, unlisted = await self._trees(directory)
+        inside = await self._occupants(*(tree.directory for tree in trees if not tree.missing))
+        statuses = [self._status(tree, inside.get(tree.directory, [])) for tree in trees]
         return [*statuses, *(_unlisted(root, error) for root, error in unlisted.items())]
 
     async def _occupants(self, *places: Path) -> dict[Path, list[Occupant]]:
@@ -79,7 +79,7 @@ class AgentWorktrees:
         places |= {directory} if directory else set()
         homes = await asyncio.gather(*(self._root(Path(place)) for place in sorted(places)))
         roots = sorted({root for root in homes if root is not None})
-        found: list[Tree] = []
+        collected: list[Tree] = []
         unlisted: dict[Path, CockpitError] = {}
 
         async def list_one(root: Path) -> list[Tree]:
@@ -90,8 +90,8 @@ class AgentWorktrees:
                 return []
 
         for trees in await asyncio.gather(*map(list_one, roots)):
-            found += trees
-        return found, unlisted
+            collected += trees
+        return collected, unlisted
 
     async def _root(self, directory: Path) -> Path | None:
         if not await asyncio.to_thread(directory.is_dir):
@@ -218,13 +218,13 @@ class AgentWorktrees:
             but = f"; without the content of repositories inside it: {names}" if names else ""
             return Done(message=f"Nothing was removed; {_kept(tree, kept)}{but}", text=kept)
         inside = (await self._occupants(tree.directory))[tree.directory]
-        found = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
-        _refuse(tree, [one for one in found if not (asked.salvage and one.salvageable)])
+        obstacles = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
+        _refuse(tree, [one for one in obstacles if not (asked.salvage and one.salvageable)])
 
         async def objection(where: Path) -> str | None:
             still = (await self._occupants(where))[where]
-            found = list(self._occupant_obstacles(tree, still, asked.pid))
-            return f"{found[0].why}. {found[0].next}" if found else None
+            obstacles = list(self._occupant_obstacles(tree, still, asked.pid))
+            return f"{obstacles[0].why}. {obstacles[0].next}" if obstacles else None
 
         removed = await git.remove(tree, objection, tuple(left_out))
         return self._record_removal(tree, removed.salvage)
@@ -233,14 +233,14 @@ class AgentWorktrees:
         """Return the worktree of that path or agent. Raises `BadUsage` for none or several."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
-            found = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
+            matches = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
         else:
-            found = [tree for tree in trees if self._belongs_to(tree, asked.tree)]
-        if len(found) == 1:
-            return found[0]
+            matches = [tree for tree in trees if self._belongs_to(tree, asked.tree)]
+        if len(matches) == 1:
+            return matches[0]
         shown = safe_line(asked.tree, 200)
-        if found:
-            places = ", ".join(safe_line(str(tree.directory)) for tree in found)
+        if matches:
+            places = ", ".join(safe_line(str(tree.directory)) for tree in matches)
             raise BadUsage(f"{shown!a} has several worktrees", places, "Give the path of one.")
         reasons = " ".join(f"{error.title}: {error.detail}" for error in unlisted.values())
         raise BadUsage(
