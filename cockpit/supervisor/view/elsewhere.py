@@ -92,15 +92,15 @@ class ElsewhereRows:
         try:
             while True:
                 wake.clear()
-                found = await self._look()
-                self._watch_ends(found, ends, wake.set)
-                rows = await self._rows(found)
+                sessions = await self._look()
+                self._watch_ends(sessions, ends, wake.set)
+                rows = await self._rows(sessions)
                 if (now := [_without_age(row) for row in rows]) != last:
                     last = now
                     yield rows
                 # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(READ_SECONDS if found else SETTING_SECONDS):
+                    async with asyncio.timeout(READ_SECONDS if sessions else SETTING_SECONDS):
                         await wake.wait()
         finally:
             stop()
@@ -123,10 +123,10 @@ class ElsewhereRows:
                 wake.clear()
                 enabled = self._others.enabled
                 with suppress(NoAnswer, OSError):  # counted again at the next change
-                    found = await self._others.look()
-                    self._watch_ends(found, ends, wake.set)
-                    if len(found) != last:
-                        last = len(found)
+                    sessions = await self._others.look()
+                    self._watch_ends(sessions, ends, wake.set)
+                    if len(sessions) != last:
+                        last = len(sessions)
                         yield last
                 await asyncio.sleep(COUNT_SECONDS)
                 while not wake.is_set() and enabled == self._others.enabled:
@@ -146,20 +146,20 @@ class ElsewhereRows:
 
     def _watch_ends(
         self,
-        found: list[LiveSession],
+        sessions: list[LiveSession],
         ends: dict[ProcessId, Callable[[], None]],
         call: Callable[[], None],
     ) -> None:
         """Check for ended processes, because a killed process does not delete its status file."""
-        living = {process for each in found if (process := self._others.identify(each))}
+        living = {process for each in sessions if (process := self._others.identify(each))}
         for gone in ends.keys() - living:
             ends.pop(gone)()
         for process in living - ends.keys():
             ends[process] = self._dependencies.processes.on_exit(process, call)
 
-    async def _rows(self, found: list[LiveSession]) -> list[ElsewhereSession]:
+    async def _rows(self, sessions: list[LiveSession]) -> list[ElsewhereSession]:
         async with self._one_at_a_time:
-            rows = [await self._row(session) for session in found]
+            rows = [await self._row(session) for session in sessions]
             listed = {(Path(row.transcript), row.pid) for row in rows if row.transcript}
             for gone in self._readings.keys() - listed:
                 del self._readings[gone]
@@ -221,26 +221,26 @@ class ElsewhereRows:
             reading.read()
             return reading
 
-        if (found := await parts.slow.ask(path, read, PATIENCE)) is not None:
-            self._readings[key] = found
-        return found
+        if (end := await parts.slow.ask(path, read, PATIENCE)) is not None:
+            self._readings[key] = end
+        return end
 
     def _context(self, session: LiveSession, reading: TranscriptEnd) -> ContextStatus:
-        found = filling(self._dependencies, self._fleet, session.runtime, reading)
-        if found is None:
+        usage = filling(self._dependencies, self._fleet, session.runtime, reading)
+        if usage is None:
             return ContextStatus()
         now, replied = self._dependencies.clock.now().timestamp(), reading.replied
         return ContextStatus(
-            tokens=found.tokens,
-            window=found.window.tokens,
-            used=round(found.used, 4),
-            band=found.band.value,
-            confidence=found.window.confidence.value,
+            tokens=usage.tokens,
+            window=usage.window.tokens,
+            used=round(usage.used, 4),
+            band=usage.band.value,
+            confidence=usage.window.confidence.value,
             source="transcript",
             age_seconds=round(max(0.0, now - replied), 1) if replied is not None else None,
-            compacts_at=found.compacts_at,
-            compacts_at_source="formula" if found.compacts_at else None,
-            marks=marks_status(found.marks),
+            compacts_at=usage.compacts_at,
+            compacts_at_source="formula" if usage.compacts_at else None,
+            marks=marks_status(usage.marks),
         )
 
 

@@ -59,12 +59,12 @@ def first_turns(agent: Agent) -> str | None:
     arrival = agent.progress.arrival
     if arrival is None or arrival.new_session != agent.record.session:
         return None
-    found = arrival.details.first_turns
-    if found is None:
+    result = arrival.details.first_turns
+    if result is None:
         return None
-    lines = [f"broke a standing order: {text}" for text in found.broken]
-    lines += [f"repeated a finished step, {text}" for text in found.repeats]
-    lines += [f"asked you again: {text}" for text in found.asked_again]
+    lines = [f"broke a standing order: {text}" for text in result.broken]
+    lines += [f"repeated a finished step, {text}" for text in result.repeats]
+    lines += [f"asked you again: {text}" for text in result.asked_again]
     if not lines:
         return None
     more = f" (and {len(lines) - 1} more: cockpit history --quality)" if len(lines) > 1 else ""

@@ -95,13 +95,13 @@ class RowPublisher:
         An error in the data of one agent must not hide the other agents.
         """
         try:
-            found = row(
+            built = row(
                 agent, self._clock.steady(), self._clock.monotonic(), self._custom_runtimes()
             )
         except Exception as bug:  # noqa: BLE001  the others are shown
             return _faulty_row(agent, self._fault(agent, bug))
         self._faults.pop(agent.name, None)
-        return found
+        return built
 
     def _fault(self, agent: Agent, bug: Exception) -> str:
         """Return the error as text; log the error unless the last attempt had the same one."""
