@@ -59,15 +59,15 @@ class Restoration:
         handing_off = {record.agent for record in self.dependencies.store.open_handoffs()}
         for agent in self.fleet:
             with _isolated(agent):
-                found = await find_process(self.dependencies, self.sessions, agent, panes)
+                is_running = await find_process(self.dependencies, self.sessions, agent, panes)
                 self.dialogs.recall(agent)
                 handed_off = agent.name in handing_off
-                missing = not found and (not handed_off or agent.record.session is None)
+                missing = not is_running and (not handed_off or agent.record.session is None)
                 if missing and adopt(self.dependencies, self.sessions, agent, panes.values()):
                     if agent in unknown:
                         note_lost_settings(self.dependencies, agent)
                     continue
-                self._record_found(agent, found, handing_off=handed_off)
+                self._record_found(agent, is_running, handing_off=handed_off)
         self.watch.reports.process_once()
         clock = self.dependencies.clock
         until = clock.monotonic() + RESTORE_SECONDS
@@ -91,8 +91,8 @@ class Restoration:
         await panes.start_server()
         return await panes.look()
 
-    def _record_found(self, agent: Agent, found: bool, *, handing_off: bool) -> None:
-        if found:
+    def _record_found(self, agent: Agent, is_running: bool, *, handing_off: bool) -> None:
+        if is_running:
             self.dependencies.event_log.record(
                 Plain("agent.found"), f"{agent.name} is still running", agent.name
             )
@@ -103,8 +103,8 @@ class Restoration:
             now = self.dependencies.clock.now().timestamp()
             agent.exit = Exit(over or now, recorded=agent.record.ending)
             began = agent.session.created if agent.session else 0.0
-            told = self.dependencies.store.last_exit(agent.name, began)
-            if told is not None and isinstance(ended := told.event, AgentExited):
+            last_exit = self.dependencies.store.last_exit(agent.name, began)
+            if last_exit is not None and isinstance(ended := last_exit.event, AgentExited):
                 status, signal = ended.status, ended.signal
                 agent.exit = replace(agent.exit, status=status, signal=signal)
 
