@@ -232,24 +232,24 @@ class OwnTools:
         here = [one for one in chain.sessions if one.id == row.session_id] if chain else []
         if here and here[0].began_with:
             return here[0].began_with
-        found = [handoff.id for _, handoff in _documents(chain)]
-        if not found:
+        handoffs = [handoff.id for _, handoff in _documents(chain)]
+        if not handoffs:
             raise NotNow(
                 "This job has no handoff document yet",
                 "Its first session is still running.",
                 "Find documents of earlier jobs: search_history",
             )
-        return found[-1]
+        return handoffs[-1]
 
     async def _search(self, words: str) -> Answer:
         row = await self._row()
         chains = await self._client.history(None, words)
-        found = [
+        matches = [
             (handoff.created, chain.agent, handoff)
             for chain in chains
             for _, handoff in _documents(chain)
         ]
-        own = await asyncio.to_thread(in_repository, Path(row.directory), found)
+        own = await asyncio.to_thread(in_repository, Path(row.directory), matches)
         own.sort(key=lambda match: match[0], reverse=True)
         return {
             "found": [
@@ -332,8 +332,10 @@ def _cut(text: str) -> str:
 
 
 def _of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = facts.get("subagents")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    subagents = facts.get("subagents")
+    return (
+        [one for one in subagents if isinstance(one, dict)] if isinstance(subagents, list) else []
+    )
 
 
 def _only(subagents: list[dict[str, Any]], ident: str | None) -> list[dict[str, Any]]:
@@ -343,7 +345,7 @@ def _only(subagents: list[dict[str, Any]], ident: str | None) -> list[dict[str, 
 Match = tuple[str, str, HistoryHandoff]
 
 
-def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
+def in_repository(directory: Path, matches: Sequence[Match]) -> list[Match]:
     """Return the documents of the directory's repository; without a repository, of the directory.
 
     A document belongs to the directory where it was written, even if that directory's worktree was
@@ -359,4 +361,4 @@ def in_repository(directory: Path, found: Sequence[Match]) -> list[Match]:
             return around == home if home or around else place.is_relative_to(real)
         return False
 
-    return [match for match in found if match[2].document and belongs(match[2].document)]
+    return [match for match in matches if match[2].document and belongs(match[2].document)]

@@ -105,9 +105,9 @@ def _print_theme_problems(name: str) -> None:
     from cockpit.config.shipped import themes_folder
     from cockpit.tui.terminal.themes import chosen, load
 
-    found = load([themes_folder(), our_places().themes])
-    _, trouble = chosen(name, found)
-    others = [line for theme, line in found.troubles.items() if theme != name]
+    themes = load([themes_folder(), our_places().themes])
+    _, trouble = chosen(name, themes)
+    others = [line for theme, line in themes.troubles.items() if theme != name]
     for line in (*others, *([trouble] if trouble else [])):
         say(safe_line(f"cockpit.theme: {line}", 400))
 
@@ -133,9 +133,9 @@ def _threshold_lines(agent: AgentDefaults, runtime: Runtime) -> Iterator[str]:
         compacts_at = runtime.compacts_at(window, {**os.environ, **agent.env})
         compacts = f", the CLI compacts at {compacts_at:,} (computed)" if compacts_at else ""
         yield f"  window {window:,}{compacts}"
-        found = marks(thresholds(agent.context), window, compacts_at)
+        own_marks = marks(thresholds(agent.context), window, compacts_at)
         for name in MARK_NAMES:
-            mark = getattr(found, name)
+            mark = getattr(own_marks, name)
             late = _too_high(agent, name, window, compacts_at)
             yield f"    {name:<7}{mark.tokens:>9,}  {mark.why}{late}"
 

@@ -19,8 +19,8 @@ def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
     """Return the absolute path to send with `up` and `start`, and whether the user passed it."""
     if config is not None:
         return config, True
-    found = project_file(Path.cwd())
-    return (None if found is None else found.absolute()), False
+    file = project_file(Path.cwd())
+    return (None if file is None else file.absolute()), False
 
 
 def configured_summary(config: Path | None) -> str:

@@ -22,19 +22,19 @@ class Finding:
     """How to fix it; empty only if nothing is wrong."""
 
 
-def fit(topic: str, said: str) -> Finding:
-    return Finding(topic, "fit", said)
+def fit(topic: str, text: str) -> Finding:
+    return Finding(topic, "fit", text)
 
 
-def note(topic: str, said: str, remedy: str) -> Finding:
-    return Finding(topic, "note", said, remedy)
+def note(topic: str, text: str, remedy: str) -> Finding:
+    return Finding(topic, "note", text, remedy)
 
 
-def unfit(topic: str, said: str, remedy: str) -> Finding:
-    return Finding(topic, "unfit", said, remedy)
+def unfit(topic: str, text: str, remedy: str) -> Finding:
+    return Finding(topic, "unfit", text, remedy)
 
 
 def from_error(topic: str, error: CockpitError) -> Finding:
     """Convert one of cockpit's errors into a finding."""
-    said = f"{error.title}. {error.detail}" if error.detail else error.title
-    return unfit(topic, said, error.hint or "See cockpit/docs/troubleshooting.md.")
+    text = f"{error.title}. {error.detail}" if error.detail else error.title
+    return unfit(topic, text, error.hint or "See cockpit/docs/troubleshooting.md.")

@@ -73,11 +73,11 @@ def tmux(environment: Mapping[str, str]) -> Finding:
 
 
 def git(environment: Mapping[str, str]) -> Finding:
-    found = shutil.which("git", path=environment.get("PATH", os.defpath))
-    if found is None:
+    program = shutil.which("git", path=environment.get("PATH", os.defpath))
+    if program is None:
         remedy = "Install it (Debian: apt-get install git; macOS: xcode-select --install)."
         return unfit("git", "Not found on PATH", remedy)
-    return fit("git", found)
+    return fit("git", program)
 
 
 def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
@@ -105,8 +105,8 @@ def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
         case Setup.YES:
             return [fit("claude", "Sessions that you start yourself show pending handoffs")]
         case Setup.NO:
-            said = "Sessions that you start yourself do not show pending handoffs"
-            return [fit("claude", f"{said} (to change it: cockpit setup claude)")]
+            text = "Sessions that you start yourself do not show pending handoffs"
+            return [fit("claude", f"{text} (to change it: cockpit setup claude)")]
         case Setup.OFF:
             remedy = f"Remove disableAllHooks from {settings_file(environment)}"
             return [note("claude", f"The hook for pending handoffs is {Setup.OFF.value}", remedy)]
@@ -122,17 +122,17 @@ def other_clis(environment: Mapping[str, str]) -> list[Finding]:
     from cockpit.adapters.agents.opencode.program import find_program as find_opencode
 
     finders = {"codex": find_codex, "opencode": find_opencode, "copilot": find_copilot}
-    found = []
+    findings = []
     for name, find in finders.items():
         if shutil.which(name, path=environment.get("PATH")) is None:
             continue
         try:
             program = find(environment)
         except CockpitError as error:
-            found.append(from_error(name, error))
+            findings.append(from_error(name, error))
         else:
-            found.append(fit(name, f"{program.version} ({program.path})"))
-    return found
+            findings.append(fit(name, f"{program.version} ({program.path})"))
+    return findings
 
 
 def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
@@ -147,21 +147,21 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
         program = find_program(environment)
     except CockpitError as error:
         return [from_error("gemini", error)]
-    found = [fit("gemini", f"{program.version} ({program.path})")]
+    findings = [fit("gemini", f"{program.version} ({program.path})")]
     linked = state_of(environment, directory)
     if linked is not Linked.YES:
-        found.append(
+        findings.append(
             note("gemini", f"cockpit's extension is {linked.value}: requests wait for the end of a "
                  "turn, and dialogs are noticed some seconds later",
                  "Enable it there with: gemini extensions enable cockpit" if linked is Linked.OFF
                  else "Run: cockpit setup gemini")
         )  # fmt: skip
     if not (is_trusted(directory, environment) or is_worktree_of_trusted(directory, environment)):
-        found.append(
+        findings.append(
             note("gemini", f"Does not trust {directory}: agents with a prompt cannot start here",
                  "Run `gemini` there once and choose to trust the folder.")
         )  # fmt: skip
-    return found
+    return findings
 
 
 def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Finding]:
@@ -169,18 +169,18 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
 
     repository = _main_checkout(directory)
     questions = open_questions(environment, repository)
-    found = []
+    findings = []
     if "onboarding" in questions:
-        found.append(
+        findings.append(
             note("claude", "Never started here: an agent will first show its welcome screens",
                  "Run `claude` once, or answer the screens in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:
-        found.append(
+        findings.append(
             note("claude", f"Does not trust {repository} yet, and will ask in the pane",
                  "Run `claude` there once and accept. Until then cockpit's hooks do not run.")
         )  # fmt: skip
-    return found
+    return findings
 
 
 def _main_checkout(directory: Path) -> Path | None:

@@ -65,16 +65,16 @@ def sockets(places: Places) -> Finding:
 def folder(path: Path) -> Finding:
     """Check that a folder of cockpit is private and belongs to this user. It may be missing."""
     try:
-        found = path.lstat()
+        entry = path.lstat()
     except FileNotFoundError:
         return fit("folder", f"{path} (will be created)")
     except OSError as error:
         return unfit("folder", f"{path}: {error.strerror}", "Choose another with COCKPIT_HOME.")
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(entry.st_mode):
         return unfit("folder", f"{path} is not a folder", "Move it, or set COCKPIT_HOME.")
-    if found.st_uid != os.geteuid():
-        return unfit("folder", f"{path} belongs to user {found.st_uid}", "Set COCKPIT_HOME.")
-    if (mode := stat.S_IMODE(found.st_mode)) != PRIVATE:
+    if entry.st_uid != os.geteuid():
+        return unfit("folder", f"{path} belongs to user {entry.st_uid}", "Set COCKPIT_HOME.")
+    if (mode := stat.S_IMODE(entry.st_mode)) != PRIVATE:
         return unfit(
             "folder", f"{path} is accessible to others (mode {mode:o})", f"chmod 700 {path}"
         )
@@ -91,16 +91,18 @@ def configuration(
         loaded = load(places, config, Path.cwd(), environment)
     except CockpitError as error:
         return [from_error("config", error)]
-    found = [*own_runtimes(loaded, environment, places)]
-    found += [fit("config", f"{counted(len(loaded.settings.agents), 'agent')} configured")]
-    found += [
+    findings = [*own_runtimes(loaded, environment, places)]
+    findings += [fit("config", f"{counted(len(loaded.settings.agents), 'agent')} configured")]
+    findings += [
         note("config", safe_line(text), "Change it when convenient.") for text in loaded.notices
     ]
     if loaded.held:
         held = ", ".join(safe_line(str(one)) for one in loaded.held)
         remedy = "Read the file, then run: cockpit config trust FILE"
-        found.append(note("config", f"Ignored until you trust the project's file: {held}", remedy))
-    return found
+        findings.append(
+            note("config", f"Ignored until you trust the project's file: {held}", remedy)
+        )
+    return findings
 
 
 def own_runtimes(
@@ -134,12 +136,12 @@ def theme_files(folder: Path) -> list[Finding]:
         return []
     from cockpit.tui.terminal.themes import load
 
-    found = load([folder])
-    if not found.troubles:
-        return [fit("themes", f"{counted(len(found.themes), 'theme')} in {folder}")]
-    names = safe_line(", ".join(f"{name}.toml" for name in found.troubles), 200)
-    said = f"{counted(len(found.troubles), 'file')} not loaded: {names}"
-    return [note("themes", said, "See why: cockpit config check")]
+    themes = load([folder])
+    if not themes.troubles:
+        return [fit("themes", f"{counted(len(themes.themes), 'theme')} in {folder}")]
+    names = safe_line(", ".join(f"{name}.toml" for name in themes.troubles), 200)
+    text = f"{counted(len(themes.troubles), 'file')} not loaded: {names}"
+    return [note("themes", text, "See why: cockpit config check")]
 
 
 def _out_of_descriptors(places: Places) -> Finding | None:
@@ -170,8 +172,8 @@ def supervisor(places: Places) -> Finding:
         return from_error("supervisor", error)
     version = status.get("version")
     if version is not None and version != __version__:
-        said = f"Process {status['pid']} is version {safe_line(str(version))}"
-        return note("supervisor", f"{said}; this command is {__version__}", "cockpit restart")
+        text = f"Process {status['pid']} is version {safe_line(str(version))}"
+        return note("supervisor", f"{text}; this command is {__version__}", "cockpit restart")
     if trouble := status.get("trouble"):
         return unfit(
             "supervisor", safe_line(trouble, 400), "Free some disk space, then run: cockpit status"
@@ -190,6 +192,6 @@ def tmux_server(places: Places) -> Finding:
         try:
             channel.connect(str(places.tmux_socket))
         except OSError as error:
-            said = f"No answer on {places.tmux_socket} ({error.strerror})"
-            return note("tmux server", said, "Run: cockpit up")
+            text = f"No answer on {places.tmux_socket} ({error.strerror})"
+            return note("tmux server", text, "Run: cockpit up")
     return fit("tmux server", f"answers on {places.tmux_socket}")

@@ -54,10 +54,10 @@ def runtime(session: Session) -> str:
 
 def state(session: Session) -> str:
     """Return the state from the CLI's status file, with the names of agent states."""
-    said = str(session.get("status"))
-    if said == "waiting":
+    status = str(session.get("status"))
+    if status == "waiting":
         return safe_line(f"waiting: {session.get('waiting_for') or 'for you'}", 60)
-    return {"busy": "working", "idle": "idle"}.get(said, "unknown")
+    return {"busy": "working", "idle": "idle"}.get(status, "unknown")
 
 
 def _age(session: Session, now: datetime) -> str:

@@ -54,10 +54,10 @@ def read_facts(path: Path) -> dict[str, Any]:
             error,
             "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
         )
-    found = collector.facts()
-    git, found = _with_git(reader.cwd, found, began[0] if began else None)
+    facts = collector.facts()
+    git, facts = _with_git(reader.cwd, facts, began[0] if began else None)
     return facts_report(
-        found,
+        facts,
         reader.report(path),
         git_status=git.status if git and git.status_known else None,
         branch=git.branch if git else None,
@@ -86,22 +86,22 @@ async def _ask_git(
     from cockpit.adapters.git.worktrees import Git
 
     git = Git()
-    found = await git.facts(directory, since=since)
-    if found.root is None:
+    state = await git.facts(directory, since=since)
+    if state.root is None:
         return None, facts
-    return found, await with_commits(git, directory, found, facts)
+    return state, await with_commits(git, directory, state, facts)
 
 
-async def with_commits(git: Worktrees, directory: Path, found: GitFacts, facts: Facts) -> Facts:
+async def with_commits(git: Worktrees, directory: Path, state: GitFacts, facts: Facts) -> Facts:
     """Return the facts with the session's commits as git has them.
 
-    `found` must have the commits since the session began.
+    `state` must have the commits since the session began.
     """
     recorded = facts.commits
     if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:
         return facts  # another clone, or another repository
     lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
-    in_git = [CommitMade(one.hash, one.subject) for one in reversed(found.commits)]
+    in_git = [CommitMade(one.hash, one.subject) for one in reversed(state.commits)]
     own = session_commits(recorded, facts.quiet_commits, in_git, lost)
     own = with_pushed(own, await git.unpushed(directory))
     return replace(facts, commits=own)

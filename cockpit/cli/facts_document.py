@@ -102,11 +102,11 @@ def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tu
 
     async def ask(folder: Path) -> tuple[Facts, GitView]:
         git = Git()
-        found = await git.facts(folder, since=since)
-        own = facts if found.root is None else await with_commits(git, folder, found, facts)
+        state = await git.facts(folder, since=since)
+        own = facts if state.root is None else await with_commits(git, folder, state, facts)
         hashes = [made.hash for made in own.commits]
         # Not all commits since then are the session's.
-        return own, await view_of_git(git, folder, replace(found, commits=()), hashes)
+        return own, await view_of_git(git, folder, replace(state, commits=()), hashes)
 
     try:
         return asyncio.run(ask(Path(directory)))

@@ -100,23 +100,25 @@ def resume_gc() -> None:
     gc.enable()
 
 
-def _is_simple_status(words: Sequence[str]) -> bool:
+def _is_simple_status(arguments: Sequence[str]) -> bool:
     """Return whether the arguments are at most one name and at most `--json`."""
-    names = [word for word in words if word != "--json"]
+    names = [word for word in arguments if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
 
 
-def _is_simple_list(words: Sequence[str]) -> bool:
+def _is_simple_list(arguments: Sequence[str]) -> bool:
     """Return whether the arguments are one or more files and at most one `--json`."""
-    files = [word for word in words if word != "--json"]
-    flags = len(words) - len(files)
+    files = [word for word in arguments if word != "--json"]
+    flags = len(arguments) - len(files)
     return bool(files) and flags <= 1 and not any(word.startswith("-") for word in files)
 
 
-def _only_config(words: Sequence[str]) -> bool:
+def _only_config(arguments: Sequence[str]) -> bool:
     """Return whether there are no arguments, or only `--config FILE` with an existing file."""
-    return not words or (len(words) == 2 and words[0] == "--config" and Path(words[1]).is_file())
+    return not arguments or (
+        len(arguments) == 2 and arguments[0] == "--config" and Path(arguments[1]).is_file()
+    )
 
 
-def _config(words: Sequence[str]) -> Path | None:
-    return Path(words[1]).absolute() if words else None
+def _config(arguments: Sequence[str]) -> Path | None:
+    return Path(arguments[1]).absolute() if arguments else None

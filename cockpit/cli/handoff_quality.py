@@ -34,7 +34,7 @@ class Row:
 
 def rows(chains: Sequence[HistoryChain]) -> list[Row]:
     """Return the confirmed handoffs of all chains, oldest first in each chain."""
-    found = []
+    result = []
     for chain in chains:
         for session in chain.sessions:
             for handoff in session.handoffs:
@@ -44,16 +44,16 @@ def rows(chains: Sequence[HistoryChain]) -> list[Row]:
                 before = handoff.tokens_before
                 if before is None and last:
                     before = session.tokens
-                found.append(Row(chain.agent, session.number, before, handoff))
-    return found
+                result.append(Row(chain.agent, session.number, before, handoff))
+    return result
 
 
 def quality_lines(chains: Sequence[HistoryChain]) -> list[str]:
     """Format the table; a value that is not known is a dash, never 0."""
-    found = rows(chains)
-    if not found:
+    handoffs = rows(chains)
+    if not handoffs:
         return ["No handoff has been completed yet."]
-    cells = [list(HEADINGS), *map(_cells, found)]
+    cells = [list(HEADINGS), *map(_cells, handoffs)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(HEADINGS))]
     lines = [
         "  ".join(
@@ -62,7 +62,7 @@ def quality_lines(chains: Sequence[HistoryChain]) -> list[str]:
         ).rstrip()
         for row in cells
     ]
-    return [*lines, "", _summary(found)]
+    return [*lines, "", _summary(handoffs)]
 
 
 def _cells(row: Row) -> list[str]:
@@ -83,9 +83,9 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-def _summary(found: Sequence[Row]) -> str:
+def _summary(handoffs: Sequence[Row]) -> str:
     def middle(value: Callable[[Row], float | None], show: Callable[[float | None], str]) -> str:
-        known = [one for row in found if (one := value(row)) is not None]
+        known = [one for row in handoffs if (one := value(row)) is not None]
         return show(median(known)) if known else UNKNOWN
 
     before = middle(lambda row: row.before, _thousands)
@@ -93,8 +93,8 @@ def _summary(found: Sequence[Row]) -> str:
     size = middle(lambda row: row.handoff.document_bytes, _size)
     change = middle(lambda row: row.handoff.first_change_seconds, _duration)
     return (
-        f"Median of {counted(len(found), 'handoff')}: {before} -> {after} tokens, document {size}, "
-        f"first change after {change}"
+        f"Median of {counted(len(handoffs), 'handoff')}: {before} -> {after} tokens, "
+        f"document {size}, first change after {change}"
     )
 
 
@@ -111,8 +111,8 @@ def _size(size: float | None) -> str:
 def _duration(seconds: float | None) -> str:
     if seconds is None:
         return UNKNOWN
-    whole = round(seconds)
-    return f"{whole} s" if whole < 120 else f"{whole // 60} min"
+    total = round(seconds)
+    return f"{total} s" if total < 120 else f"{total // 60} min"
 
 
 def _count(lines: Sequence[str] | None) -> str:

@@ -47,12 +47,14 @@ def run_trial(name: str, event: str, config: Path | None) -> int:
     refuse_inside_agent("run a hook")
     wanted = _event(event)
     loaded = load(our_places(), config, Path.cwd(), os.environ)
-    found = list(_candidates(loaded))
+    candidates = list(_candidates(loaded))
     chosen = [
-        candidate for candidate in found if candidate.event == wanted and name in _names(candidate)
+        candidate
+        for candidate in candidates
+        if candidate.event == wanted and name in _names(candidate)
     ]
     if not chosen:
-        raise _no_such_hook(name, wanted, found, loaded)
+        raise _no_such_hook(name, wanted, candidates, loaded)
     return asyncio.run(_run_all(chosen))
 
 
@@ -83,9 +85,9 @@ def _names(candidate: Candidate) -> tuple[str, str]:
     return hook_name(candidate.hook), candidate.agent
 
 
-def _no_such_hook(name: str, event: str, found: list[Candidate], loaded: Loaded) -> BadUsage:
+def _no_such_hook(name: str, event: str, candidates: list[Candidate], loaded: Loaded) -> BadUsage:
     known = sorted(
-        {f"{hook_name(candidate.hook)} ({setting_of(candidate.event)})" for candidate in found}
+        {f"{hook_name(candidate.hook)} ({setting_of(candidate.event)})" for candidate in candidates}
     )
     held = [setting for setting in loaded.held if "hooks" in setting.key]
     hint = f"Hooks: {safe_line(', '.join(known), 400)}" if known else "No hooks are configured."
@@ -175,16 +177,16 @@ def _print_decision(candidate: Candidate, output: str) -> bool:
     if candidate.event != "context_threshold":
         return True
     try:
-        found = decision(output)
+        decided = decision(output)
     except ValueError as error:
         say(f"  invalid response: {error}")
         return False
     no_answer = (
         "continue" if candidate.hook.mode == "replace" else "none; the built-in handoff continues"
     )
-    say(f"  decision: {found.verdict.value if found else no_answer}")
-    if found and found.document:
-        say(f"  document: {safe_line(found.document)}")
+    say(f"  decision: {decided.verdict.value if decided else no_answer}")
+    if decided and decided.document:
+        say(f"  document: {safe_line(decided.document)}")
     return True
 
 

@@ -68,23 +68,23 @@ def connection_problem(report: HostReport) -> Finding:
     errors = " ".join(answer.errors)
     by_hand = typed(connect, "true")
     if answer.timed_out:
-        said = f"No answer within {report.seconds:g} s"
-        return unfit("reachable", f"{said}. {errors}".rstrip(". "), f"Try it: {by_hand}")
+        text = f"No answer within {report.seconds:g} s"
+        return unfit("reachable", f"{text}. {errors}".rstrip(". "), f"Try it: {by_hand}")
     if answer.cut_off:
-        said = "It sent more than 2 MB before an answer; the connection was closed"
-        return unfit("reachable", said, f"Find out what prints that: {by_hand}")
-    if is_ssh(connect) and (found := _ssh_problem(connect, errors)):
-        return found
+        text = "It sent more than 2 MB before an answer; the connection was closed"
+        return unfit("reachable", text, f"Find out what prints that: {by_hand}")
+    if is_ssh(connect) and (problem := _ssh_problem(connect, errors)):
+        return problem
     if answer.code == 0 and is_container(connect) and not forwards_input(connect):
-        said = f"{quoted(connect[0])} does not pass on standard input without -i"
+        text = f"{quoted(connect[0])} does not pass on standard input without -i"
         at = connect.index("exec") + 1 if "exec" in connect else 1
-        words = shlex.join([*connect[:at], "-i", *connect[at:]])
-        return unfit("reachable", said, f"Add -i: {words}")
-    said = errors or (f"It printed {quoted(answer.noise)}, and no answer" if answer.noise else "")
+        command = shlex.join([*connect[:at], "-i", *connect[at:]])
+        return unfit("reachable", text, f"Add -i: {command}")
+    text = errors or (f"It printed {quoted(answer.noise)}, and no answer" if answer.noise else "")
     ended = "was ended" if answer.code is None else f"exited with code {answer.code}"
     return unfit(
         "reachable",
-        said or f"{safe_line(connect[0])} {ended} without an answer",
+        text or f"{safe_line(connect[0])} {ended} without an answer",
         f"Try it: {by_hand}",
     )
 
@@ -98,8 +98,8 @@ def _ssh_problem(connect: Sequence[str], errors: str) -> Finding | None:
         )
         return unfit("key", f"The host's key has changed. {errors}", remedy)
     if "Host key verification failed" in errors or "host key is known" in errors:
-        said = "This machine does not know the host's key yet"
-        return unfit("key", said, f"Compare its fingerprint and accept it once: {once}")
+        text = "This machine does not know the host's key yet"
+        return unfit("key", text, f"Compare its fingerprint and accept it once: {once}")
     if "Permission denied" in errors or "Too many authentication failures" in errors:
         copy = f"ssh-copy-id {shlex.quote(connect[1])}" if len(connect) == 2 else "ssh-copy-id"
         remedy = f"Copy your key there: {copy}; if the key has a passphrase, load it first: ssh-add"
@@ -115,10 +115,10 @@ def _connected(report: HostReport) -> Iterator[Finding]:
     if not report.answer.complete:
         by_hand = typed(report.connect, "cockpit", "doctor")
         if report.answer.timed_out:
-            said = f"Not all checks ended within {report.seconds:g} s"
+            text = f"Not all checks ended within {report.seconds:g} s"
         else:
-            said = "The connection closed before all checks had ended"
-        yield unfit("checks", said, f"Try it: {by_hand}")
+            text = "The connection closed before all checks had ended"
+        yield unfit("checks", text, f"Try it: {by_hand}")
 
 
 def _tools(report: HostReport) -> Iterator[Finding]:
@@ -128,8 +128,8 @@ def _tools(report: HostReport) -> Iterator[Finding]:
     if tmux is None:
         yield unfit("tmux", "Not found", install_command(report, "tmux"))
     elif not new_enough(tmux.version):
-        said = f"{tmux.version or 'Unknown version'}; cockpit needs 3.3a or later"
-        yield unfit("tmux", said, f"Upgrade it: {install_command(report, 'tmux')}")
+        text = f"{tmux.version or 'Unknown version'}; cockpit needs 3.3a or later"
+        yield unfit("tmux", text, f"Upgrade it: {install_command(report, 'tmux')}")
     else:
         yield fit("tmux", _where(tmux))
     if git is None:
@@ -147,31 +147,31 @@ def _python(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     elif facts.program("uv") is not None:
         yield fit("python", "uv can install one")
     else:
-        said = "Not found" if python is None else f"{python.version}; cockpit needs 3.11 or later"
-        words = _PYTHON.get(facts.package_manager, ("python3",))
-        yield unfit("python", said, install_command(report, *words))
+        text = "Not found" if python is None else f"{python.version}; cockpit needs 3.11 or later"
+        packages = _PYTHON.get(facts.package_manager, ("python3",))
+        yield unfit("python", text, install_command(report, *packages))
 
 
 def _cockpit(report: HostReport) -> Iterator[Finding]:
     facts = report.facts
-    found = facts.program("cockpit")
-    if found is None:
+    program = facts.program("cockpit")
+    if program is None:
         remedy = f"Install it there: {_install(report)}"
         if facts.uid == 0:
             remedy = "Connect as an ordinary user, or install it there yourself, with uv or pip."
         yield unfit("cockpit", "Not found", remedy)
         return
-    if not found.version:
-        by_hand = typed(report.connect, found.path, "--version")
-        yield unfit("cockpit", f"{found.path} prints no version", f"Try it: {by_hand}")
-    elif found.version == __version__:
-        yield fit("cockpit", _where(found))
-    elif numbers(found.version) > numbers(__version__):
-        said = f"{found.version} there; this machine has {__version__}"
-        yield note("cockpit", said, "Upgrade cockpit on this machine.")
+    if not program.version:
+        by_hand = typed(report.connect, program.path, "--version")
+        yield unfit("cockpit", f"{program.path} prints no version", f"Try it: {by_hand}")
+    elif program.version == __version__:
+        yield fit("cockpit", _where(program))
+    elif numbers(program.version) > numbers(__version__):
+        text = f"{program.version} there; this machine has {__version__}"
+        yield note("cockpit", text, "Upgrade cockpit on this machine.")
     else:
-        said = f"{found.version} there; this machine has {__version__}"
-        yield note("cockpit", said, f"Upgrade it; agents keep running: {_install(report)}")
+        text = f"{program.version} there; this machine has {__version__}"
+        yield note("cockpit", text, f"Upgrade it; agents keep running: {_install(report)}")
     yield _path(report, facts)
 
 
@@ -184,16 +184,16 @@ def _path(report: HostReport, facts: HostFacts) -> Finding:
     if not hidden:
         return fit("path", "a non-login shell finds every program")
     places = ", ".join(program.path for program in hidden)
-    said = f"Not in the PATH of a non-login shell: {places}"
+    text = f"Not in the PATH of a non-login shell: {places}"
     changed = with_path(report.connect, facts)
     if changed is None:
         return unfit(
             "path",
-            said,
+            text,
             "Set PATH in a file that every shell on the host reads, or link them.",
         )
-    words = ", ".join(f'"{safe_line(word, 4096)}"' for word in changed)
-    return unfit("path", said, f"In cockpit.toml, set: connect = [{words}]")
+    folders = ", ".join(f'"{safe_line(word, 4096)}"' for word in changed)
+    return unfit("path", text, f"In cockpit.toml, set: connect = [{folders}]")
 
 
 def _session(report: HostReport) -> Iterator[Finding]:
@@ -201,8 +201,8 @@ def _session(report: HostReport) -> Iterator[Finding]:
     yield from _sockets(facts)
     if facts.linger is False:
         command = typed(report.connect, "loginctl", "enable-linger")
-        said = "Processes may end, and sockets be removed, when you log out there"
-        yield note("linger", said, f"Keep them running: {command}")
+        text = "Processes may end, and sockets be removed, when you log out there"
+        yield note("linger", text, f"Keep them running: {command}")
     elif facts.linger:
         yield fit("linger", "processes keep running after a logout")
     if facts.uid == 0:
@@ -219,8 +219,8 @@ def _sockets(facts: HostFacts) -> Iterator[Finding]:
     length = len(os.fsencode(longest))
     most = LINUX_SOCKET_BYTES if facts.system == "Linux" else OTHER_SOCKET_BYTES
     if length > most:
-        said = f"Socket paths are {length} bytes long; the limit is {most}: {longest}"
-        yield unfit("sockets", said, f"Shorten {places.runtime_from} there.")
+        text = f"Socket paths are {length} bytes long; the limit is {most}: {longest}"
+        yield unfit("sockets", text, f"Shorten {places.runtime_from} there.")
     else:
         yield fit("sockets", f"{longest.parent} ({length} of {most} bytes)")
 
@@ -232,14 +232,14 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     if facts.status_code == NO_SUPERVISOR:
         yield note("supervisor", "Not running", f"Start it: cockpit up --host {name}")
     elif facts.supervisor is None:
-        said = f"`cockpit status` there exited with code {facts.status_code}"
+        text = f"`cockpit status` there exited with code {facts.status_code}"
         yield unfit(
-            "supervisor", said, f"To check it: {typed(report.connect, 'cockpit', 'doctor')}"
+            "supervisor", text, f"To check it: {typed(report.connect, 'cockpit', 'doctor')}"
         )
     elif facts.supervisor.version not in ("", cockpit.version):
-        said = f"Runs version {facts.supervisor.version}; installed is {cockpit.version}"
+        text = f"Runs version {facts.supervisor.version}; installed is {cockpit.version}"
         remedy = f"Restart it; agents keep running: cockpit restart --host {name}"
-        yield note("supervisor", said, remedy)
+        yield note("supervisor", text, remedy)
     else:
         yield fit("supervisor", f"running, {facts.supervisor.running} of "
                   f"{facts.supervisor.total} agents")  # fmt: skip
@@ -251,10 +251,10 @@ def install_command(report: HostReport, *packages: str) -> str:
     if not facts.package_manager:
         return f"Install {' and '.join(packages)} there."
     verb = _SUBCOMMANDS.get(facts.package_manager, ("install",))
-    words = [facts.package_manager, *verb, *packages]
+    command = [facts.package_manager, *verb, *packages]
     if facts.uid != 0 and facts.package_manager != "brew":
-        words = ["sudo", *words]
-    return typed(report.connect, *words, terminal=True)
+        command = ["sudo", *command]
+    return typed(report.connect, *command, terminal=True)
 
 
 def _install(report: HostReport) -> str:

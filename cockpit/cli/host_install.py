@@ -79,17 +79,17 @@ def installer_for(report: HostReport) -> Installer:
 
 def check_version(report: HostReport) -> None:
     """Raise `Failed` if the cockpit found there is not the one that was just installed."""
-    found = report.facts.program("cockpit")
-    if found is None:
+    program = report.facts.program("cockpit")
+    if program is None:
         raise Failed(
             f"cockpit was installed on {report.name}, but was not found there afterwards",
             f"Looked on PATH and in ~/.local/bin: {report.facts.path[:300]}",
             "If uv installs elsewhere there, add that folder to the host's connect: see "
             "cockpit/docs/remote.md.",
         )
-    if found.version != __version__:
+    if program.version != __version__:
         raise Failed(
-            f"{found.path} on {report.name} is still version {found.version or 'unknown'}",
+            f"{program.path} on {report.name} is still version {program.version or 'unknown'}",
             "It comes before the new one in the PATH of a non-login shell.",
             "Remove it, or upgrade it the way it was installed.",
         )
@@ -97,16 +97,16 @@ def check_version(report: HostReport) -> None:
 
 def is_needed(facts: HostFacts) -> bool:
     """Return whether the host's cockpit is missing, or older than this one."""
-    found = facts.program("cockpit")
-    return found is None or numbers(found.version) < numbers(__version__)
+    program = facts.program("cockpit")
+    return program is None or numbers(program.version) < numbers(__version__)
 
 
 def refuse_downgrade(report: HostReport) -> None:
     """Raise `NotNow` if the host has a newer cockpit than this machine."""
-    found = report.facts.program("cockpit")
-    if found is not None and numbers(found.version) > numbers(__version__):
+    program = report.facts.program("cockpit")
+    if program is not None and numbers(program.version) > numbers(__version__):
         raise NotNow(
-            f"{report.name} has the newer version {found.version}",
+            f"{report.name} has the newer version {program.version}",
             f"This machine has {__version__}. An older version cannot read its database.",
             "Upgrade cockpit on this machine.",
         )

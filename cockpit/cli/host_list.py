@@ -29,8 +29,8 @@ def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None
     """Ask each host, and print one line or one object for each."""
     if as_json:
         order = {host.name: place for place, host in enumerate(hosts)}
-        found = sorted(reports(hosts, seconds), key=lambda report: order[report.name])
-        print(json_text([host_object(report) for report in found]))
+        sorted_reports = sorted(reports(hosts, seconds), key=lambda report: order[report.name])
+        print(json_text([host_object(report) for report in sorted_reports]))
         return
     width = max((len(host.name) for host in hosts), default=0)
     for report in reports(hosts, seconds):
@@ -52,12 +52,12 @@ def state(report: HostReport) -> str:
 
 def host_object(report: HostReport) -> dict[str, Any]:
     """Return a host as JSON; an unknown value is null."""
-    facts, found = report.facts, state(report)
+    facts, host_state = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
     problem = _problem(report)
     return {
         "name": report.name,
-        "state": found,
+        "state": host_state,
         "reason": problem[0] if problem else None,
         "next_step": problem[1] if problem else None,
         "version": (cockpit.version or None) if cockpit else None,
@@ -100,20 +100,20 @@ def host_lines(report: HostReport, width: int, now: datetime) -> list[str]:
 
 def _rest(report: HostReport, now: datetime) -> list[str]:
     facts = report.facts
-    found = []
+    notes = []
     if facts.supervisor is not None:
         agents = facts.supervisor.agents
         waiting = agents.get("needs_you", 0)
         total = facts.supervisor.total
         counts = f"{facts.supervisor.running} of {counted(total, 'agent')} running"
         text = counts if total else "no agents"
-        found.append(text + (f", {waiting} waiting for you" if waiting else ""))
+        notes.append(text + (f", {waiting} waiting for you" if waiting else ""))
     if facts.load is not None:
         cores = f" on {counted(facts.cores, 'core')}" if facts.cores else ""
-        found.append(f"load {facts.load:.1f}{cores}")
+        notes.append(f"load {facts.load:.1f}{cores}")
     if facts.supervisor is not None and (since := _duration(facts.supervisor.started_at, now)):
-        found.append(f"for {since}")
-    return found
+        notes.append(f"for {since}")
+    return notes
 
 
 def _problem(report: HostReport) -> tuple[str, str] | None:

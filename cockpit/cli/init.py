@@ -46,15 +46,15 @@ def default_branch(root: Path) -> str:
     common = _first_line(git / "commondir")
     shared = (git / common) if common else git
     for head in (shared / "refs" / "remotes" / "origin" / "HEAD", git / "HEAD"):
-        if found := re.fullmatch(r"ref: refs/(?:heads|remotes/origin)/(\S+)", _first_line(head)):
-            return found[1]
+        if match := re.fullmatch(r"ref: refs/(?:heads|remotes/origin)/(\S+)", _first_line(head)):
+            return match[1]
     return "main"
 
 
 def _git_folder(root: Path) -> Path:
     git = root / ".git"
-    if git.is_file() and (found := re.fullmatch(r"gitdir: (.+)", _first_line(git))):
-        return root / found[1]
+    if git.is_file() and (match := re.fullmatch(r"gitdir: (.+)", _first_line(git))):
+        return root / match[1]
     return git
 
 

@@ -196,16 +196,16 @@ class Job:
 
     async def _documents(self, handoff: str, text: str) -> list[tuple[str, str]]:
         """Return the documents of the job with their ids, the newest first."""
-        found = [(handoff, text)]
+        documents = [(handoff, text)]
         chain = await self._chain(handoff)
         earlier = [one for session in chain.sessions for one in session.handoffs] if chain else []
         for one in reversed(earlier):
-            if one.document and one.id != handoff and len(found) < MOST_DOCUMENTS:
+            if one.document and one.id != handoff and len(documents) < MOST_DOCUMENTS:
                 try:
-                    found.append((one.id, await self.source.client.document(one.id)))
+                    documents.append((one.id, await self.source.client.document(one.id)))
                 except CockpitError:
                     say(f"An earlier document cannot be read and stays: {one.id[:8]}")
-        return found
+        return documents
 
     async def _start(self, checked: Checked, arrived: Arrived, handoff: str) -> None:
         folder = Path(arrived.folder) / checked.here.inside
@@ -224,7 +224,7 @@ class Job:
 
     async def _confirmed(self, folder: str) -> None:
         """Wait for the first reply of the new session. Raises `Failed`."""
-        name, told = self.wanted.new_name, ""
+        name, need = self.wanted.new_name, ""
         end = asyncio.get_running_loop().time() + self.wanted.seconds
         while True:
             row = await row_of(self.target, name)
@@ -238,8 +238,8 @@ class Job:
             if row.context.tokens is not None:
                 return
             needs = row.needs.detail if row.needs is not None else ""
-            if needs and needs != told:
-                told = needs
+            if needs and needs != need:
+                need = needs
                 say(f"The new session is waiting for you: {safe_line(needs, 300)}")
                 say(f"  {self.target.by_hand('attach', name)}")
             if asyncio.get_running_loop().time() > end:
@@ -253,8 +253,8 @@ class Job:
     async def _unchanged(self, checked: Checked, parcel: SentParcel) -> None:
         """Raise `NotNow` if the worktree was changed since it was packed."""
         request = {"step": "state", "directory": checked.row.directory}
-        found = await asyncio.to_thread(self.source.ask, request, CurrentState)
-        if found.state != parcel.state:
+        state = await asyncio.to_thread(self.source.ask, request, CurrentState)
+        if state.state != parcel.state:
             raise NotNow(
                 f"Files of {self.wanted.name} changed while the job was moved",
                 "The other machine does not have the changes.",

@@ -232,9 +232,9 @@ class Machine:
                 hint="Use the same version of cockpit on both machines.",
             )
         if isinstance(error := answer.get("error"), dict):
-            words = [safe_text(str(error.get(key, "")))[:2000] for key in ("title", "detail")]
+            texts = [safe_text(str(error.get(key, "")))[:2000] for key in ("title", "detail")]
             raise Failed(
-                f"{self.shown}: {words[0]}", words[1], safe_text(str(error.get("hint", "")))[:2000]
+                f"{self.shown}: {texts[0]}", texts[1], safe_text(str(error.get("hint", "")))[:2000]
             )
         return answer
 

@@ -106,22 +106,22 @@ async def _hold(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
 async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
     """Return what would be moved, and what would stay."""
     git, directory = _git(), Path(request["directory"])
-    found = await LeavingWorktree(git, directory).describe()
+    described = await LeavingWorktree(git, directory).describe()
     home = await git.home(directory)
-    inside = os.path.relpath(os.path.realpath(directory), os.path.realpath(found.top))  # noqa: ASYNC240
+    inside = os.path.relpath(os.path.realpath(directory), os.path.realpath(described.top))  # noqa: ASYNC240
     return {
         "version": __version__,
-        "top": str(found.top),
-        "home": str(home or found.top),
+        "top": str(described.top),
+        "home": str(home or described.top),
         "inside": inside,
-        "branch": found.branch,
-        "head": found.head,
-        "roots": list(found.roots),
-        "uncommitted": found.uncommitted,
-        "ignored": asdict(found.ignored),
-        "secret": asdict(found.secret),
-        "unstored": asdict(found.unstored),
-        "lfs": found.lfs,
+        "branch": described.branch,
+        "head": described.head,
+        "roots": list(described.roots),
+        "uncommitted": described.uncommitted,
+        "ignored": asdict(described.ignored),
+        "secret": asdict(described.secret),
+        "unstored": asdict(described.unstored),
+        "lfs": described.lfs,
     }
 
 
@@ -129,9 +129,9 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
     """Return whether the worktree can be created in that repository, and where."""
     git, directory = _git(), Path(request["directory"])
     name, branch = agent_name(request["name"]), str(request["branch"])
-    found = await git.facts(directory) if _is_folder(directory) else None
-    home = await git.home(directory) if found is not None and found.root else None
-    if found is None or home is None:
+    facts = await git.facts(directory) if _is_folder(directory) else None
+    home = await git.home(directory) if facts is not None and facts.root else None
+    if facts is None or home is None:
         raise BadUsage(
             f"There is no git repository at {safe_line(str(directory))}",
             "The work is sent as commits to a clone of the same repository.",

@@ -92,8 +92,8 @@ class _CommonOption(click.Option):
     def has_no_effect(self, path: str) -> bool:
         """Return whether the option has no effect on the command with this path, without
         `cockpit`."""
-        words = path.split()
-        return bool(words and self._hidden_in & {words[0], " ".join(words)})
+        names = path.split()
+        return bool(names and self._hidden_in & {names[0], " ".join(names)})
 
 
 def hide_options(group: click.Group, path: str = "") -> None:

@@ -31,7 +31,7 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
     and some terminals obey them.
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def say(text: str) -> None:

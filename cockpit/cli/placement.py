@@ -179,43 +179,43 @@ def _ask_again(
     if answer.timed_out:
         return _refused(name, f"no answer within {SECONDS:g} s", check)
     try:
-        told = foreign_json.loads(answer.value("answer"))
+        parsed = foreign_json.loads(answer.value("answer"))
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         return _refused(name, "its supervisor did not answer", check)
-    return read_answer(name, told)
+    return read_answer(name, parsed)
 
 
-def read_answer(name: str, told: Mapping[str, Any], *, note: str = "") -> Asked:
+def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Asked:
     """Read a machine's answer, which may be broken or hostile."""
-    if told.get("version") != __version__:
-        there = _line(told.get("version")) or "an older version"
+    if answer.get("version") != __version__:
+        there = _line(answer.get("version")) or "an older version"
         return _refused(
             name,
             f"its cockpit is {there[:40]}, here {__version__}",
             f"Install the same version on both: cockpit hosts install {name}",
         )
-    state = _line(told.get("agent"))[:40]
+    state = _line(answer.get("agent"))[:40]
     candidate = Candidate(
         name,
-        *_refusal(name, told),
-        running=_whole(told.get("running"), MOST_AGENTS),
-        cores=_whole(told.get("cores"), MOST_CORES) or None,
-        load=_number(told.get("load")),
-        free_memory=_whole(told.get("free_memory"), MOST_MEMORY),
+        *_refusal(name, answer),
+        running=_whole(answer.get("running"), MOST_AGENTS),
+        cores=_whole(answer.get("cores"), MOST_CORES) or None,
+        load=_number(answer.get("load")),
+        free_memory=_whole(answer.get("free_memory"), MOST_MEMORY),
         note=note,
     )
     return Asked(candidate, state)
 
 
-def _refusal(name: str, told: Mapping[str, Any]) -> tuple[str, str]:
+def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return why the machine cannot start the agent, and the next step; both empty if it can."""
-    if directory := _line(told.get("directory")):
+    if directory := _line(answer.get("directory")):
         return directory, "Clone it there, or name a directory that is there: --directory DIR"
-    if told.get("supervisor") is not True:
+    if answer.get("supervisor") is not True:
         return "no supervisor is running", f"Start it: cockpit up --host {name}"
-    error = told.get("error")
+    error = answer.get("error")
     if isinstance(error, dict):
         return _line(error.get("title")) or "the start would fail", _line(error.get("hint"))
     return "", ""

@@ -47,9 +47,9 @@ async def needed_repository(git: Git, directory: Path) -> tuple[bool, list[str]]
     """Return whether the directory is in a git repository, and the repository's first commits."""
     if not directory.is_dir():  # noqa: ASYNC240 - one look, in a process of its own
         return False, []
-    found = await git.facts(directory)
-    if found.root is None or found.head is None:
-        return found.root is not None, []
+    facts = await git.facts(directory)
+    if facts.root is None or facts.head is None:
+        return facts.root is not None, []
     answer = await git.command.run(directory, "rev-list", "--max-parents=0", "HEAD", deadline=60.0)
     return True, answer.output.decode("ascii", "replace").split()[:MOST_ROOTS] if answer.ok else []
 
@@ -60,8 +60,8 @@ async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: 
     is_there = directory.is_dir()  # noqa: ASYNC240 - one look, in a process of its own
     if not needed:
         return "" if is_there else f"no directory {shown}"
-    found = await git.facts(directory) if is_there else None
-    if found is None or found.root is None:
+    facts = await git.facts(directory) if is_there else None
+    if facts is None or facts.root is None:
         return f"no repository at {shown}"
     if not roots or any([await git.known(directory, root) for root in roots]):
         return ""
@@ -76,7 +76,7 @@ async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, A
     except NoSupervisor as error:
         return {"supervisor": False, "why": safe_line(error.title, 300)}
     own = next((row for row in rows if row.name == name and row.session_id is not None), None)
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         "supervisor": True,
         "running": sum(row.pid is not None for row in rows),
         "agent": own.state if own is not None else None,
@@ -85,5 +85,5 @@ async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, A
         try:
             await client.ask(plan)
         except CockpitError as error:
-            found |= {"error": {"title": error.title, "hint": error.hint}}
-    return found
+            state |= {"error": {"title": error.title, "hint": error.hint}}
+    return state

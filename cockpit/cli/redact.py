@@ -30,11 +30,11 @@ def redact(environment: Mapping[str, str], *, check: bool) -> int:
 
 def _print_findings(redactor: Redactor, text: str) -> int:
     """Print the line number and the kind of each secret, never the secret itself."""
-    found = redactor.findings(text)
-    for start, _, kind in found:
+    findings = redactor.findings(text)
+    for start, _, kind in findings:
         line = text.count("\n", 0, start) + 1
         print(f"line {line}: {kind}", file=sys.stderr)
-    return FOUND if found else 0
+    return FOUND if findings else 0
 
 
 def kinds() -> int:

@@ -64,11 +64,11 @@ def _add_hook(*, yes: bool) -> int:
     from cockpit.adapters.agents.claude import offer_hook
     from cockpit.cli.output import say
 
-    found, file = offer_hook.state_of(os.environ), offer_hook.settings_file(os.environ)
-    if found is offer_hook.Setup.YES:
+    state, file = offer_hook.state_of(os.environ), offer_hook.settings_file(os.environ)
+    if state is offer_hook.Setup.YES:
         say("The hook is already set up.")
         return 0
-    if found is offer_hook.Setup.OFF:
+    if state is offer_hook.Setup.OFF:
         raise NotNow(
             "The hook is set up, but all hooks are switched off",
             f"{safe_line(str(file), 4096)} has disableAllHooks.",

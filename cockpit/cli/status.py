@@ -142,8 +142,8 @@ def table_line(row: Row, names: int = SHORTEST) -> str:
 
 def other_sessions(address: Path | Address) -> list[Row] | None:
     """Return the sessions that cockpit did not start; None if `[elsewhere] show` is off."""
-    found: list[Row] | None = _status(address, elsewhere=True).get("elsewhere")
-    return found
+    sessions: list[Row] | None = _status(address, elsewhere=True).get("elsewhere")
+    return sessions
 
 
 def _status(
@@ -152,8 +152,8 @@ def _status(
     path = "/v1/status?elsewhere=1" if elsewhere else "/v1/status"
     answer = fetch(address, path, patience=patience)
     if isinstance(address, Path):
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        status: dict[str, Any] = json.loads(answer)
+        return status
     from cockpit.client.foreign_status import checked_status
 
     return checked_status(answer, address.name)

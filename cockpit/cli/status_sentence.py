@@ -68,11 +68,10 @@ def _context(context: dict[str, Any]) -> str:
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None or tokens is None:
         return "Context unknown"
-    about = "About " if context.get("confidence") == "assumed" else ""
+    prefix = "About " if context.get("confidence") == "assumed" else ""
     band = context.get("band", "unknown")
-    text = (
-        f"{about}{used * 100:.0f} percent used, {_thousands(tokens)} of {_thousands(window)} tokens"
-    )
+    share, of = f"{used * 100:.0f} percent", f"{_thousands(tokens)} of {_thousands(window)}"
+    text = f"{prefix}{share} used, {of} tokens"
     left = context.get("turns_left")
     turns = "" if left is None else f", {counted(left, 'turn')} left"
     return f"{text}{'' if band == 'calm' else f', {band}'}{turns}"

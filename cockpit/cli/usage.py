@@ -91,8 +91,8 @@ class Reader:
         self.subagent = self._side is not None and not self.meter.api_calls
         meter = self._side if self.subagent and self._side is not None else self.meter
         table = self.format.window(meter.model, os.environ) if self.format else None
-        found = resolve_window(reported=self.window, table=table, seen=meter.peak)
-        return usage_report(str(path), meter, found, self.session_id, subagent=self.subagent)
+        window = resolve_window(reported=self.window, table=table, seen=meter.peak)
+        return usage_report(str(path), meter, window, self.session_id, subagent=self.subagent)
 
 
 def read_into(
