@@ -178,10 +178,10 @@ class HttpClient:
         query = "" if session is None else "?" + urlencode({"session": session})
         target = f"/v1/facts/{in_path(name)}{query}"
         body = await self._get(target, STATE_SECONDS if session is None else TRANSCRIPT_SECONDS)
-        found: dict[str, Any] = parsed(json.loads, body)
+        facts: dict[str, Any] = parsed(json.loads, body)
         if self._foreign is not None:
-            parsed(SessionFacts.model_validate, found)
-        return self._checked(found)
+            parsed(SessionFacts.model_validate, facts)
+        return self._checked(facts)
 
     async def history(
         self, name: str | None = None, search: str | None = None
@@ -191,8 +191,10 @@ class HttpClient:
         With `search`, only sessions whose document contains all words.
         """
         if search is not None:
-            found = await self._history(name=name, search=search)
-            return self._named_chains([parsed(HistoryChain.model_validate, each) for each in found])
+            matches = await self._history(name=name, search=search)
+            return self._named_chains(
+                [parsed(HistoryChain.model_validate, each) for each in matches]
+            )
         chains: list[HistoryChain] = []
         before: str | None = None
         pages = 0
@@ -219,8 +221,8 @@ class HttpClient:
     async def _history(self, **options: str | int | None) -> Any:
         parameters = {key: value for key, value in options.items() if value is not None}
         query = urlencode(parameters, errors="replace")
-        found = await self._get(f"/v1/history?{query}", TRANSCRIPT_SECONDS)
-        return self._numbers_checked(parsed(json.loads, found))
+        body = await self._get(f"/v1/history?{query}", TRANSCRIPT_SECONDS)
+        return self._numbers_checked(parsed(json.loads, body))
 
     async def course(self, name: str) -> Course:
         """Return an agent's context use over all sessions of its job."""
@@ -247,14 +249,14 @@ class HttpClient:
         asked = {} if directory is None else {"directory": directory}
         asked |= {"sizes": "1"} if sizes else {}
         query = "?" + urlencode(asked) if asked else ""
-        found = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
-        trees = [parsed(WorktreeStatus.model_validate, tree) for tree in self._checked(found)]
+        body = parsed(json.loads, await self._get(f"/v1/worktrees{query}", VERB_SECONDS))
+        trees = [parsed(WorktreeStatus.model_validate, tree) for tree in self._checked(body)]
         return trees if self._foreign is None else self._foreign.worktrees(trees)
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         """Return the sessions that no cockpit started; None if `[elsewhere] show` is off."""
-        found = await self._get("/v1/status?elsewhere=1", VERB_SECONDS)
-        return self._checked(parsed(Status.model_validate_json, found).elsewhere)
+        body = await self._get("/v1/status?elsewhere=1", VERB_SECONDS)
+        return self._checked(parsed(Status.model_validate_json, body).elsewhere)
 
     def _event(self, line: bytes) -> Event:
         event = parsed(Event.model_validate_json, line)

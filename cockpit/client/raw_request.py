@@ -178,8 +178,8 @@ def _refused(address: Path | Address) -> Failed:
 
 
 def _status(head: bytes) -> int:
-    words = head.split(b"\r\n", 1)[0].split()
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    fields = head.split(b"\r\n", 1)[0].split()
+    return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0
 
 
 def _length(head: bytes) -> int | None:
