@@ -30,14 +30,14 @@ Origin = tuple[ConfigFile, KeyPath]
 """The file that configures an agent, and the agent's key path in it."""
 
 
-def check_file(file: ConfigFile, said: Settings) -> None:
+def check_file(file: ConfigFile, settings: Settings) -> None:
     """Check the rules between the settings of one file. Raises `BadConfig`."""
-    _check_names(file, ("agents",), [agent.name for agent in said.agents], "agents")
-    _check_names(file, ("hosts",), [host.name for host in said.hosts], "hosts")
-    _check_hooks(file, ("defaults",), said.defaults)
-    check_keys(file, said.keys)
-    _check_runtimes(file, said.runtimes)
-    for place, agent in enumerate(said.agents):
+    _check_names(file, ("agents",), [agent.name for agent in settings.agents], "agents")
+    _check_names(file, ("hosts",), [host.name for host in settings.hosts], "hosts")
+    _check_hooks(file, ("defaults",), settings.defaults)
+    check_keys(file, settings.keys)
+    _check_runtimes(file, settings.runtimes)
+    for place, agent in enumerate(settings.agents):
         at: KeyPath = ("agents", place)
         if agent.prompt and agent.prompt_file:
             raise file.refusal(
@@ -58,14 +58,14 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
     check_context(file, at, agent.context)
 
 
-def check_runtimes_named(file: ConfigFile, said: Settings, own: Runtimes) -> None:
+def check_runtimes_named(file: ConfigFile, settings: Settings, own: Runtimes) -> None:
     """Check that every runtime that a file uses is built in, or defined in the file or in `own`.
 
     Raises `BadConfig`.
     """
-    runtimes = {**own, **said.runtimes}
-    _check_runtimes_of(file, ("defaults",), said.defaults, runtimes)
-    for place, agent in enumerate(said.agents):
+    runtimes = {**own, **settings.runtimes}
+    _check_runtimes_of(file, ("defaults",), settings.defaults, runtimes)
+    for place, agent in enumerate(settings.agents):
         _check_runtimes_of(file, ("agents", place), agent, runtimes)
 
 
@@ -102,9 +102,9 @@ def check_runtime_name(
 def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
     """Check the rules between the fields of each `[runtimes.NAME]`. Raises `BadConfig`."""
     for name, runtime in runtimes.items():
-        words = (*runtime.arguments, *runtime.session)
-        names_record = any("{record}" in word for word in words)
-        names_session = any("{session}" in word for word in words)
+        arguments = (*runtime.arguments, *runtime.session)
+        names_record = any("{record}" in word for word in arguments)
+        names_session = any("{session}" in word for word in arguments)
         if runtime.reader and not runtime.record:
             raise file.refusal(
                 ("runtimes", name, "reader"),
@@ -181,8 +181,8 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
     if (wrong := reserved_key(own)) is not None:
         action, why = wrong
         raise file.refusal(place_of_key(file, action), why, "Choose another key.")
-    if (found := clash(own)) is not None:
-        key, action, other = found
+    if (conflict := clash(own)) is not None:
+        key, action, other = conflict
         taken = f'"{other}" uses it too' if other else "the digits select agents"
         raise file.refusal(
             place_of_key(file, action),
@@ -193,8 +193,8 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
 
 def place_of_key(file: ConfigFile, action: str) -> KeyPath:
     """Return the key path of an action's keys in the file. In TOML, an id with a dot is a table."""
-    whole = action in file.data.get("keys", {})
-    return ("keys", action) if whole else ("keys", *action.split("."))
+    is_one_key = action in file.data.get("keys", {})
+    return ("keys", action) if is_one_key else ("keys", *action.split("."))
 
 
 def _check_names(file: ConfigFile, at: KeyPath, names: Sequence[str], what: str) -> None:

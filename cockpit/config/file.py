@@ -155,10 +155,10 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
     # Values that TOML's grammar allows but Python rejects also raise ValueError.
     except ValueError as error:
         message = str(error)
-        found = re.search(r" \(at line (\d+), column (\d+)\)", message)
-        line = int(found[1]) if found else max(1, len(text.splitlines()))
+        position = re.search(r" \(at line (\d+), column (\d+)\)", message)
+        line = int(position[1]) if position else max(1, len(text.splitlines()))
         reason = re.sub(r" \(at (line \d+, column \d+|end of document)\)", "", message)
-        where = f", at column {found[2]}" if found else ", at the end of the file"
+        where = f", at column {position[2]}" if position else ", at the end of the file"
         raise BadConfig(
             f"{shown_path(path)}:{line}: not valid TOML",
             f"{ascii(reason)[1:-1]}{where}.",
@@ -211,17 +211,17 @@ def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
     return raw
 
 
-def _check(path: Path, found: os.stat_result) -> None:
+def _check(path: Path, entry: os.stat_result) -> None:
     shown = shown_path(path)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(entry.st_mode):
         raise BadConfig(f"{shown}: not a file", hint="Name a regular file.")
-    if found.st_uid not in (os.geteuid(), 0):
+    if entry.st_uid not in (os.geteuid(), 0):
         raise BadConfig(
             f"{shown}: belongs to another user",
-            f"Its owner is user {found.st_uid}; cockpit only reads your own files and root's.",
+            f"Its owner is user {entry.st_uid}; cockpit only reads your own files and root's.",
             f"Read the file, then: chown {os.geteuid()} {shown}",
         )
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise BadConfig(
             f"{shown}: others can write it",
             "Anyone who can write this file can make cockpit run any program.",

@@ -104,9 +104,9 @@ class Files:
         """
         if self.project_path is not None and self.named:
             return self.project_path
-        found = project_file(directory)
-        if found is not None:
-            return found.absolute()
+        file = project_file(directory)
+        if file is not None:
+            return file.absolute()
         root = repository_root(directory)
         return self.places.user_file if root is None else root / FILE_NAME
 
@@ -137,7 +137,7 @@ class Files:
         """
         from cockpit.config.write import check_writable
 
-        found = []
+        edits = []
         for key, value in changes.items():
             path = self.file_for(key)
             known = self._known(path)
@@ -146,8 +146,8 @@ class Files:
                 continue
             check_writable(path)
             then = tried.sources.get(".".join(key)) if value is None else None
-            found.append(Edit(key, path, line, value is None, then))
-        return found
+            edits.append(Edit(key, path, line, value is None, then))
+        return edits
 
     def tried(self, changes: Changes) -> Loaded:
         """Return the configuration that these changes would give.
@@ -191,10 +191,10 @@ class Files:
             trust(self.places, path)
 
     def _by_file(self, changes: Changes) -> dict[Path, dict[tuple[str, ...], Any]]:
-        found: dict[Path, dict[tuple[str, ...], Any]] = {}
+        by_file: dict[Path, dict[tuple[str, ...], Any]] = {}
         for key, value in changes.items():
-            found.setdefault(self.file_for(key), {})[key] = value
-        return found
+            by_file.setdefault(self.file_for(key), {})[key] = value
+        return by_file
 
     def _known(self, path: Path) -> ConfigFile | None:
         return next((f for f in (self.own, self.project) if f and f.path == path), None)

@@ -116,15 +116,15 @@ def _spans(lines: list[str]) -> list[tuple[int, int]]:
     """Return the lines of each host's table, without the comments and blank lines at its end."""
     headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
     # A line of a multi-line array can begin with a bracket too, but not with a table's name.
-    found = []
+    spans = []
     for at in headers:
         if not _HOST_HEADER.match(lines[at]):
             continue
         end = next((h for h in headers if h > at and _is_table(lines[h])), len(lines))
         while end > at + 1 and _TRIVIA.match(lines[end - 1]):
             end -= 1
-        found.append((at, end))
-    return found
+        spans.append((at, end))
+    return spans
 
 
 def _is_table(line: str) -> bool:

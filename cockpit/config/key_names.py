@@ -242,11 +242,11 @@ def key_name(written: str) -> str:
 
     Raises `ValueError` saying what was expected.
     """
-    found = _MODIFIED.fullmatch(written)
-    if found is None:
+    match = _MODIFIED.fullmatch(written)
+    if match is None:
         return as_sent((), _plain_name(written, written))
-    held = found[1].lower().replace("-", "+").rstrip("+").split("+")
-    word = found[2] if len(found[2]) == 1 else found[2].lower()
+    held = match[1].lower().replace("-", "+").rstrip("+").split("+")
+    word = match[2] if len(match[2]) == 1 else match[2].lower()
     return as_sent(held, _plain_name(word, written))
 
 

@@ -92,27 +92,27 @@ class Loaded:
             name, self.settings.runtimes, lambda problem, hint: BadUsage(problem, "", hint)
         )
 
-    def new_agent(self, name: str, directory: Path, **said: Any) -> AgentSettings:
+    def new_agent(self, name: str, directory: Path, **given: Any) -> AgentSettings:
         """Return an agent without a config entry, with the current defaults. Raises `BadUsage`."""
         base = self.settings.defaults.model_dump(exclude_unset=True)
         return changed_agent(
-            None, **merge_tables(base, {"name": name, "directory": directory} | said)
+            None, **merge_tables(base, {"name": name, "directory": directory} | given)
         )
 
 
 COMMAND_HINT = "Name it: cockpit start NAME -- COMMAND, or set `command` in cockpit.toml."
 
 
-def changed_agent(agent: AgentSettings | None, **said: Any) -> AgentSettings:
+def changed_agent(agent: AgentSettings | None, **given: Any) -> AgentSettings:
     """Return an agent with values from the command line; tables are merged.
 
     Raises `BadUsage`.
     """
     base = agent.model_dump(exclude_unset=True) if agent else {}
     try:
-        changed = AgentSettings.model_validate(merge_tables(base, said))
+        changed = AgentSettings.model_validate(merge_tables(base, given))
     except ValidationError as error:
-        raise usage_refusal(str(said.get("name", agent and agent.name)), error) from None
+        raise usage_refusal(str(given.get("name", agent and agent.name)), error) from None
     if changed.runtime == "command" and not changed.command:
         raise BadUsage('runtime "command" needs a command', "", COMMAND_HINT)
     return changed

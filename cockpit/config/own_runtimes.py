@@ -45,13 +45,13 @@ def _new_name(text: str) -> str:
 def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
     """Return a validator for placeholders in arguments, which must contain one of `needs`."""
 
-    def check(words: tuple[str, ...]) -> tuple[str, ...]:
-        named = {name for word in words for name in _PLACEHOLDER.findall(word)}
+    def check(arguments: tuple[str, ...]) -> tuple[str, ...]:
+        named = {name for word in arguments for name in _PLACEHOLDER.findall(word)}
         for name in sorted(named - set(known)):
             raise ValueError(f"{{{name}}} is not a placeholder here; expected {_shown(known)}")
-        if words and needs and not named & set(needs):
+        if arguments and needs and not named & set(needs):
             raise ValueError(f"expected {_shown(needs)} in one of the arguments")
-        return words
+        return arguments
 
     return check
 
@@ -82,12 +82,12 @@ def _visible(text: str) -> str:
     return text
 
 
-def _end_keys(words: tuple[str, ...]) -> tuple[str, ...]:
-    if any(not word or typeable(word) != word or "\n" in word for word in words):
+def _end_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    if any(not word or typeable(word) != word or "\n" in word for word in keys):
         raise ValueError('expected names of keys, such as "C-d" or "Enter", and texts of one line')
-    if words and not is_key(words[-1]):
+    if keys and not is_key(keys[-1]):
         raise ValueError('expected the name of a key at the end, such as "Enter" or "C-d"')
-    return words
+    return keys
 
 
 Program = Annotated[Arguments, Field(min_length=1), AfterValidator(_with("home"))]

@@ -182,22 +182,22 @@ def _check_home(home: Path) -> None:
     """Raise `Failed` if another user owns or can write this folder: that user could add a
     configuration."""
     try:
-        found = home.stat()
+        entry = home.stat()
     except OSError:
         # A missing folder is created with 0700, or the check of the folder below reports the error.
         return
-    if found.st_uid != os.geteuid():
+    if entry.st_uid != os.geteuid():
         raise Failed(
             f"COCKPIT_HOME belongs to another user: {home}",
-            f"Its owner is user {found.st_uid}; cockpit runs as user {os.geteuid()}.",
+            f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
             "Set COCKPIT_HOME to a folder of your own.",
         )
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         from shlex import quote  # imports `re`, which `status` does not need
 
         raise Failed(
             f"Other users can write to COCKPIT_HOME: {home}",
-            f"Its mode is {stat.S_IMODE(found.st_mode):04o}; they could change what cockpit runs.",
+            f"Its mode is {stat.S_IMODE(entry.st_mode):04o}; they could change what cockpit runs.",
             f"chmod go-w {quote(str(home))}",
         )
 
@@ -212,14 +212,14 @@ def _make_private(folder: Path, *, parents: bool = True) -> None:
     except OSError as error:
         raise _refusal(folder, error) from None
     try:
-        found = os.fstat(handle)
-        if found.st_uid != os.geteuid():
+        entry = os.fstat(handle)
+        if entry.st_uid != os.geteuid():
             raise Failed(
                 f"{folder} belongs to another user",
-                f"Its owner is user {found.st_uid}; cockpit runs as user {os.geteuid()}.",
+                f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
                 "Remove it, or choose another folder with COCKPIT_HOME.",
             )
-        if stat.S_IMODE(found.st_mode) != 0o700:
+        if stat.S_IMODE(entry.st_mode) != 0o700:
             os.fchmod(handle, 0o700)
     finally:
         os.close(handle)

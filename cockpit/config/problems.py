@@ -164,8 +164,8 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for inner in typing.get_args(annotation):
-        if (found := _model_in(inner)) is not None:
-            return found
+        if (model := _model_in(inner)) is not None:
+            return model
     return None
 
 

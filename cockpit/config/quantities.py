@@ -35,11 +35,11 @@ def spelled_duration(seconds: float) -> str:
         return "0"
     if not float(seconds).is_integer():
         return f"{seconds:g}s"
-    whole = int(seconds)
+    total = int(seconds)
     for unit, length, least in (("d", 86400, 259200), ("h", 3600, 3600), ("m", 60, 600)):
-        if whole >= least and whole % length == 0:
-            return f"{whole // length}{unit}"
-    return f"{whole}s"
+        if total >= least and total % length == 0:
+            return f"{total // length}{unit}"
+    return f"{total}s"
 
 
 def size(written: object) -> int:

@@ -116,9 +116,9 @@ def _layer(
     largest = LARGEST_FILE if follow_links else LARGEST_FOUND
     written = page or read_config_file(path.absolute(), follow_links=follow_links, largest=largest)
     file, data, notices = with_current_names(written)
-    said = checked(file, data)
-    check_file(file, said)
-    check_runtimes_named(file, said, own or {})
+    settings = checked(file, data)
+    check_file(file, settings)
+    check_runtimes_named(file, settings, own or {})
     home = environment.get("HOME") or str(Path.home())
     return Layer(file, rooted(data, file.path.parent, home), notices)
 

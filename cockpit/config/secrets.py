@@ -28,16 +28,16 @@ def configured_secrets(
 
     If a token or signing secret refers to an environment variable, its value is a secret too.
     """
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     for _, hook in hooks.written():
-        found.update(dict.fromkeys(_of_headers(hook.headers)))
+        values.update(dict.fromkeys(_of_headers(hook.headers)))
         for secret in (hook.secret, hook.token):
-            found.update(dict.fromkeys((secret, *referenced(secret, environment))))
+            values.update(dict.fromkeys((secret, *referenced(secret, environment))))
         for url in (hook.url, *hook.urls):
-            found.update(dict.fromkeys(_of_address(url)))
+            values.update(dict.fromkeys(_of_address(url)))
     for url in notified:
-        found.update(dict.fromkeys(_of_address(url)))
-    return [value for value in found if len(value) >= SHORTEST_TOKEN]
+        values.update(dict.fromkeys(_of_address(url)))
+    return [value for value in values if len(value) >= SHORTEST_TOKEN]
 
 
 def _of_headers(headers: dict[str, str]) -> Iterator[str]:

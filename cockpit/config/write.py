@@ -139,15 +139,15 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
 
 
 def _as_table(agent: AgentSettings, folder: Path) -> Table:
-    said = agent.model_dump(mode="json", exclude_unset=True)
+    settings = agent.model_dump(mode="json", exclude_unset=True)
     if agent.prompt_file is not None:
-        said.pop("prompt", None)
-    said["directory"] = _beside(agent.directory, folder)
+        settings.pop("prompt", None)
+    settings["directory"] = _beside(agent.directory, folder)
     if agent.prompt_file is not None:
-        said["prompt_file"] = _beside(agent.prompt_file, folder)
+        settings["prompt_file"] = _beside(agent.prompt_file, folder)
     table = tomlkit.table()
-    for key in ("name", *(key for key in said if key != "name")):
-        table.add(key, _over_lines(said[key]))
+    for key in ("name", *(key for key in settings if key != "name")):
+        table.add(key, _over_lines(settings[key]))
     return table
 
 
