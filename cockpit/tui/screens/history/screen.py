@@ -26,6 +26,7 @@ from cockpit.tui.present.history import Entry
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.continuing import ContinueScreen
+from cockpit.tui.screens.history.loaded import PAGE, LoadedHistory
 from cockpit.tui.screens.requests import Requests, show_error, show_reason
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.state.background import in_background
@@ -35,7 +36,6 @@ from cockpit.tui.widgets.field import Field
 from cockpit.tui.widgets.line import OneLine
 from cockpit.tui.widgets.picker import Picker
 from cockpit.tui.widgets.text_view import TextView
-from cockpit.wire.history import HistoryChain, HistoryPage
 from cockpit.wire.verbs import Continue
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ MINUTE = 15.0
 """Seconds between two updates of the ages, which are shown in minutes."""
 TYPED = 0.2
 """Seconds after the last typed letter, after which the search starts."""
-PAGE = 100
-"""Handoffs per request."""
 NEAR_END = 20
 """Number of lines before the end of the list at which older handoffs are requested."""
 EVERYTHING = 2**31
@@ -78,16 +76,7 @@ class HistoryScreen(BaseScreen):
         self._now = now
         self.of_agent: str | None = None
         """The agent whose handoffs are shown; None for all agents."""
-        self._chains: list[HistoryChain] = []
-        """The loaded chains, newest first."""
-        self._older: str | None = None
-        """Cursor of the next page; None if all pages are loaded."""
-        self._total = 0
-        self._loaded_of: str | None = None
-        """The agent whose history is loaded; None for all agents."""
-        self._wanted = PAGE
-        """The number of handoffs to load."""
-        self._loads = 0
+        self._history = LoadedHistory(client)
         self._to_last = False
         self._has_loaded = False
         self._widest: dict[int, int] = {}
@@ -256,7 +245,7 @@ class HistoryScreen(BaseScreen):
             show_reason(self, "No handoff is selected.")
             return
         self.of_agent = entry.agent if self.of_agent is None and entry else None
-        self._wanted = PAGE
+        self._history.wanted = PAGE
         self._draw()
         self._ask()
 
@@ -272,7 +261,7 @@ class HistoryScreen(BaseScreen):
     def _last(self) -> None:
         """Select the oldest handoff, after loading all pages."""
         self._move(len(self.list.keys))
-        if self._older is not None:
+        if not self._history.is_complete:
             self._to_last = True
             self._load(EVERYTHING)
 
@@ -321,21 +310,13 @@ class HistoryScreen(BaseScreen):
 
     def _ask(self) -> None:
         """Load the list again, with the current search."""
-        words = self.search.value.strip()
-        fetch = partial(self._fetch, words, self.of_agent)
+        searched = self.search.value.strip()
+        fetch = partial(self._fetch, searched, self.of_agent)
         in_background(self, fetch, group="fetch", exclusive=True)
 
     async def _fetch(self, searched: str, agent: str | None) -> None:
-        """Load the list again, with as many handoffs as before."""
         try:
-            if searched:
-                page = HistoryPage(chains=await self.client.history(agent, searched))
-            else:
-                page = await self.client.history_page(PAGE, None, agent)
-            chains = page.chains
-            while page.chains and page.next is not None and _handoffs(chains) < self._wanted:
-                page = await self.client.history_page(PAGE, page.next, agent)
-                chains = [*chains, *page.chains]
+            await self._history.load(searched, agent)
         except CockpitError as error:
             if self.model.any_live or not self._requested:
                 show_error(self, error)
@@ -346,9 +327,6 @@ class HistoryScreen(BaseScreen):
             self._requested = True
         self._has_loaded = True
         self._searched = searched
-        self._loaded_of = agent
-        self._chains, self._older, self._total = chains, page.next, page.total
-        self._loads += 1
         self._draw()
         self._loaded()
 
@@ -356,34 +334,27 @@ class HistoryScreen(BaseScreen):
         """Load older handoffs if the selection is near the end of the list."""
         keys = self.list.keys
         if len(keys) < self.list.size.height or self.list.selected in keys[-NEAR_END:]:
-            self._load(_handoffs(self._chains) + PAGE)
+            self._load(self._history.handoffs + PAGE)
 
     def _scrolled(self) -> None:
         """Load older handoffs if the end of the list is in view."""
         if self.list.scroll_offset.y + self.list.size.height + NEAR_END > len(self.list.keys):
-            self._load(_handoffs(self._chains) + PAGE)
+            self._load(self._history.handoffs + PAGE)
 
     def _load(self, wanted: int) -> None:
-        if self._older is None or self._loaded_of != self.of_agent:
+        if self._history.is_complete or self._history.agent != self.of_agent:
             return
-        self._wanted = max(self._wanted, wanted)
+        self._history.wanted = max(self._history.wanted, wanted)
         in_background(self, self._follow, group="older", exclusive=True)
 
     async def _follow(self) -> None:
-        """Load older pages; stop if the list is loaded again before the pages arrive."""
-        begun, chains, older = self._loads, self._chains, self._older
-        agent, total, added = self._loaded_of, self._total, True
         try:
-            while added and older is not None and _handoffs(chains) < self._wanted:
-                page = await self.client.history_page(PAGE, older, agent)
-                if self._loads != begun:
-                    return
-                chains, older, total = [*chains, *page.chains], page.next, page.total
-                added = bool(page.chains)
+            added = await self._history.load_older()
         except CockpitError as error:
             show_error(self, error)
             return
-        self._chains, self._older, self._total = chains, older, total
+        if added is None:
+            return
         self._draw()
         if added:
             self._loaded()
@@ -391,12 +362,12 @@ class HistoryScreen(BaseScreen):
     def _loaded(self) -> None:
         if self._to_last:
             self.list.move(len(self.list.keys))
-            self._to_last = self._older is not None
+            self._to_last = not self._history.is_complete
         self._load_near_end()
 
     def _draw(self) -> None:
-        found = history.folded(history.entries(self._chains, self.of_agent))
-        self._entries = {entry.id: entry for entry in found}
+        entries = history.folded(history.entries(self._history.chains, self.of_agent))
+        self._entries = {entry.id: entry for entry in entries}
         self._widest.clear()
         self._marked = [ident for ident in self._marked if ident in self._entries]
         if self._has_loaded:
@@ -413,8 +384,9 @@ class HistoryScreen(BaseScreen):
         return history.line(self._entries[key], width, self._now(), widest, marked=marked)
 
     def _head(self, width: int) -> list[Any]:
-        is_of_agent = self._loaded_of == self.of_agent
-        is_complete = self._older is None and (is_of_agent or self._loaded_of is None)
+        loaded = self._history
+        is_of_agent = loaded.agent == self.of_agent
+        is_complete = loaded.is_complete and (is_of_agent or loaded.agent is None)
         known = self._has_loaded and (is_of_agent or is_complete)
         return history.heading(
             list(self._entries.values()) if known else None,
@@ -423,7 +395,7 @@ class HistoryScreen(BaseScreen):
             searched=self._searched,
             marked=len(self._marked),
             without=self._without(),
-            total=None if is_complete else self._total,
+            total=None if is_complete else loaded.total,
         )
 
     def _without(self) -> dict[str, str]:
@@ -431,10 +403,6 @@ class HistoryScreen(BaseScreen):
         failed = self.client.without if isinstance(self.client, JoinedClient) else {}
         failures = {host: _why(error) for host, error in failed.items()}
         return failures | {part.host: part.connection.why for part in self.model.lost}
-
-
-def _handoffs(chains: list[HistoryChain]) -> int:
-    return sum(len(session.handoffs) for chain in chains for session in chain.sessions)
 
 
 def _why(error: CockpitError) -> str:
