@@ -25,10 +25,10 @@ def _session_ids(
     from cockpit.core.errors import CockpitError
 
     try:
-        sessions = other_sessions(our_places().socket) or []
+        found = other_sessions(our_places().socket) or []
     except (CockpitError, OSError, ValueError):
         return []
-    ids = (safe_line(str(each["session_id"])) for each in sessions)
+    ids = (safe_line(str(each["session_id"])) for each in found)
     return [ident for ident in ids if ident.startswith(incomplete)]
 
 
@@ -108,13 +108,13 @@ def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
         # is off. No process has pid 0, so a session that was not shown cannot be adopted.
         _ask_only(how, session, 0) if how else ask(Adopt(session=session, pid=0, name=wanted))
         return 0
-    chosen = _chosen(sessions, session)
+    found = _chosen(sessions, session)
     if how is not None:
-        _ask_only(how, chosen["session_id"], chosen["pid"])
+        _ask_only(how, found["session_id"], found["pid"])
         return 0
     if not yes:
-        _ask(chosen, wanted)
-    ask(Adopt(session=chosen["session_id"], pid=chosen["pid"], name=wanted))
+        _ask(found, wanted)
+    ask(Adopt(session=found["session_id"], pid=found["pid"], name=wanted))
     return 0
 
 
@@ -145,7 +145,7 @@ def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
     )
 
 
-def _ask(session: dict[str, Any], name: str | None) -> None:
+def _ask(found: dict[str, Any], name: str | None) -> None:
     """Print what adopting does, and ask. Raises `NotNow` unless the user agrees."""
     from cockpit.cli.elsewhere import SHORT_ID, state
     from cockpit.cli.output import say
@@ -153,13 +153,13 @@ def _ask(session: dict[str, Any], name: str | None) -> None:
     if not sys.stdin.isatty():
         raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
     say(
-        f"Session {session['session_id'][:SHORT_ID]} ({state(session)}) in "
-        f"{safe_line(session['directory'], 400)}:"
+        f"Session {found['session_id'][:SHORT_ID]} ({state(found)}) in "
+        f"{safe_line(found['directory'], 400)}:"
     )
-    say(f"  1. Process {session['pid']} is asked to exit, as with /exit.")
-    if session["status"] == "unknown":
+    say(f"  1. Process {found['pid']} is asked to exit, as with /exit.")
+    if found["status"] == "unknown":
         say("     If a turn is running, it will be interrupted.")
-    elif session["status"] != "idle":
+    elif found["status"] != "idle":
         say("     The session is busy: its current turn will be interrupted.")
     say(
         f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "

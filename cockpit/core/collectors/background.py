@@ -35,7 +35,7 @@ class SubagentCollector:
         return tuple(self._subagents.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Record a tool call of the main conversation."""
+        """Record a call of the main conversation."""
         if tool.name not in _SUBAGENT_TOOLS:
             return
         kind = str(tool.input.get("subagent_type") or "general-purpose")
@@ -78,7 +78,7 @@ class BackgroundCollector:
         return tuple(self._tasks.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Record a tool call of the main conversation."""
+        """Record a call of the main conversation."""
         if tool.name == "Bash":
             description, command = tool.input.get("description"), tool.input.get("command")
             call = _kept(description), _kept(command)

@@ -47,7 +47,7 @@ class CheckCollector:
         return tuple(_check(run, self._edits) for run in self._last.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Record a tool call of the agent or a subagent."""
+        """Record a call of the agent or a subagent."""
         if changed_path(tool):
             self._edits += 1
         elif tool.name == "Bash":

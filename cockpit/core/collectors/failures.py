@@ -94,7 +94,7 @@ class FailureCollector:
         self._pending.clear()
 
     def called(self, tool: ToolUse, line: CallLine) -> None:
-        """Record a tool call of the main conversation."""
+        """Record a call of the main conversation."""
         argument = _argument(tool)
         if argument:
             remember_call(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)

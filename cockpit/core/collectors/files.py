@@ -72,7 +72,7 @@ class FileCollector:
         return tuple(self._instructions)
 
     def called(self, tool: ToolUse) -> None:
-        """Record a tool call of the agent or a subagent."""
+        """Record a call of the agent or a subagent."""
         path = changed_path(tool)
         if path:
             if path in self._files or len(self._files) < FILES_KEPT:

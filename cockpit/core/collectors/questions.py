@@ -37,7 +37,7 @@ class QuestionCollector:
         return tuple(self._refusals)
 
     def called(self, tool: ToolUse, line: CallLine) -> None:
-        """Record a tool call of the main conversation."""
+        """Record a call of the main conversation."""
         remember_call(self._calls, tool.id, line, 50)
         if tool.name == ASKING_TOOL:
             remember_call(self._asked, tool.id, None, 50)
