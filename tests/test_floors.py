@@ -37,7 +37,7 @@ MAY_IMPORT = {
 ROOMS = {
     "supervisor": (
         "events", "lifetime", "loops", "dependencies", "agents", "outbound", "sessions", "handoff",
-        "view", "observe", "history", "api", "process_ends", "restoration",
+        "view", "observe", "history", "api", "process_ends", "restoration", "reactions",
         "supervisor", "serving", "main",
     ),
     "adapters": (

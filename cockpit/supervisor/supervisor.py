@@ -56,15 +56,14 @@ from cockpit.supervisor.outbound.notifications import NotificationSender
 from cockpit.supervisor.outbound.outbox import Outbox
 from cockpit.supervisor.outbound.publication import Publication
 from cockpit.supervisor.process_ends import ProcessEnds
+from cockpit.supervisor.reactions import Reactions
 from cockpit.supervisor.restoration import Restoration
 from cockpit.supervisor.sessions.adopt_elsewhere import Adoption
 from cockpit.supervisor.sessions.automatic_starts import AutomaticStarts
 from cockpit.supervisor.sessions.continuation import Continuation
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.first_prompts import FirstPrompts
-from cockpit.supervisor.sessions.interruptions import (
-    note_shutdown,
-)
+from cockpit.supervisor.sessions.interruptions import note_shutdown
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.plan import Planner
@@ -116,22 +115,32 @@ class Supervisor:
         self.fleet.is_busy = self.locks.is_held_elsewhere
         self.engine = Engine(dependencies, self.sessions, lambda: self.fleet, self._handoff_changed)
         self.triggers = Triggers(dependencies, self.engine)
-        self.points = CompactionPoints(dependencies.store)
         document_builder = DocumentBuilder(dependencies, self.sessions)
         self.compactions = Compactions(dependencies, self.engine, document_builder)
         self.supplements = Supplements(dependencies, document_builder)
-        self.first_turns = FirstTurnsCheck(dependencies)
+        self.dialogs = Dialogs(dependencies.store)
+        self.reactions = Reactions(
+            locks=self.locks,
+            publisher=self.publisher,
+            dialogs=self.dialogs,
+            compactions=self.compactions,
+            points=CompactionPoints(dependencies.store),
+            first_turns=FirstTurnsCheck(dependencies),
+            daily_costs=self.daily_costs,
+            supplements=self.supplements,
+            engine=self.engine,
+            triggers=self.triggers,
+        )
         self.watch = Watch(
             dependencies,
             self.sessions,
             lambda: self.fleet,
             spool.take,
-            self._on_change,
+            self.reactions.on_change,
             compacts=lambda agent: self.spawn(self._save_facts(agent)),
             compacted=self._compacted,
         )
         self.search_index = SearchIndex(dependencies)
-        self.dialogs = Dialogs(dependencies.store)
         self.worktree_monitor = WorktreeMonitor(dependencies, self.fleet, self.publisher.changed)
         self.disk_monitor = DiskMonitor(dependencies, self.fleet, self.publisher.changed)
         self.retention = Retention(dependencies, self.fleet)
@@ -157,7 +166,7 @@ class Supervisor:
             watch=self.watch,
             dialogs=self.dialogs,
             engine=self.engine,
-            reconsider=lambda agent: self.spawn(self._on_change(agent)),
+            reconsider=lambda agent: self.spawn(self.reactions.on_change(agent)),
             changed=self.publisher.changed,
         )
         open_handoffs = OpenHandoffs(
@@ -321,36 +330,6 @@ class Supervisor:
 
     # Reactions
 
-    async def _on_change(self, agent: Agent) -> None:
-        """React to a change of the agent; if another task has the agent's lock, react later."""
-        agent.must_reconsider = True
-        if self.locks.is_held_elsewhere(agent.name):
-            self.publisher.changed(agent)
-            return
-        async with self.locks.hold(agent.name, "being checked"):
-            # A change after this line is considered again.
-            agent.must_reconsider = False
-            try:
-                await self._consider(agent)
-            except BaseException:
-                agent.must_reconsider = True
-                raise
-        self.publisher.changed(agent)
-
-    async def _consider(self, agent: Agent) -> None:
-        self.dialogs.save(agent)
-        self.compactions.hold(agent)
-        self.points.consider(agent)
-        self.first_turns.consider(agent)
-        with contextlib.suppress(Hindered):  # counted at the next check; delays no handoff
-            self.daily_costs.count(agent)
-        await self.compactions.cancel_outdated(agent)
-        await self.supplements.consider(agent)
-        if agent.handoff is not None:
-            await self.engine.look(agent)
-        agent.troubles.failed.pop("handoff", None)
-        await self.triggers.consider(agent)
-
     async def _save_facts(self, agent: Agent) -> None:
         """Save the facts of a session before its announced compaction, with its last reply."""
         if agent.session_state.compaction.held:
@@ -391,10 +370,7 @@ class Supervisor:
                 if agent.must_reconsider and (agent.alive or agent.handoff is not None):
                     self.spawn(self.watch.consider(agent))
                 elif agent.handoff is not None:
-                    self.spawn(self._advance(agent))
-
-    async def _advance(self, agent: Agent) -> None:
-        await self.engine.look(agent)
+                    self.spawn(self.engine.look(agent))
 
     async def _save_counts(self) -> None:
         while True:
@@ -435,6 +411,3 @@ class Supervisor:
             )
             for one in (loaded.held if loaded else ())
         ]
-
-    def _now(self) -> float:
-        return self.dependencies.clock.now().timestamp()
