@@ -18,7 +18,7 @@ from cockpit.cli.options import common_options, with_common_options
 @click.command(
     epilog="""\b
 Examples:
-  cockpit move api --to gpu1 --dry-run       what travels, what stays; changes nothing
+  cockpit move api --to gpu1 --dry-run       show what is moved and what stays
   cockpit move api --to gpu1                 you review the document first
   cockpit move api --to gpu1 --yes           approve the document of the agent at once
   cockpit move gpu1/api --to local           back to this machine
@@ -26,7 +26,7 @@ Examples:
 
 \b
 Both machines need cockpit, a running supervisor, and a clone of the same repository. The document,
-commits, and uncommitted files travel: staged, unstaged and untracked. Ignored files and files with
+commits, and uncommitted files are moved: staged, unstaged and untracked. Ignored files and files with
 secrets (.env, keys) stay; they are listed. The old session ends when the new one has replied; until
 then, any failure leaves the job where it was. The old worktree stays until you remove it:
 cockpit worktrees remove NAME. If the command is interrupted, run it again."""

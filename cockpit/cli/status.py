@@ -112,8 +112,8 @@ def _changes(address: Path | Address | None, *, with_day: bool) -> Iterator[dict
 
 
 def _day_key(message: dict[str, Any], *, plain: bool) -> object:
-    """Return what `--watch` prints the day's cost for: each percent of the budget; with `plain`,
-    only that the budget is reached."""
+    """Return a key; `--watch` prints the day's cost when the key changes: with each percent of the
+    budget, or with `plain` only when the budget is reached."""
     spent, budget = message.get("spent_today_usd"), message.get("budget_today_usd")
     if spent is None or not budget:
         return None

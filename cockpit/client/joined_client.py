@@ -128,7 +128,7 @@ class JoinedClient:
     async def worktrees(
         self, directory: str | None = None, *, sizes: bool = False
     ) -> list[WorktreeStatus]:
-        """Return the worktrees of every host; the directory is on this machine."""
+        """Return the worktrees of every host; `directory` is a directory of this machine."""
 
         def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
             return client.worktrees(directory if client is self._local else None, sizes=sizes)

@@ -57,7 +57,7 @@ class FirstTurns:
 
 
 def before(steps: StepsTaken, subjects: Iterable[str], document: str) -> Before:
-    """Return what a session leaves: its steps, its commits and its document's standing orders."""
+    """Return a session's steps, its commits, and the standing orders in its document."""
     left = read(document)
     commits = dict.fromkeys([*commits_listed(left), *subjects])
     return Before(

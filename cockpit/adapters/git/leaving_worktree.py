@@ -54,7 +54,7 @@ class Leaving:
     unstored: StaysBehind
     """Empty folders, and files that are neither regular files nor links."""
     lfs: int
-    """Number of tracked files that Git LFS manages. Their content in the worktree travels; other
+    """Number of tracked files that Git LFS manages. Their content in the worktree is moved; other
     versions are outside of the repository."""
 
 

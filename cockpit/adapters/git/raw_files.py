@@ -93,7 +93,7 @@ class RawFiles:
     async def content_of(
         self, git_paths: GitPaths, where: Path, names: Sequence[bytes], *, write: bool
     ) -> dict[bytes, Entry]:
-        """Return those of these files that exist below `where`; with `write`, store them in git.
+        """Return the files of `names` that exist below `where`; with `write`, store them in git.
 
         Follows no link on the way to a file. Raises `Failed` if a file cannot be read.
         """

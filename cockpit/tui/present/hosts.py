@@ -56,7 +56,7 @@ def lost_why(part: Part) -> str:
 
 
 def lost_step(part: Part) -> str:
-    """Return what the user can do, besides waiting."""
+    """Return the next step for the user, besides waiting."""
     if part.host == LOCAL:
         return "Start it: cockpit up"
     return f"Retrying automatically. To check: cockpit doctor --host {safe_line(part.host, 32)}"

@@ -38,7 +38,7 @@ def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
 
 
 def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return what the document says against the transcript's last checks and failures."""
+    """Return the points of a document that the transcript's last checks and failures contradict."""
     failed = [
         Failure(one.call, one.error, one.worked or "", one.turn, one.after or "")
         for one in facts.failures

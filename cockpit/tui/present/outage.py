@@ -55,7 +55,7 @@ def lost(connection: Connection, now: float, remote_host: str | None) -> str:
 
 
 def remedy(connection: Connection, remote_host: str | None) -> str:
-    """Return what the user can do, besides waiting."""
+    """Return the next step for the user, besides waiting."""
     if connection.lost_at is None:
         return ""
     if remote_host:

@@ -29,7 +29,7 @@ def next_order(order: str) -> str:
 
 
 def sort_key(agent: AgentStatus, order: str) -> Any:
-    """Return what agents are sorted by in this order; equal for all in the original one."""
+    """Return the sort key of an agent in this order; None in the original order."""
     key = _KEYS.get(order)
     return None if key is None else key(agent)
 

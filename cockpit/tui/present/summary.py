@@ -121,7 +121,7 @@ def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Sp
 
 
 def _rights(agents: list[AgentStatus], host: str, day: Day) -> list[list[Span]]:
-    """Return what can be at the right, the longest first."""
+    """Return the variants of the right part, the longest first."""
     today, where = day_spans(day), Span(safe_line(host, 24), "muted")
     cost = [Span(money, "muted")] if (money := _cost(agents)) else []
     tried = [[*cost, *today, where], [*today, where], today] if today else [[*cost, where]]
