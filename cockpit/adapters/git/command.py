@@ -170,8 +170,8 @@ class GitCommand:
     async def places(self, directory: Path) -> Places | None:
         """Return the git directories and the top folder of a directory's repository; None outside a
         repository."""
-        found = await self.snapshot(directory)
-        return found.places if found else None
+        snapshot = await self.snapshot(directory)
+        return snapshot.places if snapshot else None
 
     @contextmanager
     def sealed(

@@ -165,11 +165,11 @@ class GitWorktrees:
         directory.
         """
         common = await self.look.common(repository)
-        found = await asyncio.to_thread(git_folder_around, directory, also=common)
-        if found is not None:
+        git_folder = await asyncio.to_thread(git_folder_around, directory, also=common)
+        if git_folder is not None:
             raise BadUsage(
                 f"Cannot create a worktree at {safe_line(str(directory))}",
-                f"{safe_line(str(found))} is a git directory; git would run files in it.",
+                f"{safe_line(str(git_folder))} is a git directory; git would run files in it.",
                 "Choose another directory under [agents.worktree], such as .worktrees.",
             )
 

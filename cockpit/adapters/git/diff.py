@@ -106,15 +106,15 @@ class GitDiff:
 def _counted(output: bytes) -> list[ChangedFile]:
     """Parse `added TAB removed TAB path NUL`; a renamed file has an empty path, then two paths."""
     fields = iter(output.split(b"\0")[:-1])
-    found = []
+    files = []
     for field in fields:
         added, _, rest = field.partition(b"\t")
         removed, _, path = rest.partition(b"\t")
         name = _shown(path)
         if not path:
             name = f"{_shown(next(fields, b''))} → {_shown(next(fields, b''))}"
-        found.append(ChangedFile(name, _number(added), _number(removed)))
-    return found
+        files.append(ChangedFile(name, _number(added), _number(removed)))
+    return files
 
 
 def _number(written: bytes) -> int | None:

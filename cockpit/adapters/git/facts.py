@@ -94,10 +94,10 @@ class GitFactFinder:
         if (await self.command.run(repository, "merge-base", "--is-ancestor", commit, "HEAD")).ok:
             return True
         branches = ("refs/heads", "refs/remotes")
-        found = await self.command.run(
+        answer = await self.command.run(
             repository, "for-each-ref", "--count=1", f"--contains={commit}", *branches
         )
-        return found.ok and bool(found.output.strip())
+        return answer.ok and bool(answer.output.strip())
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
         """See `GitWorktrees.unpushed`."""
@@ -222,14 +222,14 @@ class GitFactFinder:
     def _busy(self, folder: Path | None) -> str | None:
         if folder is None:
             return None
-        found = [word for name, word in OPERATIONS.items() if (folder / name).exists()]
+        operations = [word for name, word in OPERATIONS.items() if (folder / name).exists()]
         for name in LOCKS:
             try:
                 made = (folder / name).lstat().st_mtime
             except OSError:
                 continue
-            found.append(f"{name} {max(0, round(self._clock.now().timestamp() - made))} s old")
-        return ", ".join(found) or None
+            operations.append(f"{name} {max(0, round(self._clock.now().timestamp() - made))} s old")
+        return ", ".join(operations) or None
 
     async def is_top(self, directory: Path) -> bool:
         """Return whether the directory is the top folder of a worktree."""

@@ -271,8 +271,8 @@ class LeavingWorktree:
         given = "".join(f"{one}^{{commit}}\n" for one in known[:TIPS]).encode()
         words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
         answer = await self._command.run(top, *words, given=given, deadline=60.0)
-        found = [line.split() for line in answer.output.decode("ascii", "replace").splitlines()]
-        return [line[1] for line in found if line[0] == "commit"]
+        lines = [line.split() for line in answer.output.decode("ascii", "replace").splitlines()]
+        return [line[1] for line in lines if line[0] == "commit"]
 
     async def _names(self, top: Path, *options: str) -> list[bytes]:
         answer = await self._run(top, "ls-files", "-z", *options, deadline=120.0)
@@ -302,12 +302,12 @@ class LeavingWorktree:
 
 
 async def same_files(
-    raw_files: RawFiles, git_paths: GitPaths, tree: str, found: dict[bytes, Entry]
+    raw_files: RawFiles, git_paths: GitPaths, tree: str, entries: dict[bytes, Entry]
 ) -> bool:
     """Return whether the files are those of the tree."""
     words = ("ls-tree", "-r", "-z", "--full-tree", tree)
     answer = await raw_files.run(git_paths, git_paths.folder, *words)
-    return answer.ok and dict(tree_entries(answer.output)) == found
+    return answer.ok and dict(tree_entries(answer.output)) == entries
 
 
 def _is_secret(name: bytes) -> bool:
@@ -318,19 +318,19 @@ def _unstored(top: Path, ignored: Sequence[bytes]) -> list[bytes]:
     """Return what git never stores: empty folders, pipes, sockets and devices."""
     root = os.fsencode(top)
     skipped = {b".git", OUR_FOLDER.rstrip(b"/"), *(name.rstrip(b"/") for name in ignored)}
-    found: list[bytes] = []
+    unstored: list[bytes] = []
     left = MOST_LOOKED_AT
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
         prefix = b"" if inside == b"." else inside + b"/"
         if prefix and not folders and not files:
-            found.append(prefix)
+            unstored.append(prefix)
         folders[:] = [name for name in folders if prefix + name not in skipped]
-        found += [prefix + name for name in files if _is_special(folder + b"/" + name)]
+        unstored += [prefix + name for name in files if _is_special(folder + b"/" + name)]
         left -= 1 + len(files)
         if left <= 0:
             break
-    return [name for name in found if name not in skipped]
+    return [name for name in unstored if name not in skipped]
 
 
 def _is_special(path: bytes) -> bool:
@@ -357,9 +357,9 @@ def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
 
 
 def _files(folder: Path) -> Sequence[Path]:
-    found: list[Path] = []
+    paths: list[Path] = []
     for inside, _, names in os.walk(folder):
-        found += [Path(inside) / name for name in names]
-        if len(found) > MOST_LOOKED_AT:
+        paths += [Path(inside) / name for name in names]
+        if len(paths) > MOST_LOOKED_AT:
             break
-    return found
+    return paths

@@ -80,10 +80,10 @@ class GitListing:
         `.git/worktrees/NAME`."""
         try:
             state = await self._own.read(tree, folder)
-            found = await self._own.only_there(tree, folder, state)
+            commits = await self._own.only_there(tree, folder, state)
         except CockpitError:
             return None
-        return found.count + len(found.objects)
+        return commits.count + len(commits.objects)
 
     async def _staged(self, tree: Tree, folder: Path) -> int | None:
         if not await asyncio.to_thread((folder / "index").exists):
@@ -97,10 +97,10 @@ class GitListing:
         """Return submodules that would be removed with the worktree and have commits that are not
         pushed.
         """
-        found = await asyncio.to_thread(_kept_modules, folder / "modules")
+        modules = await asyncio.to_thread(_kept_modules, folder / "modules")
         words = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
         alone = []
-        for module in found:
+        for module in modules:
             answer = await self.command.run(module, *words, deadline=60.0, folder=module)
             if answer.line != "0":
                 alone.append(str(module))
@@ -212,15 +212,15 @@ def _tree(fields: dict[str, str], repository: Path) -> Tree:
 
 def _folders(common: Path) -> dict[Path, Path]:
     """Map the path of each worktree to its `.git/worktrees/NAME`."""
-    found = {}
+    folders = {}
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
             target = Path(os.fsdecode(read_file(pointer, 8192)).strip())
             # A newer git may write a path relative to this folder.
-            found[Path(os.path.normpath(pointer.parent / target)).parent] = pointer.parent
+            folders[Path(os.path.normpath(pointer.parent / target)).parent] = pointer.parent
         except OSError:
             continue
-    return found
+    return folders
 
 
 def own_folder(common: Path, directory: Path) -> Path | None:
@@ -230,12 +230,12 @@ def own_folder(common: Path, directory: Path) -> Path | None:
 
 def _kept_modules(top: Path) -> list[Path]:
     """Return the repositories of submodules, including nested ones."""
-    found = []
+    modules = []
     for folder, names, files in os.walk(top):
         if "HEAD" in files and "objects" in names:
-            found.append(Path(folder))
+            modules.append(Path(folder))
             names[:] = [name for name in names if name == "modules"]
-    return sorted(found)
+    return sorted(modules)
 
 
 def _examined(tree: Tree, links: list[str]) -> Tree:
@@ -260,13 +260,13 @@ def _size(path: Path) -> int:
 
 def _repositories(top: Path) -> list[Path]:
     """Return the folders below `top` that contain a `.git`; follows no links."""
-    found = []
+    repositories = []
     for folder, names, files in os.walk(top):
         path = Path(folder)
         if path != top and (".git" in names or ".git" in files):
-            found.append(path)
+            repositories.append(path)
             names.clear()
-    return found
+    return repositories
 
 
 def _same_elsewhere(tree: Tree, name: str) -> bool:

@@ -56,8 +56,8 @@ class OwnState:
     def hashes(self) -> list[str]:
         """Every object hash in the files, in order, without duplicates."""
         texts = self.files.values()
-        found = (one.group().decode() for text in texts for one in HASH.finditer(text))
-        return [one for one in dict.fromkeys(found) if one.strip("0")]
+        hashes = (one.group().decode() for text in texts for one in HASH.finditer(text))
+        return [one for one in dict.fromkeys(hashes) if one.strip("0")]
 
     @property
     def busy(self) -> bool:
@@ -159,8 +159,8 @@ class GitOwnState:
         answer = await self.command.run(folder, *words, folder=folder, given=given, deadline=60.0)
         if not answer.ok:
             raise self._unknown(tree, answer.error)
-        found = [line.split() for line in answer.output.decode("ascii").splitlines()]
-        return [(kind, held) for kind, held in found if held != "missing"]
+        lines = [line.split() for line in answer.output.decode("ascii").splitlines()]
+        return [(kind, held) for kind, held in lines if held != "missing"]
 
     async def _heads_elsewhere(self, tree: Tree) -> list[str]:
         others = [
@@ -185,19 +185,19 @@ class GitOwnState:
         """Store the files and the objects that are not commits in git; return tree entries for
         them.
         """
-        found: dict[bytes, Entry] = {}
+        entries: dict[bytes, Entry] = {}
         for name, content in state.files.items():
-            found[b"git/" + name] = (FILE, await self._written(git_paths, content))
+            entries[b"git/" + name] = (FILE, await self._written(git_paths, content))
         for kind, held in only.objects:
             name = f"objects/{held}".encode()
             if kind == "tag":
                 answer = await self._bytes.run(git_paths, git_paths.folder, "cat-file", "tag", held)
-                found[name] = (FILE, await self._written(git_paths, answer.output))
+                entries[name] = (FILE, await self._written(git_paths, answer.output))
             elif kind == "blob":
-                found[name] = (FILE, held)
+                entries[name] = (FILE, held)
             else:
-                found.update(await self._below(git_paths, name, held))
-        return found
+                entries.update(await self._below(git_paths, name, held))
+        return entries
 
     async def _below(self, git_paths: GitPaths, name: bytes, tree: str) -> dict[bytes, Entry]:
         answer = await self._bytes.run(git_paths, git_paths.folder, "ls-tree", "-r", "-z", tree)
@@ -220,13 +220,13 @@ class GitOwnState:
         listed = await self._bytes.run(
             git_paths, git_paths.folder, "ls-files", "-t", "--stage", "-z"
         )
-        found = list(staged(listed.output))
-        if not listed.ok or not any(stage for _, _, stage, _ in found):
+        entries = list(staged(listed.output))
+        if not listed.ok or not any(stage for _, _, stage, _ in entries):
             raise Failed("Cannot save the staged files", written.error, "Nothing was removed.")
-        plain = {name: entry for name, _, stage, entry in found if not stage}
+        plain = {name: entry for name, _, stage, entry in entries if not stage}
         trees = []
         for number, side in enumerate(SIDES):
-            if of_it := {name: entry for name, _, stage, entry in found if stage == number > 0}:
+            if of_it := {name: entry for name, _, stage, entry in entries if stage == number > 0}:
                 tree = await self._bytes.tree(git_paths, of_it, below=plain)
                 trees.append((tree, f"Staged in a conflict, {side},"))
         return trees
@@ -239,18 +239,18 @@ def in_groups(commits: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
 
 def _read(folder: Path) -> OwnState:
     files = {os.fsencode(path.relative_to(folder)): path for path in _paths(folder)}
-    found: dict[bytes, bytes] = {}
+    contents: dict[bytes, bytes] = {}
     left = MOST
     for name, path in sorted(files.items()):
         try:
             if path.is_symlink():  # an older git's format of HEAD
-                found[name] = os.fsencode(path.readlink())
+                contents[name] = os.fsencode(path.readlink())
                 continue
-            found[name] = read_file(path, left, follow_links=False)
+            contents[name] = read_file(path, left, follow_links=False)
         except FileNotFoundError:
             continue
-        left -= len(found[name])
-    return OwnState(found, index_digest(folder / "index"))
+        left -= len(contents[name])
+    return OwnState(contents, index_digest(folder / "index"))
 
 
 def index_digest(path: Path) -> str:

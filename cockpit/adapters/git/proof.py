@@ -101,7 +101,7 @@ class GitProof:
         self, tree: Tree, git_paths: GitPaths, reference: str, commits: Sequence[str]
     ) -> list[str]:
         """Return all objects of the commits, and of ancestors that no other reference reaches."""
-        found: dict[str, None] = {}
+        needed: dict[str, None] = {}
         for words in (
             ("--no-walk", *commits),
             (reference, "--not", f"--exclude={reference}", *SHARED),
@@ -116,10 +116,10 @@ class GitProof:
             )
             if not answer.ok:
                 raise _not_saved(tree, answer.error, _repair_step(tree))
-            found |= dict.fromkeys(
+            needed |= dict.fromkeys(
                 line.partition(b" ")[0].decode("ascii") for line in answer.output.splitlines()
             )
-        return list(found)
+        return list(needed)
 
     async def _read_back(
         self, tree: Tree, git_paths: GitPaths, common: Path, names: list[str]

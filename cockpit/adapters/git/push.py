@@ -151,8 +151,8 @@ class GitPush:
                 by_hand(plain),
             )
         for one in folders:
-            found = [await self._hook(directory / path) for path in self._paths(one)]
-            if hook := next(filter(None, found), ""):
+            hooks = [await self._hook(directory / path) for path in self._paths(one)]
+            if hook := next(filter(None, hooks), ""):
                 raise Failed(
                     "Nothing was pushed",
                     f"{safe_line(remote)} is a folder on this machine with a hook, which a push"
@@ -184,8 +184,8 @@ class GitPush:
                     text = self._expand_home(os.fsdecode(path))
                     folders += [place / text, place / ".git" / text]
                 folders.append(snapshot.places.common / "hooks")
-            if found := await asyncio.to_thread(_executable_hook, folders):
-                return str(found)
+            if hook := await asyncio.to_thread(_executable_hook, folders):
+                return str(hook)
         return ""
 
     def _expand_home(self, text: str) -> str:
@@ -208,9 +208,9 @@ class GitPush:
         if program is None:
             raise ProgramMissing("No pull request was opened: gh is not installed", "", shown)
         status, printed, errors = await asyncio.to_thread(self._gh, [program, *words], directory)
-        found = ADDRESS.search(printed)
+        match = ADDRESS.search(printed)
         if status == 0:
-            return safe_line(found[0] if found else printed, 300)
+            return safe_line(match[0] if match else printed, 300)
         raise Failed("No pull request was opened", safe_line(errors or printed, 300), shown)
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
@@ -241,8 +241,10 @@ class GitPush:
                 listed.error,
                 hint="Check the branch and worktree.base_branch.",
             )
-        found = listed.output.decode("utf-8", "replace").split("\0")[: listed.output.count(b"\0")]
-        return [safe_line(subject, 200).strip() or branch for subject in found]
+        subjects = listed.output.decode("utf-8", "replace").split("\0")[
+            : listed.output.count(b"\0")
+        ]
+        return [safe_line(subject, 200).strip() or branch for subject in subjects]
 
     async def _compare_base(self, directory: Path, own: str, base: str) -> str:
         """Return the commit of the base, or else of the worktree's start; "" if neither is

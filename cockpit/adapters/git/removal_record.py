@@ -46,21 +46,21 @@ class RemovalRecord:
     def is_at(self, path: Path) -> bool:
         """Return whether the folder at `path` is the moved folder."""
         try:
-            found = path.lstat()
+            entry = path.lstat()
         except OSError:
             return False
-        same = (found.st_dev, found.st_ino) == (self.device, self.inode)
-        return same and stat.S_ISDIR(found.st_mode)
+        same = (entry.st_dev, entry.st_ino) == (self.device, self.inode)
+        return same and stat.S_ISDIR(entry.st_mode)
 
 
 def new_record(directory: Path, reference: str, left_out: tuple[str, ...]) -> RemovalRecord:
     """Return a record for a folder that will be moved, with an unused name in its parent folder."""
-    found = directory.lstat()
+    entry = directory.lstat()
     while os.path.lexists(
         aside := directory.with_name(f".{directory.name}.removing-{secrets.token_hex(6)}")
     ):
         pass
-    return RemovalRecord(aside.name, found.st_dev, found.st_ino, reference, left_out)
+    return RemovalRecord(aside.name, entry.st_dev, entry.st_ino, reference, left_out)
 
 
 def write_record(folder: Path, record: RemovalRecord) -> None:

@@ -107,8 +107,8 @@ class WorktreeSaver:
         if not await asyncio.to_thread(git_paths.index.exists):
             return []
         empty = await self._raw_files.tree(git_paths, {})
-        found = await self._own.staged(git_paths)
-        return [one for one in found if one[0] not in (*known, empty)]
+        entries = await self._own.staged(git_paths)
+        return [one for one in entries if one[0] not in (*known, empty)]
 
     async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
         """Write a commit with the files of `.git/worktrees/NAME`; its parents are the commits to

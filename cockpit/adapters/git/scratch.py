@@ -42,10 +42,10 @@ def prune_scratch(private: Path) -> int:
 
     Call this only in the process that uses `private`, before its first git call.
     """
-    found: list[Path] = []
+    leftovers: list[Path] = []
     with suppress(OSError):
-        found = [path for path in private.iterdir() if path.name.startswith(PREFIX)]
-    for path in found:
+        leftovers = [path for path in private.iterdir() if path.name.startswith(PREFIX)]
+    for path in leftovers:
         # Links to a repository are deleted, never followed.
         shutil.rmtree(path, ignore_errors=True)
-    return len(found)
+    return len(leftovers)

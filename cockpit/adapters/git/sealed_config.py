@@ -117,10 +117,10 @@ class Snapshots:
         no_top, top, _ = self._ask(directory, ("rev-parse", "--show-toplevel"))
         if status:
             return None
-        found = None if no_top else Path(_line(top))
-        if found is not None and not os.path.lexists(found / ".git"):
+        top_folder = None if no_top else Path(_line(top))
+        if top_folder is not None and not os.path.lexists(top_folder / ".git"):
             return None  # core.worktree is set to a folder that is not a checkout
-        return Places(Path(_line(folder)), _real(directory, common), found)
+        return Places(Path(_line(folder)), _real(directory, common), top_folder)
 
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
         words = (*options, "config", "--list", "-z", "--show-scope")
@@ -174,10 +174,10 @@ def _signature(directory: Path, places: Places) -> tuple[object, ...]:
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
     try:
-        found = path.stat()
+        entry = path.stat()
     except OSError:
         return None
-    own = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    own = (entry.st_dev, entry.st_ino, entry.st_size, entry.st_mtime_ns, entry.st_ctime_ns)
     # Only a folder's identity: its modification time changes with every file in it.
     return own[:2] if path.is_dir() else own
 

@@ -186,12 +186,12 @@ def exclude(path: Path, pattern: str) -> None:
 
 
 def _add_line(path: Path, file: FileIO, line: bytes) -> None:
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode):
+    entry = os.fstat(file.fileno())
+    if not stat.S_ISREG(entry.st_mode):
         raise Failed(
             f"{path} is not a file", "Nothing was written to it.", "Replace it with a file."
         )
-    if found.st_size > LARGEST_EXCLUDE:
+    if entry.st_size > LARGEST_EXCLUDE:
         raise Failed(
             f"{path} is larger than {LARGEST_EXCLUDE // 1_000_000} MB",
             "It is not read.",
