@@ -42,7 +42,7 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
 
     async def list_resources(_: object, __: object) -> types.ListResourcesResult:
         try:
-            found = await offered.resources()
+            resources = await offered.resources()
         except CockpitError as error:
             raise _protocol_error(error) from error
         return types.ListResourcesResult(
@@ -53,7 +53,7 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
                     description=safe_line(one.description),
                     mime_type=one.type,
                 )
-                for one in found
+                for one in resources
             ]
         )
 

@@ -138,8 +138,8 @@ class Gateway:
         """Return whether the request comes from cockpit's own page, or from the browser's address
         bar."""
         # A browser sends at least one of these headers. Without one, the page is unknown.
-        told = "origin" in asked.headers or "sec-fetch-site" in asked.headers
-        return told and self._access.is_session_cookie(asked.cookie)
+        names_its_page = "origin" in asked.headers or "sec-fetch-site" in asked.headers
+        return names_its_page and self._access.is_session_cookie(asked.cookie)
 
     @asynccontextmanager
     async def answer(

@@ -82,19 +82,19 @@ def read_sealed(path: Path, shown: Path | None = None) -> str:
         raise _unreadable(shown, error) from None
 
 
-def refusal_reason(found: os.stat_result) -> str | None:
+def refusal_reason(entry: os.stat_result) -> str | None:
     """Return why cockpit does not read a file; None for a regular file of this user with
     one link."""
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(entry.st_mode):
         return "It is a symbolic link, not a regular file."
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(entry.st_mode):
         return "It is not a regular file."
-    if found.st_uid != os.geteuid():
+    if entry.st_uid != os.geteuid():
         return "It belongs to another user."
-    if found.st_nlink != 1:
+    if entry.st_nlink != 1:
         return "The file has more than one hard link."
-    if found.st_size > LARGEST:
-        return f"It has {found.st_size // 1024} KiB; the limit is {LARGEST // 1024} KiB."
+    if entry.st_size > LARGEST:
+        return f"It has {entry.st_size // 1024} KiB; the limit is {LARGEST // 1024} KiB."
     return None
 
 

@@ -105,14 +105,14 @@ class Documents:
         """Return the documents in a worktree's folder by SHA-256; skip files that cannot be read
         safely.
         """
-        found: dict[str, Path] = {}
+        by_hash: dict[str, Path] = {}
         with suppress(OSError):
             for path in sorted(folder.glob("handoff-*.md")):
                 with suppress(OSError):
                     if refusal_reason(path.lstat()) is None:
                         data = read_file(path, LARGEST, follow_links=False)
-                        found[hashlib.sha256(data).hexdigest()] = path
-        return found
+                        by_hash[hashlib.sha256(data).hexdigest()] = path
+        return by_hash
 
     def seal(
         self, worktree: Path, handoff: str, text: str, created: datetime, folder: str = FOLDER
@@ -251,10 +251,10 @@ def _place(worktree: Path, folder: str) -> Path:
             f"Try: {FOLDER}",
         )
     place = worktree.resolve() / inner
-    if (found := git_folder_around(place)) is not None:
+    if (git_folder := git_folder_around(place)) is not None:
         raise BadUsage(
             f"{safe_line(folder)} is not a valid handoff.directory",
-            f"{safe_line(str(found))} is a .git directory or a bare repository.",
+            f"{safe_line(str(git_folder))} is a .git directory or a bare repository.",
             f"Try: {FOLDER}",
         )
     if any(not char.isprintable() for char in str(place)):
@@ -273,15 +273,15 @@ def _seen(folder: int, name: str) -> DraftSeen:
     _check_plain(before)
     descriptor = open_file(name, dir_fd=folder, follow_links=False)
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
-        _check_plain(found)
+        entry = os.fstat(file.fileno())
+        _check_plain(entry)
         data = file.read(LARGEST + 1)
-    signature = (found.st_ino, found.st_size, found.st_mtime_ns)
+    signature = (entry.st_ino, entry.st_size, entry.st_mtime_ns)
     return DraftSeen(signature, data.decode("utf-8", "replace"))
 
 
-def _check_plain(found: os.stat_result) -> None:
-    words = refusal_reason(found)
+def _check_plain(entry: os.stat_result) -> None:
+    words = refusal_reason(entry)
     if words is not None:
         raise Failed(
             "Cannot use the draft handoff document",
@@ -296,8 +296,8 @@ def _sealed_before(folder: int, handoff: str) -> str | None:
         if not (name.startswith("handoff-") and name.endswith(".md")):
             continue
         with suppress(OSError):
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if refusal_reason(found) is None and _ident(folder, name) == handoff:
+            entry = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if refusal_reason(entry) is None and _ident(folder, name) == handoff:
                 return name
     return None
 
@@ -329,8 +329,8 @@ def _write_new(folder: int, created: datetime, data: bytes) -> str:
 
 def _holds(folder: int, name: str, data: bytes) -> bool:
     with suppress(OSError):
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if stat.S_ISREG(found.st_mode) and found.st_size == len(data):
+        entry = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISREG(entry.st_mode) and entry.st_size == len(data):
             with os.fdopen(open_file(name, dir_fd=folder, follow_links=False), "rb") as file:
                 return file.read(len(data) + 1) == data
     return False

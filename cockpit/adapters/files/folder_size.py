@@ -71,17 +71,17 @@ def folder_size(
                         return FolderSize(total, complete=False)
                     count += 1
                     try:
-                        found = entry.stat(follow_symlinks=False)
+                        state = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    if found.st_dev != device:
+                    if state.st_dev != device:
                         continue
-                    if stat.S_ISDIR(found.st_mode):
+                    if stat.S_ISDIR(state.st_mode):
                         waiting.append(os.path.join(path, entry.name))  # noqa: PTH118 - hot loop
-                    elif found.st_ino not in linked:
-                        total += found.st_blocks * BLOCK
-                        if found.st_nlink > 1:
-                            linked.add(found.st_ino)
+                    elif state.st_ino not in linked:
+                        total += state.st_blocks * BLOCK
+                        if state.st_nlink > 1:
+                            linked.add(state.st_ino)
         except OSError:
             complete = False
         finally:

@@ -117,16 +117,16 @@ def is_file(path: str | Path) -> bool:
 
 def stamp(path: str | Path) -> tuple[int, int]:
     """Return the file's size and its modification time in nanoseconds. Raises `OSError`."""
-    found = Path(path).stat()
-    return found.st_size, found.st_mtime_ns
+    state = Path(path).stat()
+    return state.st_size, state.st_mtime_ns
 
 
-def _check(path: str | Path, found: os.stat_result, any_owner: bool) -> None:
-    kind = stat.S_IFMT(found.st_mode)
+def _check(path: str | Path, entry: os.stat_result, any_owner: bool) -> None:
+    kind = stat.S_IFMT(entry.st_mode)
     if kind != stat.S_IFREG:
         raise _not_plain(path, f"is {_KINDS.get(kind, 'something else')}, not a file")
-    if not any_owner and found.st_uid not in (os.geteuid(), 0):
-        raise _not_plain(path, f"belongs to another user (uid {found.st_uid})")
+    if not any_owner and entry.st_uid not in (os.geteuid(), 0):
+        raise _not_plain(path, f"belongs to another user (uid {entry.st_uid})")
 
 
 def _not_plain(path: str | Path, words: str) -> NotPlain:

@@ -171,14 +171,14 @@ def _enter(at: int, part: str, folder: Path) -> int:
 
 def _restrict_to_owner(descriptor: int, folder: Path) -> None:
     """Remove write permission of other users. Raises `Failed` for another user's folder."""
-    found = os.fstat(descriptor)
-    if found.st_uid != os.geteuid() and os.geteuid() != 0:
+    entry = os.fstat(descriptor)
+    if entry.st_uid != os.geteuid() and os.geteuid() != 0:
         raise Failed(
             f"{safe_line(str(folder))} belongs to another user",
             hint="Set another folder in `handoff.directory`.",
         )
-    if found.st_mode & 0o022:
-        os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & ~0o022)
+    if entry.st_mode & 0o022:
+        os.fchmod(descriptor, stat.S_IMODE(entry.st_mode) & ~0o022)
 
 
 def _not_a_folder(part: str, folder: Path) -> Failed:

@@ -141,10 +141,10 @@ def _check_bracket(text: str, container: _Container, bracket: str, keys: Sequenc
 
 
 def _child(container: _Container, key: str | int) -> _Child | None:
-    found = [child for child in container.children if child.key == key]
-    if len(found) > 1:
+    children = [child for child in container.children if child.key == key]
+    if len(children) > 1:
         raise Unsuitable(f'has the key "{key}" twice in one object')
-    return found[0] if found else None
+    return children[0] if children else None
 
 
 def _outermost(text: str) -> _Container:

@@ -86,10 +86,10 @@ def poll_entries(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
 
 
 def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    found = {}
+    stamps = {}
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
                 seen = entry.stat(follow_symlinks=False)
-                found[entry.name] = (seen.st_mtime_ns, seen.st_ino)
-    return found
+                stamps[entry.name] = (seen.st_mtime_ns, seen.st_ino)
+    return stamps

@@ -92,7 +92,7 @@ def poll_files(files: Sequence[Path], call: Callable[[], None]) -> Callable[[], 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
     try:
-        found = file.stat()
+        entry = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino, found.st_mode
+    return entry.st_mtime_ns, entry.st_ino, entry.st_mode

@@ -24,16 +24,16 @@ class Obstacle:
 def obstacle(folder: Path) -> Obstacle | None:
     """Return the reason that a folder is not writable; None if it is writable or does not exist."""
     try:
-        found = os.statvfs(folder)
+        volume = os.statvfs(folder)
         may_write = os.access(folder, os.W_OK | os.X_OK)
     except OSError:
         return None
-    if found.f_flag & os.ST_RDONLY:
+    if volume.f_flag & os.ST_RDONLY:
         return Obstacle("is on a file system that is mounted read-only", "Mount it writable")
-    free = (found.f_bfree if os.geteuid() == 0 else found.f_bavail) * found.f_frsize
-    if found.f_blocks and free < LEAST_BYTES:
+    free = (volume.f_bfree if os.geteuid() == 0 else volume.f_bavail) * volume.f_frsize
+    if volume.f_blocks and free < LEAST_BYTES:
         return Obstacle("is on a disk that is full", f"Free some space: df -h {folder}")
-    if found.f_files and found.f_ffree == 0:
+    if volume.f_files and volume.f_ffree == 0:
         return Obstacle("is on a disk without free inodes", f"To check: df -i {folder}")
     if not may_write:
         return Obstacle("is not writable by you", f"To check: ls -ld {folder}")

@@ -174,18 +174,18 @@ def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
     Removes files left by killed reporters, and files with other names, because the reporter's limit
     includes them.
     """
-    found: list[_Report] = []
+    reports: list[_Report] = []
     removed = 0
     try:
         with os.scandir(folder) as listing:
             entries = list(islice(listing, AT_ONCE))
     except OSError:
-        return found, False
+        return reports, False
     for entry in entries:
         with suppress(OSError):
             seen = entry.stat(follow_symlinks=False)
             if match := _NAME.fullmatch(entry.name):
-                found.append(
+                reports.append(
                     _Report(
                         Path(entry.path),
                         agent,
@@ -202,9 +202,9 @@ def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
             elif entry.name != "status":
                 _remove(Path(entry.path))
                 removed += 1
-    found.sort(key=lambda report: (report.written, report.pid))
+    reports.sort(key=lambda report: (report.written, report.pid))
     # No callback: nothing was removed, so the next call would find the same files.
-    return found, len(entries) == AT_ONCE and bool(found or removed)
+    return reports, len(entries) == AT_ONCE and bool(reports or removed)
 
 
 def _remove(path: Path) -> None:

@@ -31,8 +31,8 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 async def resolve(host: str, port: int) -> list[str]:
     """Return every IP address of a host name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in addresses))
 
 
 async def post(
@@ -103,13 +103,13 @@ async def _read_beginning(response: httpx2.Response, most: int) -> bytes:
     """
     import httpx2
 
-    found = b""
+    content = b""
     with contextlib.suppress(httpx2.HTTPError):
         async for part in response.aiter_bytes(4096):
-            found += part
-            if len(found) >= most:
+            content += part
+            if len(content) >= most:
                 break
-    return found[:most]
+    return content[:most]
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

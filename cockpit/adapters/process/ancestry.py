@@ -34,10 +34,10 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
     `boot`: the kernel's boot id, if already known.
     """
     boot = boot or process_table.boot_id()
-    found: dict[int, Ancestor] = {}
-    while pid > 0 and pid not in found and (entry := process_table.entry(pid)):
+    ancestors: dict[int, Ancestor] = {}
+    while pid > 0 and pid not in ancestors and (entry := process_table.entry(pid)):
         held = process_table.variables(pid, MARKS)
-        found[pid] = Ancestor(
+        ancestors[pid] = Ancestor(
             ProcessId(pid, entry.started, boot),
             run=held.get("COCKPIT_RUN", ""),
             agent=held.get("COCKPIT_AGENT", ""),
@@ -51,7 +51,7 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
             pane=held.get("TMUX_PANE", ""),
         )
         pid = entry.parent
-    return list(found.values())
+    return list(ancestors.values())
 
 
 def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:

@@ -34,5 +34,5 @@ def free_memory() -> int | None:
         text = Path("/proc/meminfo").read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
-    found = re.search(r"^MemAvailable: *(\d+) kB$", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
+    match = re.search(r"^MemAvailable: *(\d+) kB$", text, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None

@@ -299,8 +299,8 @@ def _limited(
     that the error names the command.
     """
     program, path = command[0] if command else "", environment.get("PATH", os.defpath)
-    found = str(directory / program) if "/" in program else shutil.which(program, path=path)
-    runs = found is not None and Path(found).is_file() and os.access(found, os.X_OK)
+    executable = str(directory / program) if "/" in program else shutil.which(program, path=path)
+    runs = executable is not None and Path(executable).is_file() and os.access(executable, os.X_OK)
     return with_given_limit(command) if runs else command
 
 

@@ -73,9 +73,9 @@ def while_alive(
     except OSError as refused:
         return None if refused.errno in _ENDED else look()
     try:
-        found = look()
+        result = look()
         waiting = select.poll()
         waiting.register(handle, select.POLLIN)
-        return None if waiting.poll(0) else found
+        return None if waiting.poll(0) else result
     finally:
         os.close(handle)

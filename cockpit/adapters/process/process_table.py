@@ -56,8 +56,8 @@ def owner(pid: int) -> int | None:
     user.
     """
     if USES_LINUX:
-        found = _stat(f"/proc/{pid}")
-        return found.st_uid if found else None
+        status = _stat(f"/proc/{pid}")
+        return status.st_uid if status else None
     return _of_psutil(pid, lambda process: int(process.uids().effective))
 
 
@@ -102,8 +102,8 @@ def mentions(pid: int, text: bytes) -> bool:
 def variable(pid: int, name: bytes) -> bytes | None:
     """Return a variable's value in the process's initial environment; None if missing or
     unreadable."""
-    found = variables(pid, (os.fsdecode(name),))
-    return next((os.fsencode(value) for value in found.values()), None)
+    values = variables(pid, (os.fsdecode(name),))
+    return next((os.fsencode(value) for value in values.values()), None)
 
 
 def variables(pid: int, names: Collection[str]) -> dict[str, str]:
@@ -252,8 +252,8 @@ def boot_id() -> str:
             return (PROC / "sys/kernel/random/boot_id").read_text().strip()
         except OSError:
             pass
-    if IS_MACOS and (found := _boot_session()):
-        return found
+    if IS_MACOS and (session := _boot_session()):
+        return session
     return f"booted-{int(_psutil().boot_time())}"
 
 

@@ -72,7 +72,7 @@ class LocalProcesses:
             return []
         variable = os.fsencode(f"{MARKER_VARIABLE}={marker}")
         me = os.getpid()
-        found, hidden = dict[int, ProcessId](), dict[int, ProcessId]()
+        marked, hidden = dict[int, ProcessId](), dict[int, ProcessId]()
         seen = set[int]()
         # Read again: a parent may have started a process after the list of processes was made, and
         # ended before the parent's own environment was read.
@@ -84,9 +84,9 @@ class LocalProcesses:
                 identity = self.identify(pid)
                 carries = process_table.carries(pid, variable) if identity is not None else False
                 if identity is not None and carries is not False:
-                    (found if carries else hidden)[pid] = identity
-        below = (pid for pid in hidden if not found.keys().isdisjoint(self.lineage(pid)))
-        return [*found.values(), *(hidden[pid] for pid in below)]
+                    (marked if carries else hidden)[pid] = identity
+        below = (pid for pid in hidden if not marked.keys().isdisjoint(self.lineage(pid)))
+        return [*marked.values(), *(hidden[pid] for pid in below)]
 
     def carries(self, process: ProcessId, marker: str) -> bool | None:
         if not self.alive(process):
@@ -110,7 +110,7 @@ class LocalProcesses:
         the folder open for writing.
         """
         tops = {directory: Path(os.path.realpath(directory)) for directory in directories}
-        found: dict[Path, list[Occupant]] = {directory: [] for directory in directories}
+        occupants: dict[Path, list[Occupant]] = {directory: [] for directory in directories}
         for pid in sorted(process_table.pids()) if tops else ():
             place = process_table.directory(pid) if pid != os.getpid() else None
             for directory, top in tops.items() if place else ():
@@ -118,15 +118,15 @@ class LocalProcesses:
                 file = None if inside else process_table.written_below(pid, top)
                 if inside or file:
                     name = process_table.name(pid) or "unknown"
-                    found[directory].append(Occupant(pid, name, file))
-        return found
+                    occupants[directory].append(Occupant(pid, name, file))
+        return occupants
 
     def lineage(self, pid: int) -> list[int]:
-        found: list[int] = []
-        while pid > 0 and pid not in found and (entry := process_table.entry(pid)):
-            found.append(pid)
+        pids: list[int] = []
+        while pid > 0 and pid not in pids and (entry := process_table.entry(pid)):
+            pids.append(pid)
             pid = entry.parent
-        return found
+        return pids
 
     def ancestry(self, pid: int) -> list[Ancestor]:
         return ancestry(pid, self._boot)
@@ -139,11 +139,11 @@ class LocalProcesses:
         return Origin(marker.decode("ascii", "replace"), directory)
 
     def terminal(self, process: ProcessId) -> OpenTerminal | None:
-        found = open_terminal(process_table.terminal(process.pid))
-        if found is not None and not self.alive(process):
-            found.close()  # the name may belong to another process's terminal
+        terminal = open_terminal(process_table.terminal(process.pid))
+        if terminal is not None and not self.alive(process):
+            terminal.close()  # the name may belong to another process's terminal
             return None
-        return found
+        return terminal
 
     def signal(self, process: ProcessId, number: int) -> bool:
         """Signal exactly this process; return False if it has ended or belongs to another user."""

@@ -173,8 +173,8 @@ class Database:
         return {**row, **dict.fromkeys(bad)}
 
     def _one(self, kind: type[Record], sql: str, *values: Any) -> Record | None:
-        found = self._all(kind, sql, *values)
-        return found[0] if found else None
+        rows = self._all(kind, sql, *values)
+        return rows[0] if rows else None
 
     def _upsert(self, table: str, key: str, row: dict[str, Any]) -> None:
         held = {

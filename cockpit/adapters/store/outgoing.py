@@ -72,11 +72,11 @@ class OutgoingTable:
 
 def _messages(rows: Iterable[sqlite3.Row]) -> list[OutgoingRecord]:
     """Return the readable messages; skip damaged ones."""
-    found = []
+    messages = []
     for row in rows:
         with suppress(ValueError):
-            found.append(_message(row))
-    return found
+            messages.append(_message(row))
+    return messages
 
 
 def _message(row: sqlite3.Row) -> OutgoingRecord:

@@ -87,8 +87,8 @@ class Store(Database):
 
     def has_run(self, run: str) -> bool:
         """Return whether any session in this database had this `COCKPIT_RUN`."""
-        found = self.run("select 1 from sessions where run = ? limit 1", run)
-        return found.fetchone() is not None
+        rows = self.run("select 1 from sessions where run = ? limit 1", run)
+        return rows.fetchone() is not None
 
     def session_of_run(self, run: str) -> SessionRecord | None:
         """Return the newest session whose processes have this `COCKPIT_RUN`."""
@@ -175,8 +175,8 @@ class Store(Database):
         )
 
     def count_handoffs(self, agent: str | None) -> int:
-        found = self.run("select count(*) from handoffs where ?1 is null or agent = ?1", agent)
-        return int(found.fetchone()[0])
+        rows = self.run("select count(*) from handoffs where ?1 is null or agent = ?1", agent)
+        return int(rows.fetchone()[0])
 
     def handoffs_of(self, job: JobId, session: str) -> list[HandoffRecord]:
         """Return the handoffs of one session, oldest first."""
@@ -236,8 +236,8 @@ class Store(Database):
 
     def compaction_point(self, key: str) -> SeenPoint:
         """Return the token counts at which a CLI was observed to compact."""
-        found = self.run("select passed, compacted from compaction_points where key = ?", key)
-        row = found.fetchone()
+        rows = self.run("select passed, compacted from compaction_points where key = ?", key)
+        row = rows.fetchone()
         return SeenPoint(row["passed"], row["compacted"]) if row is not None else SeenPoint()
 
     def save_compaction_point(self, key: str, seen: SeenPoint) -> None:
@@ -339,11 +339,11 @@ class Store(Database):
         else:
             sql = "select * from (select * from events where id > ?1 order by id desc limit ?2)"
         rows = self.run(sql, after, limit).fetchall()
-        found = []
+        events = []
         for row in rows:
             with suppress(DamagedValue):  # the damaged row stays in its table, and is not returned
-                found.append(EventRecord(**decoded_row(dict(row))))
-        return found if after else found[::-1]
+                events.append(EventRecord(**decoded_row(dict(row))))
+        return events if after else events[::-1]
 
     def last_exit(self, agent: AgentName, since: float) -> EventRecord | None:
         """Return the agent's last event `agent.exited` after `since`; None if there is none."""

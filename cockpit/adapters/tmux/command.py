@@ -164,12 +164,12 @@ def check_socket_path(socket: Path) -> None:
 
 def check_version(program: str, environment: Mapping[str, str]) -> str:
     """Return tmux's version. Raises `ProgramMissing` if tmux is too old or not installed."""
-    found = shutil.which(program, path=environment.get("PATH", os.defpath))
-    if found is None:
+    executable = shutil.which(program, path=environment.get("PATH", os.defpath))
+    if executable is None:
         raise missing(program)
     try:
         answer = subprocess.run(
-            [found, "-V"], capture_output=True, timeout=5, check=False, text=True
+            [executable, "-V"], capture_output=True, timeout=5, check=False, text=True
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ProgramMissing("Cannot run tmux", str(error), INSTALL_HINT) from error

@@ -102,8 +102,8 @@ class Tmux:
         except (ServerGone, NoSession):
             return None
         # tmux lists a window once per session that shows it.
-        found = {line for line in lines if line.isdecimal()}
-        return int(found.pop()) if len(found) == 1 else None
+        pids = {line for line in lines if line.isdecimal()}
+        return int(pids.pop()) if len(pids) == 1 else None
 
     async def look(self) -> dict[PaneId, Pane]:
         """See `Panes.look`. A pane whose process has ended has an exit status, unless tmux has lost

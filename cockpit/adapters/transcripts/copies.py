@@ -63,13 +63,13 @@ class KeptRecords:
 
         Raises `OSError`. Leaves no partial copy.
         """
-        found = transcript.stat()
-        if found.st_size > LARGEST:
+        state = transcript.stat()
+        if state.st_size > LARGEST:
             return False
         packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
         with opened(transcript, most=LARGEST) as lines:
             packed = [packer.compress(_cleaned(line, clean)) for line in lines]
-        self._put(session, RECORD, b"".join([*packed, packer.flush()]), found)
+        self._put(session, RECORD, b"".join([*packed, packer.flush()]), state)
         return True
 
     def keep_facts(self, session: str, transcript: Path, facts: str) -> None:

@@ -47,13 +47,13 @@ def read_all(
                 if isinstance(line, Skipped):
                     feed(line)
                     continue
-                found = parse(line) if len(line) < WEIGHED_FROM else parse_bounded(parse, line)
-                if not found:
+                parsed = parse(line) if len(line) < WEIGHED_FROM else parse_bounded(parse, line)
+                if not parsed:
                     continue
-                if isinstance(found, Skipped):
-                    feed(found)
+                if isinstance(parsed, Skipped):
+                    feed(parsed)
                     continue
-                for event in found:
+                for event in parsed:
                     feed(event)
     for event in parse.rest() if isinstance(parse, KeepsRest) else ():
         feed(event)
