@@ -26,9 +26,9 @@ Examples:
 
 \b
 Both machines need cockpit, a running supervisor, and a clone of the same repository. The document,
-commits, and uncommitted files are moved: staged, unstaged and untracked. Ignored files and files with
-secrets (.env, keys) stay; they are listed. The old session ends when the new one has replied; until
-then, any failure leaves the job where it was. The old worktree stays until you remove it:
+commits, and uncommitted files are moved: staged, unstaged and untracked. Ignored files, and files
+with secrets (.env, keys), stay and are listed. The old session ends when the new one has replied;
+until then, any failure leaves the job where it was. The old worktree stays until you remove it:
 cockpit worktrees remove NAME. If the command is interrupted, run it again."""
 )
 @with_common_options

@@ -171,7 +171,7 @@ class MoveCheck:
         say(f"Move {self.wanted.name} from {self.source.shown} to {self.target.shown}")
         say(f"  to {checked.there.folder}, branch {checked.branch}")
         files = counted(here.uncommitted, "uncommitted file")
-        say(f"  is moved: the handoff document, the commits of {checked.branch}, {files}")
+        say(f"  moved: the handoff document, the commits of {checked.branch}, {files}")
         _print_staying("ignored", here.ignored)
         _print_staying("whose names suggest secrets", here.secret)
         _print_staying("git does not store them", here.unstored)
