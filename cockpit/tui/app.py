@@ -24,8 +24,8 @@ from cockpit.client.joined_client import JoinedClient
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
 from cockpit.tui.keys.bindings import keymap
-from cockpit.tui.present.paths import short_paths
 from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.paths import short_paths
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.screens.leaving import leave

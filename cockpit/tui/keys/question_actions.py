@@ -115,7 +115,7 @@ QUESTIONS: tuple[Action, ...] = (
         ("z",), "inbox", shown=True, is_destructive=True,
     ),
     Action(
-        "inbox.open", "go there", "Open the document or the agent's pane to answer.",
+        "inbox.open", "open", "Open the document or the agent's pane to answer.",
         ("enter",), "inbox", shown=True, is_destructive=True,
     ),
     Action("inbox.down", "down", "Select the next item.", ("j", "down", "tab"), "inbox"),

@@ -11,7 +11,7 @@ from cockpit.tui.present.paths import short_paths
     ("text", "shown"),
     [
         ("Started api in /home/ana/shop", "Started api in ~/shop"),
-        ("its worktree is kept (/home/ana/shop/.worktrees/api)", "its worktree is kept (~/shop/.worktrees/api)"),
+        ("it is kept (/home/ana/shop/.worktrees/api)", "it is kept (~/shop/.worktrees/api)"),
         ("Started api in /home/ana; web is there too", "Started api in ~; web is there too"),
         ("Started api in /home/anabel/shop", "Started api in /home/anabel/shop"),
         ("Started api in /mnt/home/ana/shop", "Started api in /mnt/home/ana/shop"),

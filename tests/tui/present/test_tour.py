@@ -56,7 +56,10 @@ def test_each_phase_of_a_handoff_is_a_step(phase: str, words: str) -> None:
 
 
 def test_every_handoff_is_named_in_whichever_order_they_came() -> None:
-    moved = [agent("rounding", "done", previous_session_id="s"), agent("durations", previous_session_id="s")]
+    moved = [
+        agent("rounding", "done", previous_session_id="s"),
+        agent("durations", previous_session_id="s"),
+    ]
     text = said(*moved, agent("weeks"))
     assert text.startswith("rounding and durations went on in new sessions. H shows each handoff")
     assert said(moved[0], agent("weeks")).startswith("rounding went on in a new session.")
@@ -90,12 +93,17 @@ def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back(
     assert second.id == "writing durations"
 
 
-@pytest.mark.parametrize(
-    "phase", ["asked", "review", "documenting", "starting", "moved", "done"]
-)
+@pytest.mark.parametrize("phase", ["asked", "review", "documenting", "starting", "moved", "done"])
 def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
     if phase == "moved":
-        shown = step([agent("rounding", previous_session_id="s"), agent("durations", previous_session_id="s")], None, {})
+        shown = step(
+            [
+                agent("rounding", previous_session_id="s"),
+                agent("durations", previous_session_id="s"),
+            ],
+            None,
+            {},
+        )
     elif phase == "done":
         shown = step([agent("rounding", "done", previous_session_id="s")], None, {})
     else:

@@ -83,6 +83,17 @@ async def test_without_a_supervisor_what_was_known_stays_and_says_that_it_is_old
         )
 
 
+async def test_without_a_supervisor_an_empty_inbox_does_not_say_that_nothing_needs_you_now(
+    fly: Fly,
+) -> None:
+    async with fly(MemoryClient(Status(agents=[agent("calm")]))) as flight:
+        await flight.press("i")
+        await flight.reads("New items appear here automatically")
+        flight.client.disconnect()
+        await flight.reads("Nothing needed you when the supervisor last answered.")
+        assert "New items" not in flight.text()
+
+
 async def test_the_smallest_screen_says_too_that_no_supervisor_answers(fly: Fly) -> None:
     async with fly(scene(), size=(60, 14)) as flight:
         await flight.press("i")
@@ -110,7 +121,7 @@ async def test_all_of_it_by_mouse_and_by_the_palette(fly: Fly) -> None:
         await flight.press("i")
         await flight.reads("▌ ◆ permission   mailer")
         titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}
-        assert "Go there" in titles
+        assert "Open" in titles
         assert "Approve" not in titles
         await flight.pilot.click("#inbox", offset=(4, 1))
         await flight.reads("▌ ◆ review       api")

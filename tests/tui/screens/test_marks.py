@@ -128,7 +128,9 @@ async def test_a_dialog_is_not_approved_together_with_handoffs(fly: Fly) -> None
             await flight.press("space")
         await flight.press("a")
         await flight.reads("Approve 1 of 3 marked agents?", "✗ db: db asks for permission.")
-        await flight.reads("✗ ui: ui asks a question. Press a on its row, without marks, to answer.")
+        await flight.reads(
+            "✗ ui: ui asks a question. Press a on its row, without marks, to answer."
+        )
         await flight.press("y")
         await flight.until(lambda: flight.client.asked == [Approve(name="api", handoff="h-api")])
 

@@ -115,7 +115,11 @@ async def test_the_choices_are_right_below_a_short_request_and_at_the_end_of_a_l
         await flight.reads("1. Yes", "3. No")
         lines = flight.text().splitlines()
         asked = next(n for n, line in enumerate(lines) if "Do you want to proceed?" in line)
-        assert [line[:8].strip() for line in lines[asked + 1 : asked + 4]] == ["", "─" * 8, "❯ 1. Ye"]
+        assert [line[:8].strip() for line in lines[asked + 1 : asked + 4]] == [
+            "",
+            "─" * 8,
+            "❯ 1. Ye",
+        ]
         assert "answer" in lines[-1]
         client.dialogs["api"] = permission("d2", text="\n".join(f"echo {n}" for n in range(60)))
         client.put(asking("api", "question"))

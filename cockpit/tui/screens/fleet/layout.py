@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.state.remembered import View, ViewMemory
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ PACKED = 20
 """On a terminal with fewer lines, the list takes the lines it needs, and the pane the rest."""
 PANE_LEAST = 5
 """Minimum lines of a pane."""
-FRAMED = (90, 30)
-"""Minimum columns and lines of a terminal that shows frames around list and pane."""
 USUAL = View()
 AROUND_PANE = 3
 """Lines for the name above the pane and for the reason why the agent waits."""
@@ -54,8 +53,7 @@ class PaneSplit:
         low = size.height < LOW and not beside and bool(screen.model.agents)
         screen.set_class(low, "-cramped")
         screen.set_class(not low and self._is_packed, "-packed")
-        framed = size.width >= FRAMED[0] and size.height >= FRAMED[1]
-        screen.set_class(framed, "-framed")
+        framed = show_frames(screen)
         height = max(0, size.height - 2)
         list_lines = height if beside else max(3, self._lines_of_list(height))
         if beside:

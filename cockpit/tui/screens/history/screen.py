@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.events import Key
 from textual.timer import Timer
 from textual.widgets import Input
@@ -24,6 +25,7 @@ from cockpit.tui.keys.reasons import has_ended
 from cockpit.tui.present import history
 from cockpit.tui.present.history import Entry
 from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.continuing import ContinueScreen
 from cockpit.tui.screens.history.loaded import PAGE, LoadedHistory
@@ -102,9 +104,11 @@ class HistoryScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield self._heading
-        yield self.list
+        with Vertical(id="history-frame"):
+            yield self.list
         yield self.search
-        yield self.detail
+        with Vertical(id="history-detail-frame"):
+            yield self.detail
         yield from self.footer()
 
     def on_mount(self) -> None:
@@ -115,6 +119,9 @@ class HistoryScreen(BaseScreen):
 
     def on_unmount(self) -> None:
         self._stop_listening()
+
+    def on_resize(self) -> None:
+        show_frames(self)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions while the search field has the focus."""

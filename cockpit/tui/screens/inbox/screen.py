@@ -15,6 +15,7 @@ from textual import on
 from textual._time import get_time
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
@@ -26,7 +27,9 @@ from cockpit.tui.present import inbox
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
 from cockpit.tui.present.outage import remedy
+from cockpit.tui.present.span import Span
 from cockpit.tui.screens.base_screen import BaseScreen
+from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.screens.pane_follow import look
 from cockpit.tui.screens.permission.screen import PermissionScreen
 from cockpit.tui.screens.requests import Requests, show_error, show_reason, snooze_or_wake
@@ -53,6 +56,7 @@ HANDOFFS = frozenset({"review", "handoff", "breaker", "snoozed"})
 """Kinds of items that are the question of a handoff."""
 TOO_EARLY = "This item has only just been selected. Read it, then press the key again."
 EMPTY = "Nothing needs you. New items appear here automatically."
+UNKNOWN = "Nothing needed you when the supervisor last answered."
 
 
 def _now() -> datetime:
@@ -91,7 +95,7 @@ class InboxScreen(BaseScreen):
         self.pane = PaneView()
         self._looking_at: tuple[str | None, str | None] = ("", None)
         self._heading = OneLine(self._head, id="inbox-title")
-        self._rule = OneLine(lambda width: rule(self._agent(), width, ui.home), id="inbox-rule")
+        self._rule = OneLine(self._rule_spans, id="inbox-rule")
         self._rows = Throttled(self, lambda: ui.pace.rows, self._draw)
 
     @property
@@ -106,11 +110,18 @@ class InboxScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield self._heading
-        yield self.list
+        with Vertical(id="inbox-frame"):
+            yield self.list
         yield self._rule
-        yield self.detail
-        yield self.pane
+        with Vertical(id="inbox-pane-frame"):
+            yield self.detail
+            yield self.pane
         yield self._keys
+
+    def _rule_spans(self, width: int) -> list[Span]:
+        if self.item is None:
+            return []
+        return rule(self._agent(), width, self.ui.home, framed=self.has_class("-framed"))
 
     def on_mount(self) -> None:
         self._stop_listening = self.model.listen(self._heard)
@@ -122,7 +133,8 @@ class InboxScreen(BaseScreen):
         self._stop_listening()
 
     def on_resize(self) -> None:
-        self.list.styles.max_height = max(3, (self.app.size.height - 3) * 11 // 20)
+        around = 4 if show_frames(self) else 0
+        self.list.styles.max_height = max(3, (self.app.size.height - 3 - around) * 11 // 20)
         self._rows.want()
 
     @on(Picker.Picked)
@@ -164,13 +176,13 @@ class InboxScreen(BaseScreen):
     def hints(self) -> list[Action]:
         """Leave out the keys that do nothing for the selected item."""
         kind = self.item.kind if self.item else ""
-        titles: dict[str, str] = {}
+        titles: dict[str, str] = {"inbox.open": "pane"} if self._agent() else {}
         if kind in DIALOGS:
-            titles = {"inbox.answer": "answer"}
+            titles["inbox.answer"] = "answer"
         elif kind in HANDOFFS:
             wake = {"inbox.snooze": "ask now"} if kind == "snoozed" else {}
             titles = {"inbox.answer": "approve", "inbox.refuse": "refuse",
-                      "inbox.snooze": "snooze", **wake}  # fmt: skip
+                      "inbox.snooze": "snooze", "inbox.open": "read", **wake}  # fmt: skip
         answers = {"inbox.answer", "inbox.refuse", "inbox.snooze"}
         return [
             replace(one, title=titles.get(one.id, one.title))
@@ -262,7 +274,8 @@ class InboxScreen(BaseScreen):
                 self.model.agents.values(), self.model.held, self.model.lost, self.model.key_of
             )
         }
-        self.list.show(list(self._items))
+        self.set_class(not self._items, "-empty")
+        self.list.show(list(self._items), empty=EMPTY if self.model.any_live else UNKNOWN)
         self._heading.show()
         self._draw_selected()
 
