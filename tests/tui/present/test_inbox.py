@@ -138,10 +138,10 @@ def test_the_next_step_names_the_users_own_keys() -> None:
 
     assert step("permission") == (
         "Press Alt-X to answer here, "
-        "or choose \u201cGo there\u201d with Ctrl-P to answer in its pane."
+        "or choose \u201cOpen\u201d with Ctrl-P to answer in its pane."
     )
     assert step("resume").startswith("Press F9 in the list of agents")
-    assert step("review").startswith("Choose \u201cGo there\u201d with Ctrl-P to read the document")
+    assert step("review").startswith("Choose \u201cOpen\u201d with Ctrl-P to read the document")
     gone = needing("api", "failed").model_copy(update={"pane": None})
     assert items([gone], key_of=lambda action: own[action])[0].step.startswith(
         "Press v in the list"
