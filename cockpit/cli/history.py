@@ -216,6 +216,8 @@ def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
 
 
 def _format_session(session: HistorySession, after: HistorySession | None, now: datetime) -> str:
+    from cockpit.tui.present.words import stamp  # deferred: `--help` needs no models
+
     cost = session.cost_usd
     cells = [
         f"{session.number:>2}.",
@@ -223,6 +225,7 @@ def _format_session(session: HistorySession, after: HistorySession | None, now: 
         f"{_format_context(session, after):<12}",
         f"{'' if cost is None else f'${cost:.2f}':>7}",
         f"{_duration(session.started_at, _ended_at(session, now)):>8}",
+        f" {stamp(session.started_at)}" if session.started_at else "",
         f"on {session.machine}" if session.machine else "",
     ]
     return safe_line(" ".join(cells), 400).rstrip()

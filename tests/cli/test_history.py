@@ -10,6 +10,7 @@ import pytest
 
 from cockpit.cli.commands import run
 from cockpit.cli.history import format_chain
+from cockpit.tui.present.words import stamp
 from cockpit.wire.history import HistoryChain
 
 NOW = datetime(2026, 11, 21, 21, 0, tzinfo=UTC)
@@ -60,10 +61,10 @@ def test_a_chain_is_told_in_a_line_a_session() -> None:
 
     assert head == "api  Build the login and test it.  (1 handoff, $0.53, 1 h 26 min)"
     words = " ".join(first.split())
-    assert words == "1. handed off 162k -> 45k $0.40 41 min"
+    assert words == f"1. handed off 162k -> 45k $0.40 41 min {stamp('2026-11-21T19:34:00Z')}"
     assert left.strip().startswith("5f0c0f0e  /w/")
     assert left.endswith("handoff-2026-11-21-201500.md (agent)")
-    assert " ".join(second.split()) == "2. live 51k $0.13 45 min"
+    assert " ".join(second.split()) == f"2. live 51k $0.13 45 min {stamp('2026-11-21T20:15:00Z')}"
 
 
 @pytest.mark.parametrize(("handoffs", "told"), [(3, False), (4, True), (5, True)])
@@ -107,7 +108,8 @@ def test_a_session_without_an_end_is_not_measured_until_now() -> None:
     head, first, *_ = shown(chain(sessions=[unknown]), NOW)
 
     assert head.endswith("(1 handoff, $0.40)")
-    assert " ".join(first.split()) == "1. handed off 162k $0.40"
+    began = stamp("2026-11-21T19:34:00Z")
+    assert " ".join(first.split()) == f"1. handed off 162k $0.40 {began}"
 
 
 def test_a_document_of_another_host_has_the_id_for_show() -> None:

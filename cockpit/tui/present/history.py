@@ -268,7 +268,7 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
     ]
     if entry.quality:
         lines.append([Span(fit(f" {entry.quality}", width), "muted")])
-    if entry.found:
+    if entry.found and entry.found != entry.goal:
         lines.insert(0, [Span(fit(f" {safe_line(entry.found, 400)}", width), "name")])
     return lines[:height]
 

@@ -40,7 +40,7 @@ def lines(tree: WorktreeStatus, now: datetime, sizes: Sizes = Sizes.NOT_REQUESTE
     described = [safe_line(f"{tree.directory}  {_what(tree, now, sizes)}", 400)]
     if not tree.made:
         return described
-    return described + [safe_line(f"    not removed: {one.why}", 300) for one in tree.obstacles]
+    return described + [safe_line(f"    blocks removal: {one.why}", 300) for one in tree.obstacles]
 
 
 def size_lines(trees: Sequence[WorktreeStatus]) -> list[str]:
@@ -75,7 +75,8 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
         return f"{what}. {salvage_key} saves all of that in git, then removes it."
     first, *more = [one for one in standing if not one.salvageable]
     count = f" (and {len(more)} more)" if more else ""
-    return f"{first.why}{count}. {first.next}"
+    run = "Run: " if first.next.startswith(("cockpit ", "git ")) else ""
+    return f"{first.why}{count}. {run}{first.next}"
 
 
 def question(tree: WorktreeStatus) -> str:

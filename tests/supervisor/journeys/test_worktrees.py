@@ -615,7 +615,7 @@ async def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
     (unmeasured,) = await listed(cockpit)
     assert unmeasured.size is None
     (Path(row.worktree) / "build").unlink()
-    assert "not removed: api is running in it" in shown.stdout
+    assert "blocks removal: api is running in it" in shown.stdout
     refused = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api")
     assert refused.returncode == 5
     assert "cockpit stop api" in refused.stderr

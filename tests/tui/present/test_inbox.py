@@ -137,8 +137,7 @@ def test_the_next_step_names_the_users_own_keys() -> None:
         return items([needing("api", kind)], key_of=lambda action: own[action])[0].step
 
     assert step("permission") == (
-        "Press Alt-X to answer here, "
-        "or choose \u201cOpen\u201d with Ctrl-P to answer in its pane."
+        "Press Alt-X to answer here, or choose \u201cOpen\u201d with Ctrl-P to answer in its pane."
     )
     assert step("resume").startswith("Press F9 in the list of agents")
     assert step("review").startswith("Choose \u201cOpen\u201d with Ctrl-P to read the document")

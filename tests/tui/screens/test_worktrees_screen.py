@@ -127,7 +127,7 @@ async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: F
         await flight.press("X")
         await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
         await flight.press("n", "j", "X")
-        await flight.until(lambda: "web works in it. cockpit stop web" in str(flight.toasts()))
+        await flight.until(lambda: "web works in it. Run: cockpit stop web" in str(flight.toasts()))
         await flight.press("j", "x")
         await flight.until(lambda: "cockpit has not made it" in str(flight.toasts()))
         assert flight.asked == []
