@@ -68,24 +68,24 @@ of its old terminal."""
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
     "--watch",
-    "how",
+    "watched",
     flag_value="watch",
     help="Watch the session; notify me when its context fills up.",
 )
-@click.option("--unwatch", "how", flag_value="unwatch", help="Stop watching the session.")
+@click.option("--unwatch", "watched", flag_value="unwatch", help="Stop watching the session.")
 @click.option(
     "--document",
-    "how",
-    flag_value="document",
+    is_flag=True,
     help="Write a handoff document from a copy of the session. This may cost a request.",
 )
-def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
+def adopt(session: str, name: str | None, yes: bool, watched: str | None, document: bool) -> int:
     """Adopt a session that cockpit did not start.
 
     Ends the session's process, and reopens the session as a new agent in the same directory, with
     its whole conversation. Asks first.
 
-    --watch, --unwatch and --document leave the session as it is, and do not ask.
+    --watch, --unwatch and --document leave the session as it is, and do not ask. --document can be
+    used with one of the others.
     """
     from cockpit.cli.requests import ask, remote_host, supervisor_address
     from cockpit.cli.status import other_sessions
@@ -93,11 +93,12 @@ def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Adopt
 
-    if how is not None and (name is not None or yes):
+    hows = [how for how in (watched, "document" if document else None) if how is not None]
+    if hows and (name is not None or yes):
         raise BadUsage(
-            f"--{how} cannot be used with {'--name' if name is not None else '--yes'}",
+            f"--{hows[0]} cannot be used with {'--name' if name is not None else '--yes'}",
             "cockpit asks and names an agent only when it adopts a session.",
-            f"Usage: cockpit adopt SESSION --{how}",
+            f"Usage: cockpit adopt SESSION --{hows[0]}",
         )
     wanted = agent_name(name) if name is not None else None
     if remote_host() is None:
@@ -106,11 +107,15 @@ def adopt(session: str, name: str | None, yes: bool, how: str | None) -> int:
     if sessions is None:
         # The supervisor refuses this request and gives the reason: an agent asked, or the setting
         # is off. No process has pid 0, so a session that was not shown cannot be adopted.
-        _ask_only(how, session, 0) if how else ask(Adopt(session=session, pid=0, name=wanted))
+        if not hows:
+            ask(Adopt(session=session, pid=0, name=wanted))
+        for how in hows:
+            _ask_only(how, session, 0)
         return 0
     found = _chosen(sessions, session)
-    if how is not None:
+    for how in hows:
         _ask_only(how, found["session_id"], found["pid"])
+    if hows:
         return 0
     if not yes:
         _ask(found, wanted)

@@ -208,6 +208,20 @@ async def test_the_command_line_watches_and_says_so(cockpit: Cockpit, terminal: 
         assert "watched" not in out
 
 
+async def test_the_command_line_watches_and_writes_the_document(
+    cockpit: Cockpit, terminal: Terminal, copies: Copies
+) -> None:
+    async with with_session(cockpit, terminal) as (supervisor, found):
+        short = found.session_id[:8]
+        code, out, err = await command("adopt", short, "--watch", "--document")
+        assert (code, Path(out.strip()).is_file()) == (0, True), err
+        assert f"Watching session {short}" in err
+        assert (await idle(supervisor)).watched
+        code, out, err = await command("adopt", short, "--document", "--unwatch")
+        assert (code, Path(out.strip()).is_file()) == (0, True), err
+        assert not (await idle(supervisor)).watched
+
+
 # Documents
 
 
