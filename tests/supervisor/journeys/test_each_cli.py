@@ -16,7 +16,14 @@ import pytest
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import Answer
 from cockpit.wire.verbs import Approve, Stop
-from tests.supervisor.journeys import test_codex, test_copilot, test_gemini, test_opencode
+from tests.supervisor.journeys import (
+    test_claude,
+    test_codex,
+    test_copilot,
+    test_gemini,
+    test_opencode,
+)
+from tests.supervisor.journeys.claude_pilot import CLAUDE, ClaudePilot
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 from tests.supervisor.journeys.copilot_pilot import COPILOT, CopilotPilot
 from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
@@ -45,6 +52,7 @@ class Cli(NamedTuple):
 
 
 CLIS = {
+    "claude": Cli(ClaudePilot, test_claude.worker, CLAUDE, counts_output=False),
     "codex": Cli(CodexPilot, test_codex.worker, CODEX, counts_output=True),
     "gemini": Cli(GeminiPilot, test_gemini.worker, GEMINI, counts_output=False),
     "opencode": Cli(OpencodePilot, test_opencode.worker, OPENCODE, counts_output=True),
@@ -132,7 +140,8 @@ def flown(cockpit: Cockpit, name: str) -> Iterator[tuple[Any, LongTurn]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["codex", pytest.param("gemini", marks=pytest.mark.long), "opencode", "copilot"]
+    "name",
+    ["claude", "codex", pytest.param("gemini", marks=pytest.mark.long), "opencode", "copilot"],
 )
 async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
     cockpit: Cockpit, name: str, flown: tuple[Any, LongTurn]
@@ -178,7 +187,13 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "state"),
-    [("codex", "idle"), ("gemini", "idle"), ("copilot", "idle"), ("opencode", "exited")],
+    [
+        ("claude", "idle"),
+        ("codex", "idle"),
+        ("gemini", "idle"),
+        ("copilot", "idle"),
+        ("opencode", "exited"),
+    ],
 )
 async def test_ctrl_c_in_a_turn(cockpit: Cockpit, name: str, state: str) -> None:
     """It interrupts the turn, and ends opencode."""

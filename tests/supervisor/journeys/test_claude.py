@@ -1,0 +1,141 @@
+"""Claude Code itself: what ends its turn, and its subagents. The model is simulated.
+
+A whole flight and Ctrl-C are in `test_each_cli`, dialogs in `tests/journeys/test_answer_claude`, a
+compaction in `test_compaction_kept`, and a killed supervisor in `test_killed_in_flight` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cockpit.demo.conversation import ApiError, Reply, Request, TokenCount, ToolCall
+from cockpit.demo.model import Answer
+from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.claude_pilot import CLAUDE, ClaudePilot
+
+if TYPE_CHECKING:
+    from cockpit.wire.status import AgentStatus
+    from tests.supervisor.conftest import Cockpit
+
+SLOW = 240.0
+"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
+
+pytestmark = [
+    pytest.mark.claude,
+    pytest.mark.tmux,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(CLAUDE is None, reason="the SDK of this platform brings no CLI"),
+]
+
+
+@pytest.fixture
+def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], ClaudePilot]]:
+    made: list[ClaudePilot] = []
+
+    def make(answer: Answer) -> ClaudePilot:
+        made.append(ClaudePilot(cockpit, answer))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.model.stop()
+
+
+def say(text: str, tokens: int = 20_000) -> Reply:
+    return Reply(text, tokens=TokenCount(cache_read=tokens))
+
+
+def bash(command: str, tokens: int = 20_000) -> Reply:
+    call = ToolCall("Bash", {"command": command, "description": "a command"})
+    return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=tokens))
+
+
+def worker(steps: Callable[[Request], Reply]) -> Answer:
+    """A model that reads a document that its prompt names, writes the one that is asked for, and
+    otherwise does its steps."""
+
+    def answer(request: Request) -> Reply:
+        if not request.has_tools:
+            return Reply("A title")
+        named = request.documents_named
+        if named and not request.calls_made:
+            return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),))
+        if request.document_asked is not None:
+            call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
+            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=145_000))
+        return steps(request)
+
+    return answer
+
+
+def swapped(row: AgentStatus) -> bool:
+    return row.handoffs == 1 and row.handoff is None
+
+
+async def test_an_error_of_the_api_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
+) -> None:
+    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
+    flown = pilot(worker(lambda request: failed))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "failed"
+        assert "No such thing" in row.needs.detail
+
+
+async def test_a_usage_limit_is_told(
+    cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
+) -> None:
+    limited = Reply(error=ApiError(429, "rate_limit_error", "Usage limit reached"))
+    flown = pilot(worker(lambda request: limited))
+    async with cockpit.flying(flown.table()):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs, within=SLOW)
+        assert row.needs is not None
+        assert row.needs.kind == "usage_limit"
+
+
+async def test_a_request_does_not_reach_a_subagent(
+    cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
+) -> None:
+    asked_inside: list[str] = []
+
+    def steps(request: Request) -> Reply:
+        if request.documents_named:
+            return say("Done.")
+        if any(call.name in ("Task", "Agent") for call in request.calls_made):
+            return say("All is well.", tokens=146_000)
+        given = {
+            "description": "look",
+            "prompt": "SUBTASK: look",
+            "subagent_type": "general-purpose",
+        }
+        name = "Agent" if '"Agent"' in str(request.tools) else "Task"
+        return Reply(tool_calls=(ToolCall(name, given),), tokens=TokenCount(cache_read=145_000))
+
+    def answer(request: Request) -> Reply:
+        if request.has_tools and "SUBTASK" in request.opening and not request.documents_named:
+            if request.document_asked:
+                asked_inside.append(request.document_asked)
+            if request.replies_made < 6:
+                return bash(f"sleep 0.5; echo inside {request.replies_made}", 5_000)
+            return say("The subtask is done.", tokens=6_000)
+        return main(request)
+
+    main = worker(steps)
+    flown = pilot(answer)
+    async with cockpit.flying(flown.table("auto")) as supervisor:
+        await cockpit.start()
+        agent = supervisor.fleet.agent("api")
+        await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
+        row = await cockpit.until(lambda row: row.handoff, within=SLOW)
+        assert row.context.tokens == TokenCount(cache_read=145_000).context  # not the subagent's
+        await cockpit.until(swapped, within=SLOW)
+        assert not asked_inside
+        assert not agent.session_state.conduct.subagents
+        assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
