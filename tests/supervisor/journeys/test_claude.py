@@ -100,6 +100,7 @@ async def test_a_usage_limit_is_told(
         assert row.needs.kind == "usage_limit"
 
 
+@pytest.mark.long
 async def test_a_request_does_not_reach_a_subagent(
     cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
 ) -> None:
@@ -115,7 +116,7 @@ async def test_a_request_does_not_reach_a_subagent(
             "prompt": "SUBTASK: look",
             "subagent_type": "general-purpose",
         }
-        name = "Agent" if '"Agent"' in str(request.tools) else "Task"
+        name = "Agent" if "Agent" in request.tools else "Task"
         return Reply(tool_calls=(ToolCall(name, given),), tokens=TokenCount(cache_read=145_000))
 
     def answer(request: Request) -> Reply:
