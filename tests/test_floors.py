@@ -66,6 +66,7 @@ ONLY_IN = {
     "click": ("cli/",),
     "tomlkit": ("config/",),
     "jinja2": ("adapters/",),
+    "msgspec": ("adapters/agents/claude/typed_lines.py",),
     "aiohttp": ("adapters/browser/",),
     "textual_serve": ("adapters/browser/",),
     "asyncinotify": ("adapters/files/",),
@@ -77,6 +78,7 @@ ONLY_IN = {
 
 IN_ONE_FILE = (
     "apprise", "asyncinotify", "claude_agent_sdk", "h11", "httpx2", "libtmux", "mcp",
+    "msgspec",
 )  # fmt: skip
 """Libraries that are known to one file only."""
 

@@ -56,22 +56,61 @@ def described(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 class CallLine:
-    """One call of a tool.
+    """One call of a tool, until its result arrives.
 
     Its description is built on first use, because most calls are never shown. Keeps only the parts
-    of the call that the description needs.
+    of the call that its properties and the description need.
     """
 
-    __slots__ = ("_call", "_cwd")
+    __slots__ = ("_cwd", "_line", "_tool")
 
     def __init__(self, tool: ToolUse, cwd: str | None) -> None:
-        self._call: ToolUse | str = tool if _is_small(tool.input) else described(tool, cwd)
+        small = _is_small(tool.input)
+        self._line = "" if small else described(tool, cwd)
+        self._tool = tool if small else _shortened(tool)
         self._cwd = cwd
 
     def __str__(self) -> str:
-        if not isinstance(self._call, str):
-            self._call = described(self._call, self._cwd)
-        return self._call
+        if not self._line:
+            self._line = described(self._tool, self._cwd)
+        return self._line
+
+    @property
+    def name(self) -> str:
+        """The tool."""
+        return self._tool.name
+
+    @property
+    def argument(self) -> str:
+        """The command, file or address; empty if there is none."""
+        given = self._tool.input
+        for name in _KEPT_ARGUMENTS:
+            if isinstance(found := given.get(name), str):
+                return found[:LONGEST]
+        return ""
+
+    @property
+    def command(self) -> str:
+        """The command line; empty if there is none."""
+        return str(self._tool.input.get("command") or "")
+
+    @property
+    def description(self) -> str:
+        """What the model wrote about the call; empty if there is nothing."""
+        return str(self._tool.input.get("description") or "")
+
+
+_KEPT_ARGUMENTS = ("command", "file_path", "notebook_path", "path", "url")
+
+
+def _shortened(tool: ToolUse) -> ToolUse:
+    given = tool.input
+    kept = {
+        name: text[:LONGEST]
+        for name in (*_KEPT_ARGUMENTS, "description")
+        if isinstance(text := given.get(name), str)
+    }
+    return ToolUse(tool.id, tool.name, kept)
 
 
 def _is_small(arguments: Mapping[str, Any]) -> bool:
@@ -79,9 +118,10 @@ def _is_small(arguments: Mapping[str, Any]) -> bool:
     if len(arguments) > MOST_KEPT:
         return False
     for value in arguments.values():
-        if not isinstance(value, str | int | None) or (
-            isinstance(value, str) and len(value) > LONGEST
-        ):
+        if type(value) is str:
+            if len(value) > LONGEST:
+                return False
+        elif value is not None and not isinstance(value, int):
             return False
     return True
 

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Collection
 
 from cockpit.core.activity import CallLine
-from cockpit.core.changing_commands import changes_files
 from cockpit.core.collectors.background import BackgroundCollector, SubagentCollector
+from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.collectors.checks import CheckCollector
 from cockpit.core.collectors.commits import CommitCollector
 from cockpit.core.collectors.constraints import ConstraintCollector
@@ -73,6 +73,7 @@ class Collector:
     __slots__ = (
         "_away_summary",
         "_background",
+        "_calls",
         "_checks",
         "_commits",
         "_compactions",
@@ -108,6 +109,8 @@ class Collector:
         self._links = LinkCollector()
         self._subagents = SubagentCollector()
         self._background = BackgroundCollector()
+        self._calls: dict[str, CallLine] = {}
+        """The main conversation's calls without a result."""
         self._recent: deque[CallLine] = deque(maxlen=5)
         self._title: str | None = None
         self._reply: str | None = None
@@ -257,42 +260,64 @@ class Collector:
         saves a third of the time.
         """
         shell, file = tool.name == "Bash", tool.name in FILE_TOOLS
-        command = tool.input.get("command") if shell else None
-        purpose = purpose_of(command) if isinstance(command, str) else None
-        changed = changed_path(tool) if file else ""
-        other = bool(changed) and (is_draft(changed) or is_scratch(changed, self._cwd))
-        if not shell:
-            self._files.called(tool)
-        if not file and (purpose is None or purpose.commits):
-            self._commits.called(tool)
-        if not other and (purpose is None or purpose.checks or changes_files(str(command))):
-            self._checks.called(tool)
-        if not file and (purpose is None or purpose.links):
+        other = False
+        if shell:
+            self._shell_called(tool)
+        elif file:
+            other = self._file_called(tool)
+        else:
             self._links.called(tool)
         if not main:
             return
         line = CallLine(tool, self._cwd)
         if not other:
             self._recent.append(line)
-        self._questions.called(tool, line)
-        self._failures.called(tool, line)
-        if not shell:
-            self._plans.called(tool, self._prompts.turn)
-        if shell or not file:
+        remember_call(self._calls, tool.id, line)
+        self._failures.called(tool.id, line)
+        if shell or tool.name == "Edit":
+            return
+        self._plans.called(tool, self._prompts.turn)
+        if not file:
             self._background.called(tool)
-        if not shell and not file:
             self._tasks.called(tool)
             self._subagents.called(tool)
 
+    def _shell_called(self, tool: ToolUse) -> None:
+        command = tool.input.get("command")
+        if not isinstance(command, str):
+            return
+        purpose = purpose_of(command)
+        if purpose.changes:
+            self._checks.edited()
+        if purpose.checks:
+            self._checks.called(tool.id, command)
+        if purpose.commits:
+            self._commits.called(tool)
+        if purpose.links:
+            self._links.called(tool)
+
+    def _file_called(self, tool: ToolUse) -> bool:
+        """Return whether the call changes a file that is no work of the job."""
+        path = changed_path(tool)
+        if not path:
+            if tool.name == "Read":
+                self._files.reads(tool.input.get("file_path"))
+            return False
+        self._files.changes(tool.id, path)
+        if is_draft(path) or is_scratch(path, self._cwd):
+            return True
+        self._checks.edited()
+        return False
+
     def _finished(self, event: ToolFinished) -> None:
-        turn = self._prompts.turn
+        turn, call = self._prompts.turn, self._calls.pop(event.tool_use_id, None)
         self._files.finished(event)
         self._commits.finished(event)
         self._checks.finished(event, turn)
         self._links.finished(event)
-        self._questions.finished(event, turn)
+        self._questions.finished(event, turn, call)
         self._failures.finished(event, turn)
         self._plans.finished(event)
         self._tasks.finished(event)
         self._subagents.finished(event)
-        self._background.finished(event)
+        self._background.finished(event, call)

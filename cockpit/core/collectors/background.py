@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from cockpit.core.activity import CallLine
 from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.facts import BackgroundTask, Subagent
 from cockpit.core.safetext import cut_at_word
@@ -65,10 +66,9 @@ class SubagentCollector:
 class BackgroundCollector:
     """Keeps each background command with its last known status."""
 
-    __slots__ = ("_bash", "_stopping", "_tasks")
+    __slots__ = ("_stopping", "_tasks")
 
     def __init__(self) -> None:
-        self._bash: dict[str, tuple[str, str]] = {}
         self._tasks: dict[str, BackgroundTask] = {}
         self._stopping: dict[str, str] = {}
 
@@ -79,17 +79,14 @@ class BackgroundCollector:
 
     def called(self, tool: ToolUse) -> None:
         """Record a call of the main conversation."""
-        if tool.name == "Bash":
-            description, command = tool.input.get("description"), tool.input.get("command")
-            call = _kept(description), _kept(command)
-            remember_call(self._bash, tool.id, call)
-        elif (named := tool.input.get(STOPPERS.get(tool.name, ""))) is not None:
+        if (named := tool.input.get(STOPPERS.get(tool.name, ""))) is not None:
             remember_call(self._stopping, tool.id, str(named))
 
-    def finished(self, event: ToolFinished) -> None:
-        call = self._bash.pop(event.tool_use_id, None)
-        if event.task_id and call is not None:
-            task = BackgroundTask(event.task_id, "shell", *call, event.task_log)
+    def finished(self, event: ToolFinished, call: CallLine | None) -> None:
+        """Record a result. `call`: its call, if the main conversation made it."""
+        if event.task_id and call is not None and call.name == "Bash":
+            told = _kept(call.description), _kept(call.command)
+            task = BackgroundTask(event.task_id, "shell", *told, event.task_log)
             remember(self._tasks, event.tool_use_id, task, TASKS_KEPT)
         elif (known := self._tasks.get(event.tool_use_id)) and event.agent_status:
             self._tasks[event.tool_use_id] = replace(known, status=event.agent_status)
@@ -111,7 +108,5 @@ class BackgroundCollector:
                 self._tasks[key] = replace(task, status=status)
 
 
-def _kept(text: object) -> str:
-    if type(text) is str and len(text) <= TEXT_KEPT:
-        return text
-    return cut_at_word(str(text or ""), TEXT_KEPT)
+def _kept(text: str) -> str:
+    return text if len(text) <= TEXT_KEPT else cut_at_word(text, TEXT_KEPT)

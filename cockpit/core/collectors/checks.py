@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from cockpit.core.changing_commands import changes_files
 from cockpit.core.check_commands import CheckKind, Found, checks_in, result_line, verdict
 from cockpit.core.collectors.bounded import remember_call
-from cockpit.core.collectors.files import changed_path
 from cockpit.core.command_lines import work
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import Check
 from cockpit.core.safetext import cut_at_word
-from cockpit.core.session import ToolFinished, ToolUse
+from cockpit.core.session import ToolFinished
 
 COMMAND_KEPT = 500
 
@@ -46,17 +44,15 @@ class CheckCollector:
         """The last check of each kind, in the order in which they ended."""
         return tuple(_check(run, self._edits) for run in self._last.values())
 
-    def called(self, tool: ToolUse) -> None:
-        """Record a call of the agent or a subagent."""
-        if changed_path(tool):
-            self._edits += 1
-        elif tool.name == "Bash":
-            command = tool.input.get("command")
-            if isinstance(command, str) and changes_files(command):
-                self._edits += 1
-            found = checks_in(command) if isinstance(command, str) else ()
-            if found:
-                remember_call(self._running, tool.id, (str(command), found, self._edits), 100)
+    def edited(self) -> None:
+        """Record that a call of the agent or a subagent changes a file."""
+        self._edits += 1
+
+    def called(self, ident: str, command: str) -> None:
+        """Record a command that runs checks, of the agent or a subagent."""
+        found = checks_in(command)
+        if found:
+            remember_call(self._running, ident, (command, found, self._edits), 100)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         known = self._running.pop(event.tool_use_id, None)

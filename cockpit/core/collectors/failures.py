@@ -9,10 +9,10 @@ from dataclasses import replace
 from cockpit.core.activity import CallLine
 from cockpit.core.check_commands import checks_in
 from cockpit.core.collectors.bounded import remember_call
-from cockpit.core.command_lines import LONGEST, program_of
+from cockpit.core.command_lines import program_of
 from cockpit.core.facts import Failure
 from cockpit.core.safetext import safe_line, without_escapes
-from cockpit.core.session import ToolFinished, ToolUse
+from cockpit.core.session import ToolFinished
 
 FAILURES_KEPT = 10
 ERROR_KEPT = 300
@@ -70,8 +70,8 @@ class FailureCollector:
 
     def __init__(self) -> None:
         self._failures: deque[tuple[str, str, Failure]] = deque(maxlen=FAILURES_KEPT)
-        self._pending: dict[str, tuple[str, str, CallLine]] = {}
-        """Tool, main argument and line of each call without a result."""
+        self._pending: dict[str, CallLine] = {}
+        """The calls without a result."""
         self._message = ""
         self._between = ""
         """The last command or edit that succeeded since the last failure."""
@@ -87,17 +87,18 @@ class FailureCollector:
             return
         self._message = message
         if any(not failure.worked for _, _, failure in self._failures):
-            for name, argument, call in self._pending.values():
+            for call in self._pending.values():
+                name, argument = call.name, call.argument
+                if not argument:
+                    continue
                 self._succeeded(_key(name, argument), argument, str(call))
                 if _changes(name, argument):
                     self._between = str(call)
         self._pending.clear()
 
-    def called(self, tool: ToolUse, line: CallLine) -> None:
+    def called(self, ident: str, call: CallLine) -> None:
         """Record a call of the main conversation."""
-        argument = _argument(tool)
-        if argument:
-            remember_call(self._pending, tool.id, (tool.name, argument[:LONGEST], line), 100)
+        remember_call(self._pending, ident, call, 100)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         known = self._pending.get(event.tool_use_id)
@@ -105,9 +106,10 @@ class FailureCollector:
             return
         del self._pending[event.tool_use_id]
         error = first_error(f"{event.text}\n{event.tail}")
-        if event.refused or event.interrupted or not error:
+        name, argument = known.name, known.argument
+        if event.refused or event.interrupted or not error or not argument:
             return
-        name, argument, call = known[0], known[1], str(known[2])
+        call = str(known)
         for kept in [one for one in self._failures if one[2].call == call and not one[2].worked]:
             self._failures.remove(kept)
         key = _key(name, argument)
@@ -139,14 +141,6 @@ def first_error(output: str) -> str:
     lines = [line for line in text.split("\n") if line.strip()]
     telling = (line for line in lines if _SAYS_ERROR.search(line) and not _EMPTY_TRACE.match(line))
     return safe_line(next(telling, lines[0] if lines else "").strip(), ERROR_KEPT)
-
-
-def _argument(tool: ToolUse) -> str:
-    """Return the command, file or address of a call; empty if there is none."""
-    for name in ("command", "file_path", "notebook_path", "path", "url"):
-        if isinstance(found := tool.input.get(name), str):
-            return found
-    return ""
 
 
 def _changes(name: str, argument: str) -> bool:

@@ -71,17 +71,16 @@ class FileCollector:
     def instructions(self) -> tuple[str, ...]:
         return tuple(self._instructions)
 
-    def called(self, tool: ToolUse) -> None:
-        """Record a call of the agent or a subagent."""
-        path = changed_path(tool)
-        if path:
-            if path in self._files or len(self._files) < FILES_KEPT:
-                self._files.setdefault(path)
-                remember_call(self._editing, tool.id, path)
-        elif tool.name == "Read":
-            read = tool.input.get("file_path")
-            if isinstance(read, str) and (read in self._reads or len(self._reads) < FILES_KEPT):
-                self._reads[read] += 1
+    def changes(self, ident: str, path: str) -> None:
+        """Record a call of the agent or a subagent that changes a file."""
+        if path in self._files or len(self._files) < FILES_KEPT:
+            self._files.setdefault(path)
+            remember_call(self._editing, ident, path)
+
+    def reads(self, path: object) -> None:
+        """Record a call of the agent or a subagent that reads a file."""
+        if isinstance(path, str) and (path in self._reads or len(self._reads) < FILES_KEPT):
+            self._reads[path] += 1
 
     def finished(self, event: ToolFinished) -> None:
         """Record a result.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from cockpit.core.activity import CallLine
-from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.facts import Answer, ToolRefusal
 from cockpit.core.safetext import cut_at_word
-from cockpit.core.session import ToolFinished, ToolUse
+from cockpit.core.session import ToolFinished
 
 KEPT = 20
 """Maximum answers, and maximum refusals, of one session; the newest are kept."""
@@ -20,11 +19,9 @@ TEXT_KEPT = 2_000
 class QuestionCollector:
     """Keeps the newest answers and refusals."""
 
-    __slots__ = ("_answers", "_asked", "_calls", "_refusals")
+    __slots__ = ("_answers", "_refusals")
 
     def __init__(self) -> None:
-        self._calls: dict[str, CallLine] = {}
-        self._asked: dict[str, None] = {}
         self._answers: deque[Answer] = deque(maxlen=KEPT)
         self._refusals: deque[ToolRefusal] = deque(maxlen=KEPT)
 
@@ -36,16 +33,9 @@ class QuestionCollector:
     def refusals(self) -> tuple[ToolRefusal, ...]:
         return tuple(self._refusals)
 
-    def called(self, tool: ToolUse, line: CallLine) -> None:
-        """Record a call of the main conversation."""
-        remember_call(self._calls, tool.id, line, 50)
-        if tool.name == ASKING_TOOL:
-            remember_call(self._asked, tool.id, None, 50)
-
-    def finished(self, event: ToolFinished, turn: int) -> None:
-        call = self._calls.pop(event.tool_use_id, "")
-        asked = event.tool_use_id in self._asked
-        self._asked.pop(event.tool_use_id, None)
+    def finished(self, event: ToolFinished, turn: int, call: CallLine | None) -> None:
+        """Record a result. `call`: its call, if the main conversation made it."""
+        asked = call is not None and call.name == ASKING_TOOL
         for question, answer in (
             event.answers if asked else ()
         ):  # any output can look like an answer
@@ -53,4 +43,4 @@ class QuestionCollector:
             self._answers.append(Answer(turn, *kept))
         if event.refused:
             reason = cut_at_word(event.refusal, TEXT_KEPT)
-            self._refusals.append(ToolRefusal(turn, str(call), reason))
+            self._refusals.append(ToolRefusal(turn, str(call or ""), reason))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from cockpit.core.changing_commands import changes_files
 from cockpit.core.check_commands import checks_in
 from cockpit.core.collectors.background import STOPPERS
 from cockpit.core.collectors.commits import commits
@@ -20,40 +21,48 @@ _ALWAYS = frozenset(
 )
 
 
-class Purpose(NamedTuple):
-    """What a command does of which there are facts."""
+class Awaited(NamedTuple):
+    """A call whose result matters even if the call succeeded."""
 
     checks: tuple[str, ...]
     """The kinds of checks that it runs."""
+    only_checks: bool
+    """The result matters for nothing else, so of several that succeeded only the last matters."""
+
+
+class Purpose(NamedTuple):
+    """What a command does of which there are facts."""
+
+    checks: bool
     commits: bool
     links: bool
+    changes: bool
+    awaited: Awaited | None
+
+
+_FACTS = Awaited((), only_checks=False)
+_CHANGING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
 
 @lru_cache(maxsize=64)
 def purpose_of(command: str) -> Purpose:
     """Return what a command does. Cached, because several readers ask about the same call."""
     kinds = tuple(found.kind for found in checks_in(command))
-    return Purpose(kinds, commits(command), works_on_links(command))
+    makes_commit, about_links = commits(command), works_on_links(command)
+    other = makes_commit or about_links
+    awaited = Awaited(kinds, not other) if kinds or other else None
+    return Purpose(bool(kinds), makes_commit, about_links, changes_files(command), awaited)
 
 
-def result_matters(tool: ToolUse) -> bool:
-    """Return whether the result of a call matters even if the call succeeded."""
-    if tool.name == "Bash":
+def awaited(tool: ToolUse) -> Awaited | None:
+    """Return what the result of a call matters for; None if only a failure matters."""
+    name = tool.name
+    if name == "Bash":
         command = tool.input.get("command")
-        return isinstance(command, str) and any(purpose_of(command))
-    if tool.name == "Read":
+        return purpose_of(command).awaited if isinstance(command, str) else None
+    if name in _CHANGING:
+        return None
+    if name == "Read":
         path = tool.input.get("file_path")
-        return isinstance(path, str) and path.endswith(".md")
-    return tool.name in _ALWAYS or is_about_links(tool)
-
-
-def checks_of(tool: ToolUse) -> tuple[tuple[str, ...], bool]:
-    """Return the kinds of checks that a call runs, and whether its result matters for nothing else.
-
-    Of several results that succeeded and matter for nothing else, only the last matters.
-    """
-    command = tool.input.get("command") if tool.name == "Bash" else None
-    if not isinstance(command, str):
-        return (), False
-    kinds, makes_commit, about_links = purpose_of(command)
-    return kinds, bool(kinds) and not makes_commit and not about_links
+        return _FACTS if isinstance(path, str) and path.endswith(".md") else None
+    return _FACTS if name in _ALWAYS or is_about_links(tool) else None

@@ -283,3 +283,12 @@ def test_the_quick_ways_give_what_a_parse_of_every_line_gives(
     assert quick == plain
     assert quick_counts == counts
     assert read(path, TotalsParser())[1][:-1] == counts[:-1]
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_spaces_and_the_order_of_keys_change_nothing(tmp_path: Path, steps: list[Any]) -> None:
+    lines = [line for line in written(steps).split(b"\n") if line != TORN]
+    path = tmp_path / "session.jsonl"
+    path.write_text("\n".join(json.dumps(json.loads(line), sort_keys=True) for line in lines))
+    assert read(path, FactsParser()) == read(path, parse)

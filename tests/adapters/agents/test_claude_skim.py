@@ -15,9 +15,15 @@ from cockpit.adapters.agents.claude.totals import TotalsParser
 from cockpit.adapters.transcripts.lines import KeepsRest
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
-from cockpit.core.session import SessionEvent, Skipped
+from cockpit.core.session import AssistantReplied, SessionEvent, Skipped
 
 RECORDED = sorted((Path(__file__).parents[2] / "data" / "transcripts").glob("*.jsonl"))
+USAGE = {
+    "input_tokens": 1,
+    "cache_creation_input_tokens": 2,
+    "cache_read_input_tokens": 3,
+    "output_tokens": 4,
+}
 Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
 
 
@@ -59,6 +65,57 @@ def test_the_fast_way_is_really_taken() -> None:
     assert counted([line], TotalsParser())[2] == 1
 
 
+def reply(*blocks: Any, **more: Any) -> bytes:
+    message = {
+        "id": "msg_1", "role": "assistant", "model": "claude-opus-5", "content": blocks,
+        "usage": USAGE,
+    }  # fmt: skip
+    return json.dumps({"type": "assistant", "message": message} | more).encode()
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "t", "name": name, "input": arguments}
+
+
+def test_the_text_of_an_edit_is_left_out() -> None:
+    line = reply(call("Edit", file_path="/w/a.py", old_string="a", new_string="b" * 9_000))
+    (event,) = FactsParser()(b'{"parentUuid":null,' + line[1:])
+    assert isinstance(event, AssistantReplied)
+    assert event.tools[0].input == {"file_path": "/w/a.py"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        reply(call("Bash", command=["ls"])),
+        reply(call("Bash", command="ls", description=7)),
+        reply(call("Edit", file_path=" ", path="/w/b.py")),
+        reply(call("Edit", file_path="/w/a.py", command="x")),
+        reply(call("Edit", file_path=None)),
+        reply(call("Grep", pattern="x", path=7)),
+        reply({"type": "tool_use", "id": 7, "name": "Bash", "input": {"command": "pytest"}}),
+        reply({"type": "tool_use", "id": "t", "name": "Bash", "input": "pytest"}),
+        reply({"type": "tool_use", "id": "t", "name": "Bash"}),
+        reply({"type": "text", "text": 7}, "x"),
+        reply({"type": "text", "text": ""}, {"type": "text", "text": "Done."}),
+        reply({"type": "text", "text": "\ud800"}),
+        reply({"type": "text", "text": "Done."}, isSidechain="yes"),
+        reply({"type": "text", "text": "Done."}, isSidechain=True),
+        reply({"type": "text", "text": "Done."}, isApiErrorMessage=True),
+        reply({"type": "text", "text": "Done."}, toolUseResult=7),
+        reply({"type": "text", "text": "Done."}) + b"x",
+        reply({"type": "text", "text": "Done."}, x=float("nan")),
+        reply({"type": "text", "text": "Done."}, x=10**400),
+        b"\xef\xbb\xbf" + reply({"type": "text", "text": "Done."}),
+        b" " + reply(*[{"type": "text", "text": "Done."}] * 1_001),
+    ],
+)  # fmt: skip
+def test_fields_of_an_unexpected_type_are_read_as_by_a_parse(line: bytes) -> None:
+    line = line.replace(b"{", b'{"parentUuid": null, ', 1)
+    assert gathered([line], FactsParser()) == gathered([line], parse)
+    assert counted([line], FactsParser()) == counted([line], parse)
+
+
 def real_reply() -> bytes:
     lines = next(p for p in RECORDED if p.stem == "tui_interrupt").read_bytes().split(b"\n")
     return next(line for line in lines if b'"text":"Looking."' in line)
@@ -91,12 +148,6 @@ def test_every_result_of_a_subagent_is_read(path: Path) -> None:
             assert FactsParser()(line) == parse(line)
 
 
-USAGE = {
-    "input_tokens": 1,
-    "cache_creation_input_tokens": 2,
-    "cache_read_input_tokens": 3,
-    "output_tokens": 4,
-}
 INPUTS = [
     {"usage": USAGE},
     {"text": json.dumps({"usage": USAGE, "isApiErrorMessage": True})},

@@ -1,58 +1,52 @@
-"""Parse whole Claude transcripts quickly, for their facts only.
+"""Read whole Claude transcripts quickly, for their facts only.
 
-Gives the same facts as `record.parse`, and skips most lines by their first bytes. Lines of an
+Gives the same facts as `record.parse`, from the few fields of a line that facts need. Lines of an
 unusual form are parsed by `parse`: slower, but with the same result.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 
-from cockpit.adapters.agents.claude.plain_lines import (
-    LINE,
-    end_of_success,
-    file_call,
-    is_dropped_if_repeated,
-    is_only_block,
-    may_hold_fact,
-    shell_call,
+from cockpit.adapters.agents.claude.record import parse
+from cockpit.adapters.agents.claude.typed_lines import (
+    ABSENT,
+    UNREADABLE,
+    Block,
+    Counts,
+    Details,
+    Line,
+    Message,
+    call_of,
+    decode,
     success,
 )
-from cockpit.adapters.agents.claude.record import content_of, parse
-from cockpit.adapters.agents.claude.totals import (
-    CLOSING_BRACE,
-    LARGE_SIGNATURE,
-    ReplyCounter,
-)
+from cockpit.adapters.agents.claude.user_records import BLOCKS_KEPT
 from cockpit.core.collect import REPLIES_BEFORE
 from cockpit.core.collectors.bounded import remember_call
-from cockpit.core.collectors.wanted import checks_of, result_matters
-from cockpit.core.foreign_json import loads
+from cockpit.core.collectors.wanted import Awaited, awaited
 from cockpit.core.session import (
     AssistantReplied,
     LastSaid,
     SessionEvent,
     Skipped,
-    ToolFinished,
     ToolUse,
+    Usage,
 )
 
-_CALL_ID = re.compile(rb'"tool_use_id":"([^"\\]{1,200})"')
 _KEPT_BACK = 40
 """Maximum results that are held back at a time, so that collectors still know their calls."""
-_MODEL = 3
-"""The group of `LINE` with the model, after which the content begins."""
+_BARE = b'{"type":"'
+"""The beginning of records that are not part of the conversation; some have 40 KB of system
+prompt."""
+_SYNTHETIC = "<synthetic>"
+
+_Key = tuple[bool, str, str, Counts]
+"""What is counted of a reply: whether it is a subagent's, its id, model and token counts."""
 
 
-_Held = tuple[bytes, int, bytes, bool]
-"""A line with the result of a check: the line, the start of the output, the id of the call, and
-whether a subagent called it."""
-
-
-class FactsParser(ReplyCounter):
+class FactsParser:
     """Parses the lines of one transcript for facts, in order.
 
     Like `parse`, but omits results that contain no facts, the times of replies, texts and
@@ -60,154 +54,140 @@ class FactsParser(ReplyCounter):
     `rest` at the end to get the last text and checks. Remembers the calls whose results are needed.
     """
 
-    __slots__ = ("_awaited", "_held", "_kept_back", "_texts")
+    __slots__ = ("_awaited", "_billed", "_held", "_kept_back", "_last", "_texts")
 
     def __init__(self) -> None:
-        super().__init__()
-        self._awaited: dict[str, tuple[tuple[str, ...], bool]] = {}
-        """The calls whose results are needed: the kinds of checks, and whether only these are."""
-        self._held: dict[tuple[str, ...], _Held] = {}
+        self._last: _Key | None = None
+        """The last reply. None after a line that was parsed whole, because the next line of the
+        same message may then matter again."""
+        self._billed = Usage()
+        self._awaited: dict[str, Awaited] = {}
+        """The calls whose results are needed."""
+        self._held: dict[tuple[str, ...], tuple[Block, bool]] = {}
         """The last check that succeeded, of each kind: the next one makes its output irrelevant."""
         self._kept_back = 0
-        self._texts: deque[bytes] = deque(maxlen=REPLIES_BEFORE + 1)
-        """The contents of the last replies with text whose events had no text."""
+        self._texts: deque[str] = deque(maxlen=REPLIES_BEFORE + 1)
+        """The last texts of the main agent whose events had no text."""
 
     def __call__(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         """Parse the next line."""
-        found = LINE.match(line)
-        if found is None or line[-1] != CLOSING_BRACE:
+        if line.startswith(_BARE):
             return self._whole(line)
-        side, ident, model, id_, command, note, tool, path, block, result = found.groups()
-        if ident is None:
-            return self._result(line, found.end(), side, result)
-        if command is not None:
-            end = found.end()
-            if self.count(line, end, (side, ident, model)) is None or LARGE_SIGNATURE in command:
-                return self._whole(line)
-            call = shell_call(id_, command, note)
-            return self._call_event(call) if call is not None else self._reply(line, found, end)
-        end = line.rfind(b'],"stop_reason":')
-        again = self.count(line, end, (side, ident, model)) if end >= 0 else None
-        if again is None:
+        try:
+            found = decode(line)
+        except UNREADABLE:
             return self._whole(line)
-        if tool is not None:
-            call = file_call(line, found.end(), end, id_, tool, path)
-            if call is not None:
-                return self._call_event(call)
-        elif block is not None and is_only_block(line, found.end(), end):
-            if block[:4] == b"text" and side == b"false":
-                self._texts.append(line[_content(found) : end + 1])
-            return () if again else (self.event("", ()),)
-        return self._reply(line, found, end)
+        message = found.message
+        if message is None or type(message.content) is not list:
+            return self._whole(line)
+        events: Sequence[SessionEvent] | None = None
+        if found.type == "assistant":
+            events = self._reply(found, message, message.content)
+        elif found.type == "user":
+            events = self._results(found, message.content)
+        return self._whole(line) if events is None else events
 
     def rest(self) -> Sequence[SessionEvent]:
         """Return the events that were held back. Call it after the last line."""
         return [*self._held_results(), *self._held_texts()]
 
-    def _call_event(self, call: ToolUse) -> Sequence[SessionEvent]:
-        self._await(call)
-        return (self.event("", (call,)),)
-
     def _reply(
-        self, line: bytes, found: re.Match[bytes], end: int
-    ) -> Sequence[SessionEvent] | Skipped:
-        """Parse the content of a reply."""
-        if line.find(LARGE_SIGNATURE) >= 0:
-            return self._whole(line)
-        try:
-            content = loads(line[_content(found) : end + 1])
-        except (ValueError, RecursionError):
-            return self._whole(line)
-        event = self.event(*content_of(content))
-        return (*self._texts_before(event), event)
+        self, line: Line, message: Message, blocks: list[Block]
+    ) -> Sequence[SessionEvent] | None:
+        """Return the events of a reply; None if it needs a full parse."""
+        ident, model, counts, side = message.id, message.model, message.usage, line.isSidechain
+        if (
+            not ident
+            or model is None
+            or model == _SYNTHETIC
+            or counts is None
+            or counts.iterations
+            or line.isApiErrorMessage
+            or len(blocks) > BLOCKS_KEPT
+        ):
+            return None
+        text: str | None = None
+        calls = []
+        for block in blocks:
+            if block.type == "tool_use":
+                call = call_of(block)
+                if call is None:
+                    return None
+                calls.append(call)
+            elif block.type == "text" and block.text is not None:
+                text = block.text if text is None else f"{text}\n{block.text}"
+        if text and not side and not text.isspace():
+            self._texts.append(text)
+        # The CLI writes a line for each block of a message, with the same token counts.
+        if (side, ident, model, counts) != self._last:
+            self._last = side, ident, model, counts
+            self._billed = Usage(
+                counts.input_tokens,
+                counts.cache_creation_input_tokens,
+                counts.cache_read_input_tokens,
+                counts.output_tokens,
+            )
+        elif not calls:
+            return ()
+        for call in calls:
+            self._await(call)
+        billed = self._billed
+        return (AssistantReplied(ident, model, billed, billed, "", tuple(calls), None, side),)
 
-    def _result(
-        self, line: bytes, start: int, side: bytes, call: bytes | None
-    ) -> Sequence[SessionEvent] | Skipped:
-        """Parse a result. `start`: of its output, if `call` is not None."""
-        if self._awaited:
-            ident = "" if call is None else call.decode(errors="replace")
-            checks = self._awaited.get(ident)
-            if call is not None and checks is not None:
-                kinds, only = checks
-                held = line, start, call, side == b"true"
-                if only and is_dropped_if_repeated(line, start):
-                    del self._awaited[ident]
-                    return self._hold(kinds, held)
-                event = None if only else _success(*held)
-                if event is not None:
-                    del self._awaited[ident]
-                    # The order of results matters only between those of checks.
-                    return (*self._held_results(), event) if kinds and self._held else (event,)
-            if self._is_awaited(line, start, call):
-                return self._whole(line)
-        return self._whole(line) if may_hold_fact(line, start) else ()
+    def _results(self, line: Line, blocks: list[Block]) -> Sequence[SessionEvent] | None:
+        """Return the events of results; None if they need a full parse."""
+        details = line.toolUseResult
+        if details is ABSENT or not blocks:
+            return None
+        wanted = None
+        for block in blocks:
+            if block.type != "tool_result" or block.is_error:
+                return None
+            wanted = self._awaited.pop(block.tool_use_id or "", None) or wanted
+        own = details if type(details) is Details else None
+        if wanted is None:
+            return None if own is not None and own.has_fact else ()
+        plain = own is None or own.is_plain
+        if len(blocks) != 1 or not plain or line.toolDenialKind is not ABSENT:
+            return None
+        held = blocks[0], line.isSidechain
+        if wanted.only_checks:
+            return self._hold(wanted.checks, held)
+        # The order of results matters only between those of checks.
+        before = self._held_results() if wanted.checks and self._held else ()
+        return (*before, success(*held))
 
-    def _hold(self, kinds: tuple[str, ...], held: _Held) -> Sequence[SessionEvent]:
+    def _hold(self, kinds: tuple[str, ...], held: tuple[Block, bool]) -> Sequence[SessionEvent]:
         self._held.pop(kinds, None)
         self._held[kinds] = held
         self._kept_back += 1
         return self._held_results() if self._kept_back > _KEPT_BACK else ()
 
     def _held_results(self) -> list[SessionEvent]:
-        results, self._held, self._kept_back = [*self._held.values()], {}, 0
-        events: list[SessionEvent] = []
-        for held in results:
-            event = _success(*held)
-            if event is not None:
-                events.append(event)
-            elif not isinstance(parsed := parse(held[0]), Skipped):
-                events.extend(parsed)
-        return events
+        held, self._held, self._kept_back = [*self._held.values()], {}, 0
+        return [success(*one) for one in held]
 
     def _whole(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
-        self.message = None
+        self._last = None
         events = parse(line)
         if isinstance(events, Skipped):
             return events
         before: list[SessionEvent] = []
         for event in events:
             if isinstance(event, AssistantReplied):
-                before += self._texts_before(event)
+                for tool in event.tools:
+                    self._await(tool)
+                if event.text.strip() and not event.sidechain:
+                    before += self._held_texts()
         if events and self._held:
             before += self._held_results()
         return (*before, *events) if before else events
 
-    def _texts_before(self, event: AssistantReplied) -> list[SessionEvent]:
-        """Return the texts that were held back, if the reply has a text. Awaits its calls."""
-        for tool in event.tools:
-            self._await(tool)
-        return self._held_texts() if event.text.strip() and not event.sidechain else []
-
     def _held_texts(self) -> list[SessionEvent]:
-        events: list[SessionEvent] = []
-        for content in self._texts:
-            with suppress(ValueError, RecursionError):
-                events.append(LastSaid(content_of(loads(content))[0]))
+        texts = [LastSaid(text) for text in self._texts]
         self._texts.clear()
-        return events
+        return [*texts]
 
     def _await(self, tool: ToolUse) -> None:
-        if result_matters(tool):
-            remember_call(self._awaited, tool.id, checks_of(tool))
-
-    def _is_awaited(self, line: bytes, start: int, call: bytes | None) -> bool:
-        """Return whether the line has a result that is needed."""
-        single = call is not None and line.find(b'"tool_use_id":"', start) < 0
-        calls = [call] if call is not None and single else _CALL_ID.findall(line)
-        idents = [ident.decode(errors="replace") for ident in calls]
-        awaited = [ident for ident in idents if ident in self._awaited]
-        for ident in awaited:
-            self._awaited.pop(ident, None)
-        return bool(awaited)
-
-
-def _success(line: bytes, start: int, call: bytes, sidechain: bool) -> ToolFinished | None:
-    """Return the result of a command with status 0; None if it needs a full parse."""
-    end = end_of_success(line, start)
-    return None if end is None else success(line, start, end, call, sidechain)
-
-
-def _content(found: re.Match[bytes]) -> int:
-    """Return where the content of a reply begins."""
-    return found.end(_MODEL) + len(b'","content":')
+        if (wanted := awaited(tool)) is not None:
+            remember_call(self._awaited, tool.id, wanted)

@@ -1,0 +1,172 @@
+"""Decode the lines of a Claude transcript into the few fields that facts and token counts need.
+
+msgspec checks the whole line, and creates objects only for these fields. A line in which one of
+them has an unexpected type, or that is not strict JSON, raises an error: the caller then reads it
+with `record.parse`, which accepts everything.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec.json import Decoder
+
+from cockpit.adapters.agents.claude.tool_results import answers_of, output_of
+from cockpit.core.foreign_json import loads
+from cockpit.core.session import ToolFinished, ToolUse
+
+ABSENT = UNSET
+"""The value of a field that a line does not have."""
+UNREADABLE = (ValueError, RecursionError)
+"""What `decode` raises, also for text that is not UTF-8 or has half of a surrogate pair."""
+
+_Count = Annotated[int, Meta(ge=0, lt=2**53)]
+_Any = Raw | UnsetType
+_FILE_TOOLS = frozenset({"Edit", "MultiEdit", "Read", "Write"})
+_PLANS = "/.claude/plans/"
+_LARGE_SIGNATURE = "(1M context)"
+"""In the command of a commit: the trailer with the name of the model."""
+
+
+class Counts(Struct, gc=False):
+    """The token counts of a reply."""
+
+    input_tokens: _Count
+    cache_creation_input_tokens: _Count = 0
+    cache_read_input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    iterations: list[Raw] | None = None
+
+
+class Block(Struct, gc=False):
+    """A block of a message: text, a call or a result."""
+
+    type: str
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: _Any = ABSENT
+    tool_use_id: str | None = None
+    content: _Any = ABSENT
+    is_error: bool | None = None
+
+
+class Message(Struct, gc=False):
+    """A message of the API."""
+
+    content: list[Block] | str | None = None
+    id: str | None = None
+    model: str | None = None
+    usage: Counts | None = None
+
+
+class Details(Struct, gc=False):
+    """The CLI's own form of a result: what makes it more than the output of a command."""
+
+    interrupted: bool | None = None
+    agentId: _Any = ABSENT
+    answers: _Any = ABSENT
+    backgroundTaskId: _Any = ABSENT
+    file: _Any = ABSENT
+    plan: _Any = ABSENT
+    questions: _Any = ABSENT
+    resolvedModel: _Any = ABSENT
+    returnCodeInterpretation: _Any = ABSENT
+    shellId: _Any = ABSENT
+    task: _Any = ABSENT
+
+    @property
+    def has_fact(self) -> bool:
+        """Whether there may be facts in it, even if the result of its call is not needed: about a
+        subagent, a background task, or a large context window."""
+        return not (
+            self.agentId is ABSENT
+            and self.backgroundTaskId is ABSENT
+            and self.task is ABSENT
+            and self.resolvedModel is ABSENT
+            and self.shellId is ABSENT
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it says no more than that the call succeeded."""
+        return (
+            not self.has_fact
+            and not self.interrupted
+            and self.returnCodeInterpretation is ABSENT
+            and self.file is ABSENT
+            and self.answers is ABSENT
+            and self.questions is ABSENT
+            and self.plan is ABSENT
+        )
+
+
+class Line(Struct, gc=False):
+    """A line of the transcript."""
+
+    type: str
+    isSidechain: bool = False
+    message: Message | None = None
+    isApiErrorMessage: bool | None = None
+    toolDenialKind: _Any = ABSENT
+    toolUseResult: Details | list[Raw] | str | UnsetType | None = ABSENT
+
+
+class _Command(Struct, gc=False):
+    command: str
+    description: str | None = None
+
+
+class _File(Struct, gc=False):
+    file_path: str
+    command: _Any = ABSENT
+
+
+decode = Decoder(Line).decode
+_decode_command = Decoder(_Command).decode
+_decode_file = Decoder(_File).decode
+
+
+def call_of(block: Block) -> ToolUse | None:
+    """Return the call in a block; None if the line needs a full parse.
+
+    Of a command only itself and its description, of an edit only the path: the changed text can
+    have many kilobytes.
+    """
+    ident, name, given = block.id, block.name, block.input
+    if ident is None or name is None or given is ABSENT:
+        return None
+    try:
+        if name == "Bash":
+            shell = _decode_command(given)
+            if _LARGE_SIGNATURE in shell.command:
+                return None
+            if shell.description is None:
+                return ToolUse(ident, name, {"command": shell.command})
+            arguments = {"command": shell.command, "description": shell.description}
+            return ToolUse(ident, name, arguments)
+        if name in _FILE_TOOLS:
+            file = _decode_file(given)
+            path = file.file_path
+            plan = name == "Write" and _PLANS in path
+            if path.strip() and file.command is ABSENT and not plan:
+                return ToolUse(ident, name, {"file_path": path})
+        whole = loads(bytes(given))
+    except UNREADABLE:
+        return None
+    return ToolUse(ident, name, whole if isinstance(whole, dict) else {})
+
+
+def success(block: Block, sidechain: bool) -> ToolFinished:
+    """Return the result of a call that succeeded, without its time. Raises `ValueError`."""
+    content = None if block.content is ABSENT else loads(bytes(block.content))
+    text, tail = output_of(content)
+    return ToolFinished(
+        block.tool_use_id or "",
+        text=text,
+        tail=tail,
+        exit=0,
+        answers=answers_of({}, text),
+        sidechain=sidechain,
+    )
