@@ -1,8 +1,9 @@
 """Find standing orders and corrections in a prompt of the user, in several languages.
 
 The pattern is cautious: it finds sentences that say what must always, never or no longer be done,
-and sentences that say that something was wrong. Sentences that have the same words, but say what
-happens or what to build, are left out. Their meaning is not analysed.
+sentences that say that something was wrong, and policies of the project (see `policies`). Sentences
+that have the same words, but say what happens or what to build, are left out. Their meaning is not
+analysed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from cockpit.core.deferred_pattern import deferred_pattern
+from cockpit.core.policies import is_policy
 
 READ = 20_000
 """Maximum characters of a prompt that are read."""
@@ -246,7 +248,7 @@ def standing_orders(prompt: str) -> list[str]:
 def _is_order(sentence: str) -> bool:
     if not 4 <= len(sentence) <= LONGEST or sentence.endswith(("?", "？")):
         return False
-    if is_correction(sentence):
+    if is_correction(sentence) or is_policy(sentence):
         return True
     text = sentence.lower()
     if _ORDER.search(text) is not None:

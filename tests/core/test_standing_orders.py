@@ -127,7 +127,15 @@ def of_the_corpus(number: int) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize(
     ("number", "recall", "false"),
-    [(1, 0.97, 0.03), (2, 0.97, 0.07), (3, 0.9, 0.03), (4, 0.8, 0.03)],
+    [
+        (1, 0.97, 0.03),
+        (2, 0.97, 0.07),
+        (3, 0.9, 0.03),
+        (4, 0.8, 0.03),
+        (5, 0.97, 0),
+        (6, 1, 0.07),
+        (7, 0.84, 0.15),
+    ],
 )
 def test_most_sentences_of_a_corpus_in_eleven_languages_are_told_apart(
     number: int, recall: float, false: float
