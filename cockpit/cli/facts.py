@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,12 @@ from typing import Any
 from cockpit.cli.usage import Reader, read_into
 from cockpit.core.collect import Collector
 from cockpit.core.errors import CockpitError, Failed
-from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.facts import Facts
 from cockpit.core.prompt_files import prompt_files
 from cockpit.core.safetext import safe_line
 from cockpit.core.session import SessionEvent, Skipped, UserSaid
-from cockpit.core.session_commits import session_commits, with_pushed
 from cockpit.core.session_report import facts_report
-from cockpit.ports.worktrees import GitFacts, Worktrees
+from cockpit.ports.worktrees import GitFacts
 
 
 def facts(path: Path, as_json: bool) -> int:
@@ -83,6 +81,7 @@ def _with_git(
 async def _ask_git(
     directory: Path, facts: Facts, since: datetime | None
 ) -> tuple[GitFacts | None, Facts]:
+    from cockpit.adapters.git.session_commits import with_commits
     from cockpit.adapters.git.worktrees import Git
 
     git = Git()
@@ -90,21 +89,6 @@ async def _ask_git(
     if state.root is None:
         return None, facts
     return state, await with_commits(git, directory, state, facts)
-
-
-async def with_commits(git: Worktrees, directory: Path, state: GitFacts, facts: Facts) -> Facts:
-    """Return the facts with the session's commits as git has them.
-
-    `state` must have the commits since the session began.
-    """
-    recorded = facts.commits
-    if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:
-        return facts  # another clone, or another repository
-    lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
-    in_git = [CommitMade(one.hash, one.subject) for one in reversed(state.commits)]
-    own = session_commits(recorded, facts.quiet_commits, in_git, lost)
-    own = with_pushed(own, await git.unpushed(directory))
-    return replace(facts, commits=own)
 
 
 def _text_lines(report: dict[str, Any]) -> Iterator[str]:

@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 
 from cockpit.cli.config_file import file_to_read
-from cockpit.cli.facts import with_commits
 from cockpit.cli.places import our_places
 from cockpit.cli.usage import Reader, read_into
 from cockpit.config.read import load
@@ -97,6 +96,7 @@ def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tu
     """
     if directory is None or not Path(directory).is_dir():
         return facts, GitView(status_known=False)
+    from cockpit.adapters.git.session_commits import with_commits
     from cockpit.adapters.git.worktrees import Git
     from cockpit.supervisor.handoff.document_sources import view_of_git
 

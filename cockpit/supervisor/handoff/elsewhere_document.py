@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 from uuid import uuid4
 
 from cockpit.adapters.documents.template import apply_template
+from cockpit.adapters.git.session_commits import with_commits
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.schema import AgentDefaults, Settings
 from cockpit.core import composition, document, told_facts
@@ -29,6 +31,7 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.ids import AgentName, HandoffId, model_name, suggested_name
 from cockpit.core.reading import Confidence
 from cockpit.core.request import request_reply
+from cockpit.core.session import SessionEvent, Skipped, UserSaid
 from cockpit.core.timestamps import rfc3339
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.live_sessions import LiveSession
@@ -57,6 +60,8 @@ class _Read:
     path: Path
     end: TranscriptEnd
     facts: Facts
+    began: datetime | None
+    """The time of the first prompt."""
 
 
 class ElsewhereDocuments:
@@ -187,7 +192,11 @@ class ElsewhereDocuments:
         folder = str(session.directory / defaults.handoff.directory)
         files = tuple(path for path in read.facts.files_modified if not path.startswith(folder))
         facts = replace(read.facts, files_modified=files)
-        state = await parts.worktrees.facts(session.directory)
+        state = await parts.worktrees.facts(session.directory, since=read.began)
+        if state.root is not None:
+            facts = await with_commits(parts.worktrees, session.directory, state, facts)
+        # Not all commits since then are the session's.
+        state = replace(state, commits=())
         hashes = {*claimed_commits(draft), *(made.hash for made in facts.commits)}
         git = await view_of_git(parts.worktrees, session.directory, state, hashes)
         claimed = composition.files_claimed(draft)
@@ -255,12 +264,19 @@ class ElsewhereDocuments:
 def _read(path: Path, runtime: Runtime) -> _Read | None:
     """Read a whole transcript; None if it cannot be read. Blocks."""
     end, collector = TranscriptEnd(path, runtime), Collector()
+    began: list[datetime] = []
+
+    def feed(event: SessionEvent | Skipped) -> None:
+        if not began and isinstance(event, UserSaid) and event.at is not None:
+            began.append(event.at)
+        collector.feed(event)
+
     end.read()
     try:
-        read_all(path, runtime.parse, collector.feed)
+        read_all(path, runtime.parse, feed)
     except OSError:
         return None
-    return _Read(path, end, collector.facts())
+    return _Read(path, end, collector.facts(), began[0] if began else None)
 
 
 def _model(recorded: str | None) -> str:

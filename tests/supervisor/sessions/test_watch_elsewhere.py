@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -46,6 +48,12 @@ pytestmark = pytest.mark.tmux
 PAST_ACT = {"STANDIN_STEP_TOKENS": "60000", "STANDIN_PAUSE": "3"}
 """24k, 84k, 144k tokens of 200k: the third reply is past the act threshold."""
 SECRET = "x7Kq-0d9sPLm4wVt"
+
+
+def git(directory: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(directory), *words], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def type_into(terminal: Terminal, text: str) -> None:
@@ -324,6 +332,34 @@ async def test_a_copy_writes_the_handoff_document_and_the_session_goes_on(
         # Anyone can go on from it.
         done = await cockpit.ask(Continue(document=str(path), name="next"))
         assert done.name == "next"
+
+
+async def test_the_document_lists_a_commit_whose_hash_the_transcript_does_not_have(
+    cockpit: Cockpit, terminal: Terminal, copies: Copies
+) -> None:
+    async with with_session(cockpit, terminal) as (_, found):
+        assert found.transcript is not None
+        call = {"command": "git commit -q --allow-empty -m 'Count faster'"}
+        message = {
+            "id": "m9", "role": "assistant", "model": "claude-opus-5",
+            "content": [{"type": "tool_use", "id": "t9", "name": "Bash", "input": call}],
+            "usage": {"input_tokens": 144_000},
+        }  # fmt: skip
+        result = [{"type": "tool_result", "tool_use_id": "t9", "content": ""}]
+        with Path(found.transcript).open("a") as transcript:
+            for record in (
+                {"type": "assistant", "message": message},
+                {"type": "user", "message": {"role": "user", "content": result}},
+            ):
+                print(json.dumps(record), file=transcript)
+        for subject in ("Count faster", "By somebody else"):
+            git(cockpit.repository, "commit", "-q", "--allow-empty", "-m", subject)
+        done = await cockpit.ask(DocumentSession(session=found.session_id))
+        assert done.document is not None
+        text = Path(done.document).read_text()
+        assert git(cockpit.repository, "rev-parse", "--short=7", "HEAD~1") in text
+        assert "Count faster" in text
+        assert "By somebody else" not in text
 
 
 async def test_nothing_else_uses_a_session_while_a_copy_writes(

@@ -1,0 +1,25 @@
+"""Ask git which commits are a session's, and which of them are pushed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from cockpit.core.facts import CommitMade, Facts
+from cockpit.core.session_commits import session_commits, with_pushed
+from cockpit.ports.worktrees import GitFacts, Worktrees
+
+
+async def with_commits(git: Worktrees, directory: Path, state: GitFacts, facts: Facts) -> Facts:
+    """Return the facts with the session's commits as git has them.
+
+    `state` must have the commits since the session began.
+    """
+    recorded = facts.commits
+    if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:
+        return facts  # another clone, or another repository
+    lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
+    in_git = [CommitMade(one.hash, one.subject) for one in reversed(state.commits)]
+    own = session_commits(recorded, facts.quiet_commits, in_git, lost)
+    own = with_pushed(own, await git.unpushed(directory))
+    return replace(facts, commits=own)
