@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -239,14 +240,20 @@ async def test_a_key_watches_a_session_and_stops_that() -> None:
             lines = [*screen.listing._lines, *screen.detail._lines]
             return "\n".join(plain(list(each)) for each in lines)
 
+        def is_shown_watched(watched: bool) -> bool:
+            return watched is ("watched: Fix" in said())
+
+        def is_asked(verb: WatchSession) -> bool:
+            return client.asked[-1:] == [verb]
+
         for watched in (False, True):
-            await when(pilot, lambda now=watched: now is ("watched: Fix" in said()))
+            await when(pilot, partial(is_shown_watched, watched))
             assert watched is ("you are notified once" in said())
             client.others = [BUSY.model_copy(update={"watched": not watched}), IDLE]
             await pilot.press("w")
             await at_rest(pilot)
             wanted = WatchSession(session=BUSY.session_id, pid=812, stop=watched)
-            await when(pilot, lambda now=wanted: client.asked[-1:] == [now])
+            await when(pilot, partial(is_asked, wanted))
         await when(pilot, lambda: "watched" not in plain(list(screen.listing._lines[2])))
 
 

@@ -173,7 +173,7 @@ class Adoption:
             if not await parts.processes.ask_to_end(process, END_SECONDS):
                 raise self._still_runs(process, session)
             if terminal is not None:
-                if not found.restores_screen:
+                if not session.restores_screen:
                     terminal.leave_full_screen()
                 terminal.write_line(
                     f"cockpit adopted this session as agent {agent.name}. "
