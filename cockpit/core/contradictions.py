@@ -55,15 +55,22 @@ def contradictions(
 ) -> tuple[str, ...]:
     """Return each contradiction in one line, with both sides."""
     lines = _lines(document, _OWN)
-    found = [told for check in checks for told in _against(check, lines)]
-    return (*found, *(told for failure in failures for told in _against_failure(failure, lines)))
+    contradicted = [point for check in checks for point in _against(check, lines)]
+    return (
+        *contradicted,
+        *(point for failure in failures for point in _against_failure(failure, lines)),
+    )
 
 
 def silent_about(document: Document, checks: Sequence[Check]) -> tuple[str, ...]:
     """Return each check that failed last and of which the document says nothing, one line each."""
     lines = _lines(document, {"Goal", "Verified Facts"})
-    told = [check for check in checks if check.failed is True and not _mentions(check, lines)]
-    return tuple(f"{_ran(check)} failed{_result(check)} (turn {check.turn})" for check in told)
+    unmentioned = [
+        check for check in checks if check.failed is True and not _mentions(check, lines)
+    ]
+    return tuple(
+        f"{_ran(check)} failed{_result(check)} (turn {check.turn})" for check in unmentioned
+    )
 
 
 def _lines(document: Document, but: Iterable[str]) -> list[str]:
@@ -75,13 +82,13 @@ def _against(check: Check, lines: Sequence[str]) -> Iterator[str]:
     if check.failed is None or (not check.failed and not check.edited_since):
         return
     subject = _SUBJECT[check.kind]
-    said = re.compile(
+    claim = re.compile(
         rf"\b{subject}\b[^,;:.]{{0,30}}\b{_PASSES}\b|\b(?:green|passing|clean|grüne[rsn]?|saubere[rsn]?)"
         rf"\s+{subject}\b",
         re.IGNORECASE,
     )
     for line in lines:
-        if said.search(line) and not _UNCERTAIN.search(line):
+        if claim.search(line) and not _UNCERTAIN.search(line):
             but = f"{_ran(check)} of the transcript failed{_result(check)}"
             if not check.failed:
                 but = f"files were edited after {_ran(check)} of the transcript passed"
@@ -125,10 +132,10 @@ def _mentions(check: Check, lines: Sequence[str]) -> bool:
     result = check.result.casefold()
     for line in lines:
         folded = line.casefold()
-        about = subject.search(line) is not None or (program and program in folded)
-        if (result and result in folded) or (about and _UNCERTAIN.search(line)):
+        is_named = subject.search(line) is not None or (program and program in folded)
+        if (result and result in folded) or (is_named and _UNCERTAIN.search(line)):
             return True
-        if about and _FAILS.search(line):
+        if is_named and _FAILS.search(line):
             return True
     return False
 

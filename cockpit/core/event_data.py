@@ -63,8 +63,8 @@ def from_data(kind: str, data: Mapping[str, Any]) -> Event:
         field.name: kind if field.name == "kind" else _read(str(field.type), data.get(field.name))
         for field in fields(event)
     }
-    found: Event = event(**values)
-    return found
+    read: Event = event(**values)
+    return read
 
 
 def _read(annotation: str, stored: Any) -> Any:

@@ -88,43 +88,43 @@ class HostFacts:
 
 def host_facts(lines: Iterable[tuple[str, str]]) -> HostFacts:
     """Return the facts in a description. Never raises."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     status: list[str] = []
     for key, value in lines:
         if key == "status":
             status.append(value)
         else:
-            told[key] = value
-    code = _integer(told.get("status_code", ""), 255)
+            values[key] = value
+    code = _integer(values.get("status_code", ""), 255)
     return HostFacts(
-        system=_word(told.get("system", "")),
-        uid=_integer(told.get("uid", ""), 2**32),
-        user=_word(told.get("user", "")),
-        path=told.get("path", ""),
+        system=_word(values.get("system", "")),
+        uid=_integer(values.get("uid", ""), 2**32),
+        user=_word(values.get("user", "")),
+        path=values.get("path", ""),
         folders={
-            name: safe_line(told[key], 4096)
+            name: safe_line(values[key], 4096)
             for name, key in (
                 ("HOME", "home"),
                 ("COCKPIT_HOME", "cockpit_home"),
                 ("XDG_RUNTIME_DIR", "runtime_folder"),
                 ("XDG_STATE_HOME", "state_folder"),
             )
-            if told.get(key)
+            if values.get(key)
         },
-        cores=_integer(told.get("cores", ""), MOST_CORES) or None,
-        load=_load(told.get("load", "")),
+        cores=_integer(values.get("cores", ""), MOST_CORES) or None,
+        load=_load(values.get("load", "")),
         programs={
             name: Program(
-                safe_line(told[f"{name}_path"], 4096),
-                told.get(f"{name}_where") == "path",
-                _version(told.get(f"{name}_version", "")),
+                safe_line(values[f"{name}_path"], 4096),
+                values.get(f"{name}_where") == "path",
+                _version(values.get(f"{name}_version", "")),
             )
             for name in ("tmux", "git", "uv", "python", "cockpit")
-            if told.get(f"{name}_path")
+            if values.get(f"{name}_path")
         },
-        package_manager=_word(told.get("package_manager", "")),
-        python_venv=told.get("python_venv") == "yes",
-        linger={"yes": True, "no": False}.get(told.get("linger", "")),
+        package_manager=_word(values.get("package_manager", "")),
+        python_venv=values.get("python_venv") == "yes",
+        linger={"yes": True, "no": False}.get(values.get("linger", "")),
         supervisor=_supervisor("\n".join(status)) if code == 0 else None,
         status_code=code,
     )
@@ -165,8 +165,8 @@ def _time(value: object) -> str:
 
 def _version(value: object) -> str:
     """Return the first version number in a text, such as `3.3a` of `tmux 3.3a`."""
-    found = re.search(r"\d+(?:\.\d+)+[a-z0-9.+-]{0,20}", value) if isinstance(value, str) else None
-    return found[0][:40] if found else ""
+    match = re.search(r"\d+(?:\.\d+)+[a-z0-9.+-]{0,20}", value) if isinstance(value, str) else None
+    return match[0][:40] if match else ""
 
 
 def _word(text: str) -> str:

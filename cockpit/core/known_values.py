@@ -28,7 +28,7 @@ def forms(secret: str) -> set[str]:
         return set()
     data = secret.encode("utf-8", "replace")
     in_json = json.dumps(secret)[1:-1]
-    found = {
+    variants = {
         secret,
         secret.strip(),
         quote(data, safe=""),
@@ -62,7 +62,7 @@ def forms(secret: str) -> set[str]:
         *(form for sep in ":- " for form in (data.hex(sep), data.hex(sep).upper())),
         *_base64_forms(data),
     }
-    return {form for form in found if len(form) >= SHORTEST}
+    return {form for form in variants if len(form) >= SHORTEST}
 
 
 def _more_html(secret: str) -> Iterator[str]:
@@ -161,10 +161,10 @@ def _over(text: str, form: str, at: int) -> tuple[int, int] | None:
         done = end.end()
     pieces.append(window[done:])
     starts.append(done)
-    found = "".join(pieces).find(form)
-    if found < 0:
+    position = "".join(pieces).find(form)
+    if position < 0:
         return None
-    begin, last = _place(found, pieces, starts), _place(found + len(form) - 1, pieces, starts)
+    begin, last = _place(position, pieces, starts), _place(position + len(form) - 1, pieces, starts)
     return floor + begin, floor + last + 1
 
 

@@ -43,23 +43,27 @@ _SAYS_NOTHING = frozenset(_COMMON.split())
 """Stems of small words and of words about orders: English, German, Spanish, French."""
 
 
-def correction_of(text: str, turn: int, said: Sequence[Constraint]) -> Constraint | None:
+def correction_of(text: str, turn: int, constraints: Sequence[Constraint]) -> Constraint | None:
     """Return the correction after a turn that names what an earlier statement names.
 
     Of several, the one that has most words of the statement; of equal ones, the last.
     """
     words = _words(text)
-    later = [one for one in said if one.turn > turn and is_correction(one.text)] if words else []
+    later = (
+        [one for one in constraints if one.turn > turn and is_correction(one.text)] if words else []
+    )
     weighed = [(_in_common(words, _words(one.text)), at) for at, one in enumerate(later)]
     best, at = max(weighed, default=(0, 0))
     return later[at] if best else None
 
 
 def answer_correction(
-    question: str, answer: str, turn: int, said: Sequence[Constraint]
+    question: str, answer: str, turn: int, constraints: Sequence[Constraint]
 ) -> Constraint | None:
     """Return the correction of an answer: it can name the question or only the answer."""
-    return correction_of(f"{question} {answer}", turn, said) or correction_of(answer, turn, said)
+    return correction_of(f"{question} {answer}", turn, constraints) or correction_of(
+        answer, turn, constraints
+    )
 
 
 def _in_common(earlier: frozenset[str], later: frozenset[str]) -> int:
@@ -70,7 +74,7 @@ def _in_common(earlier: frozenset[str], later: frozenset[str]) -> int:
 
 
 def _words(text: str) -> frozenset[str]:
-    found = _WORD.findall(text.casefold())
-    names = {word for word in found if _NAME.search(word)}
-    stems = {word[:STEM] for word in found if len(word) >= SHORTEST and word not in names}
+    words = _WORD.findall(text.casefold())
+    names = {word for word in words if _NAME.search(word)}
+    stems = {word[:STEM] for word in words if len(word) >= SHORTEST and word not in names}
     return frozenset(names | stems - _SAYS_NOTHING)

@@ -34,10 +34,10 @@ def quiet_hours(text: str) -> tuple[int, int] | None:
     """
     if not text:
         return None
-    found = _QUIET.fullmatch(text)
-    if found is None:
+    match = _QUIET.fullmatch(text)
+    if match is None:
         raise ValueError('expected two times of day, such as "22:00-07:00"')
-    from_hour, from_minute, to_hour, to_minute = map(int, found.groups())
+    from_hour, from_minute, to_hour, to_minute = map(int, match.groups())
     return from_hour * 60 + from_minute, to_hour * 60 + to_minute
 
 

@@ -142,13 +142,13 @@ def thread_address(url: str, thread: str | None) -> str:
     return urlunsplit(parts._replace(query=urlencode(query)))
 
 
-def thread_of(said: bytes) -> str | None:
+def thread_of(answer: bytes) -> str | None:
     """Return the thread of a message, from Discord's response; None if the response has none."""
     try:
-        found = loads(said)
+        parsed = loads(answer)
     except (ValueError, RecursionError):
         return None
-    thread = found.get("channel_id") if isinstance(found, dict) else None
+    thread = parsed.get("channel_id") if isinstance(parsed, dict) else None
     return thread if isinstance(thread, str) and _SNOWFLAKE.fullmatch(thread) else None
 
 
@@ -157,8 +157,8 @@ def _escaped(text: str) -> str:
 
 
 def _facts(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = [(name, at_path(payload, path)) for name, path in _FIELDS]
-    known = [(name, value) for name, value in found if value is not None]
+    facts = [(name, at_path(payload, path)) for name, path in _FIELDS]
+    known = [(name, value) for name, value in facts if value is not None]
     return [
         (name, f"{value} %" if name == "Context" else safe_line(str(value), 300))
         for name, value in known

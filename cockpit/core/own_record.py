@@ -61,16 +61,16 @@ def parse(line: bytes, unique: str) -> Sequence[SessionEvent] | Skipped:
     if not line.strip():
         return ()
     try:
-        found = loads(line)
+        parsed = loads(line)
     except (ValueError, RecursionError):
         torn = line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
         return Skipped("torn" if torn else "not-json")
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         return Skipped("fault", detail="expected an object on each line")
     try:
-        return tuple(_events(found, unique))
+        return tuple(_events(parsed, unique))
     except _Fault as fault:
-        return Skipped("fault", reading=_may_be_reading(found), detail=str(fault))
+        return Skipped("fault", reading=_may_be_reading(parsed), detail=str(fault))
 
 
 def _may_be_reading(line: Line) -> bool:
@@ -106,7 +106,7 @@ def _events(line: Line, unique: str) -> list[SessionEvent]:
 
 
 def _identity(line: Line) -> list[SessionEvent]:
-    found = Identified(
+    identity = Identified(
         session_id=_text(line, "session"),
         cwd=_text(line, "directory"),
         branch=_text(line, "branch"),
@@ -114,23 +114,23 @@ def _identity(line: Line) -> list[SessionEvent]:
         window=_size(line, "window"),
         compacts_at=_size(line, "compacts_at"),
     )
-    return [found] if found != Identified() else []
+    return [identity] if identity != Identified() else []
 
 
 def _reply(line: Line, ident: str, side: bool, at: datetime | None) -> list[SessionEvent]:
     usage = _usage(line)
-    said = _text(line, "said")
+    text = _text(line, "said")
     tool, ends = _tool(line, ident)
-    if usage is None and said is None and tool is None:
+    if usage is None and text is None and tool is None:
         return []
     reply = AssistantReplied(
         message_id=ident,
         model=_text(line, "model") or "",
         context=usage,
         billed=usage or Usage(),
-        text=said or "",
+        text=text or "",
         tools=(tool,) if tool else (),
-        stop_reason="end_turn" if said and tool is None else None,
+        stop_reason="end_turn" if text and tool is None else None,
         sidechain=side,
         at=at,
     )

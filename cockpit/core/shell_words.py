@@ -26,18 +26,18 @@ def simple_commands(line: str) -> tuple[tuple[str, ...], ...]:
         return ()
     reader = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>\n")
     reader.whitespace, reader.commenters = " \t\r", ""
-    found: list[list[str]] = [[]]
+    commands: list[list[str]] = [[]]
     try:
         for word in reader:
             if word.startswith("<<") and word != "<<<":
                 break  # the text of the here-document follows
             if set(word) <= _SEPARATORS:
-                found.append([])
+                commands.append([])
             else:
-                found[-1].append(word)
+                commands[-1].append(word)
     except ValueError:
         return ()
-    return tuple(tuple(bare) for words in found if (bare := _without_prefixes(words)))
+    return tuple(tuple(bare) for words in commands if (bare := _without_prefixes(words)))
 
 
 def git_command(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -87,16 +87,16 @@ def judged(answer: Answer, thread: str | None) -> Answer:
     if answer.status is None or not 200 <= answer.status < 300:
         return answer
     try:
-        found = loads(answer.said)
+        parsed = loads(answer.said)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("ok"), bool):
+        parsed = None
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("ok"), bool):
         return _failure(answer, "the response is not from Slack; check the hook's url")
-    if found["ok"]:
-        stamp = found.get("ts")
+    if parsed["ok"]:
+        stamp = parsed.get("ts")
         known = isinstance(stamp, str) and _TIMESTAMP.fullmatch(stamp)
         return replace(answer, thread=thread or (stamp if known else None))
-    error = str(found.get("error") or "")
+    error = str(parsed.get("error") or "")
     name = error if _ERROR.fullmatch(error) else "an unknown error"
     if thread is not None and error in _THREAD_GONE:
         return replace(_failure(answer, f"Slack returned {name}"), thread_gone=True)

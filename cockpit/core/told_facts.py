@@ -67,9 +67,9 @@ def earlier_prompts(facts: Facts) -> str:
     )
 
 
-def checks(found: Sequence[Check]) -> str:
+def checks(items: Sequence[Check]) -> str:
     """List the last test, lint and build commands with their results; empty without any."""
-    return listed(map(check_line, found))
+    return listed(map(check_line, items))
 
 
 def check_line(check: Check) -> str:
@@ -82,9 +82,9 @@ def check_line(check: Check) -> str:
     return f"{check.kind} {command}: {how}{status}{line}; turn {check.turn}, {since}"
 
 
-def failures(found: Sequence[Failure]) -> str:
+def failures(items: Sequence[Failure]) -> str:
     """List failed calls with what worked afterwards; empty without any."""
-    return listed(map(failure_line, found))
+    return listed(map(failure_line, items))
 
 
 def failure_line(failure: Failure) -> str:
@@ -101,9 +101,9 @@ def failure_line(failure: Failure) -> str:
     )
 
 
-def links(found: Sequence[Link]) -> str:
+def links(items: Sequence[Link]) -> str:
     """List pull requests and issues with their last known state; empty without any."""
-    return listed(map(link_line, found))
+    return listed(map(link_line, items))
 
 
 def link_line(link: Link) -> str:
@@ -115,12 +115,12 @@ def link_line(link: Link) -> str:
     return f"{_LINK_KINDS[link.kind]}{number} ({one_line(state, 60)}){url}"
 
 
-def plan(found: Plan) -> str:
+def plan(last: Plan) -> str:
     """Quote the session's last plan, with the user's decision."""
     decision = {True: "approved by the user", False: "refused by the user", None: "not answered"}
-    file = f", file {code(found.file, 500)}" if found.file else ""
-    about = f"The last plan of the session ({decision[found.approved]}, turn {found.turn}{file}):"
-    return f"{about}\n\n{fenced(plain(found.text).strip())}"
+    file = f", file {code(last.file, 500)}" if last.file else ""
+    heading = f"The last plan of the session ({decision[last.approved]}, turn {last.turn}{file}):"
+    return f"{heading}\n\n{fenced(plain(last.text).strip())}"
 
 
 def reminder(facts: Facts) -> list[str]:

@@ -113,11 +113,11 @@ class TaskCollector:
     def _read_list(self, event: ToolFinished) -> None:
         """Use the list of tasks that the CLI printed, which includes changes by other sessions."""
         text = event.text.strip()
-        found = [_LISTED.fullmatch(line) for line in text.split("\n")]
-        if event.failed or not (text == _NONE_LISTED or any(found)):
+        matches = [_LISTED.fullmatch(line) for line in text.split("\n")]
+        if event.failed or not (text == _NONE_LISTED or any(matches)):
             return
         if text == _NONE_LISTED:
             self._tasks.clear()
-        for one in found:
+        for one in matches:
             if one is not None and (one[1] in self._tasks or len(self._tasks) < TODOS_KEPT):
                 self._tasks[one[1]] = Todo(one[3], one[2])
