@@ -5,13 +5,15 @@ Only commands whose purpose is to change files count: what a script or a build w
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from cockpit.core.command_lines import bare_command, parts
+from cockpit.core.deferred_pattern import deferred_pattern
 
-_MAY_CHANGE = re.compile(r"sed|perl|patch|git |fmt|format|fix|black|isort|prettier|cat +>|tee ")
-_CHANGES = re.compile(
+_MAY_CHANGE = deferred_pattern(
+    r"sed|perl|patch|git |fmt|format|fix|black|isort|prettier|cat +>|tee "
+)
+_CHANGES = deferred_pattern(
     r"(?:sed|perl)\s+(?:-\S+\s+)*(?:-\w*i|--in-place)|patch\s"
     r"|git\s+(?:-\S+\s+\S+\s+)*(?:apply|am|cherry-pick|merge|pull|rebase|restore|revert)\b"
     r"|git\s+(?:-\S+\s+\S+\s+)*(?:reset\s.*--hard|stash\s+(?:pop|apply)|(?:checkout|switch)\s(?!-[bBcC]\b))"

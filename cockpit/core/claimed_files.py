@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.markdown import heading, marked_lines
 
 MOST_FILES = 100
@@ -27,11 +28,11 @@ class Trace(Enum):
     MISSING = "(unverified: neither in the worktree nor in git)"
 
 
-_ABOUT_PRESENT = re.compile(
+_ABOUT_PRESENT = deferred_pattern(
     r"\b(?:files?|commits?|changes|changed|modified|completed|done|in progress|current state)\b",
     re.I,
 )
-_FILE = re.compile(
+_FILE = deferred_pattern(
     r"(?<![\w/.~:@-])(`?)((?:/|\./)?(?:[\w@+-][\w.@+-]*/)+[\w.@+-]*\w\.[A-Za-z]\w{0,7})"
     r"(?::\d+(?:-\d+)?)?\1(?![\w/@-])"
 )

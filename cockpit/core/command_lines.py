@@ -9,22 +9,23 @@ from __future__ import annotations
 import re
 
 from cockpit.core.deferred_dataclass import dataclass
+from cockpit.core.deferred_pattern import deferred_pattern
 
 LONGEST = 4_000
 """Maximum characters of a command line that are read."""
-_TOKEN = re.compile(
+_TOKEN = deferred_pattern(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|(?P<operator>&&|\|\||\|&|[;|\n]|(?<![<>&])&(?![>&]))",
     re.DOTALL,
 )
-_HEREDOC = re.compile(
+_HEREDOC = deferred_pattern(
     r"<<-?\s*(['\"]?)([A-Za-z_]\w{0,60})\1([^\n]*)\n.*?(?:\n\s*\2(?=\n|$)|$)", re.S
 )
-_SIMPLE = re.compile(r"[^'\"\\&|;\n<(){}]*")
+_SIMPLE = deferred_pattern(r"[^'\"\\&|;\n<(){}]*")
 """Matches a command line that is one simple command."""
-_SETUP = re.compile(
+_SETUP = deferred_pattern(
     r"(?:cd|pushd|export|unset|source|\.|set|umask|ulimit|trap|sleep|true|:)(?:\s|$)|[A-Za-z_]\w*=\S*$"
 )
-_PREFIX = re.compile(
+_PREFIX = deferred_pattern(
     r"(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|\S*)\s+"
     r"|(?:timeout|gtimeout)\s+(?:-\S+\s+)*\d\S*\s+"
     r"|(?:sudo|time|nice|nohup|command|exec|env|npx|bunx|pnpx|xvfb-run)\s+(?:-\S+\s+)*"
@@ -34,7 +35,7 @@ _PREFIX = re.compile(
     r"|(?:\S*/)?(?:python[\d.]*|py)\s+(?:-[^mc\s]\S*\s+)*-m\s+)"
 )
 
-_INTERPRETER = re.compile(r"python[\d.]*|node|bash|sh|zsh|ruby|perl|php|tsx|ts-node|Rscript")
+_INTERPRETER = deferred_pattern(r"python[\d.]*|node|bash|sh|zsh|ruby|perl|php|tsx|ts-node|Rscript")
 _CODE = frozenset({"-", "-c", "-e", "-lc", "--eval", "<<", "<"})
 """Arguments with which an interpreter runs code that is in no file."""
 

@@ -5,18 +5,18 @@ Compares words, so a point in other words is not recognised: the result is "not 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from cockpit.core.deferred_dataclass import dataclass
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.document import Document
 
 SHARE = 0.6
 """Share of a point's words that must be in one place of the document."""
 MANY_WORDS = 12
 """The words of a longer point may be spread over the document."""
-_WORD = re.compile(r"[^\W_]+")
-_NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = deferred_pattern(r"[^\W_]+")
+_NO_SPACES = deferred_pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Matches scripts without spaces between words; every two characters count as a word."""
 
 

@@ -9,25 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.safetext import cut_at_word
 
-_ESCAPES = re.compile(
+_ESCAPES = deferred_pattern(
     # A string sequence never spans another control byte, so that each byte is read once.
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[ -/]*[0-~]"
 )
-_LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
-_CONTROLS = re.compile(
+_LINE_ENDS = deferred_pattern("\r\n?|[\u2028\u2029]")
+_CONTROLS = deferred_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_HTML_BLOCK = re.compile(r" {0,3}<(?:[!?]|/?(?:script|pre|style|textarea)\b)", re.IGNORECASE)
-_RUNS = re.compile("`+")
+_SURROGATES = deferred_pattern("[\ud800-\udfff]")
+_FENCE = deferred_pattern(r" {0,3}(`{3,}|~{3,})")
+_HEADING = deferred_pattern(r" {0,3}(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = deferred_pattern(r" {0,3}(=+|-+)[ \t]*")
+_HTML_BLOCK = deferred_pattern(r" {0,3}<(?:[!?]|/?(?:script|pre|style|textarea)\b)", re.IGNORECASE)
+_RUNS = deferred_pattern("`+")
 
 
 def plain(text: str) -> str:

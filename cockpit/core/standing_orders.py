@@ -230,11 +230,11 @@ _ORDER = _any_of(_ORDERS, _START)
 _EAST_ASIAN_ORDER = _any_of(_EAST_ASIAN_ORDERS)
 _STATEMENT = _any_of(_STATEMENTS, _START)
 _CORRECTION = _any_of(_CORRECTIONS, _START)
-_FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
-_NO_SENTENCE = re.compile(r"\s{4,}\S|\t|[>|$#%]|\d{4}-\d\d-\d\d|at \S+ ?\(|File \"|[{}\[<]")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_EMPHASIS = re.compile(r"\*\*|__")
+_FENCE = deferred_pattern(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_END = deferred_pattern(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
+_NO_SENTENCE = deferred_pattern(r"\s{4,}\S|\t|[>|$#%]|\d{4}-\d\d-\d\d|at \S+ ?\(|File \"|[{}\[<]")
+_BULLET = deferred_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_EMPHASIS = deferred_pattern(r"\*\*|__")
 
 
 def standing_orders(prompt: str) -> list[str]:

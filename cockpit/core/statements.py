@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from cockpit.core.claimed_files import Trace
 from cockpit.core.deferred_dataclass import dataclass
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.document import says_nothing
 from cockpit.core.markdown import heading, marked_lines, one_line, plain
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
@@ -23,27 +24,27 @@ MOST = 200
 LONGEST = 600
 """Maximum characters of a statement."""
 
-_ITEM = re.compile(r"[ ]?(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_ANY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_REVOKED = re.compile(
+_ITEM = deferred_pattern(r"[ ]?(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_ANY_ITEM = deferred_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_INDENTED = deferred_pattern(r"(?: {2,}|\t)\S")
+_REVOKED = deferred_pattern(
     r"[\s*_]*revoked[*_]*[ \t]*(?:\([^()]{0,120}\))?[*_]*[ \t]*:[*_]*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_STRUCK = re.compile(r"[\s*_]*~~(.+?)~~[\s.,;:]*(.*)", re.DOTALL)
-_SOURCE = re.compile(
+_STRUCK = deferred_pattern(r"[\s*_]*~~(.+?)~~[\s.,;:]*(.*)", re.DOTALL)
+_SOURCE = deferred_pattern(
     r"\((?:(?:the )?user\b|(?:in )?(?:turn|prompt|session)s? \d)[^()]{0,80}\)"
     r"|^\s*(?:in )?(?:turn|prompt|session) \d{1,6}\s*[:,]",
     re.IGNORECASE,
 )
 """Matches the origin of a statement, as in `(user, turn 41)`, which is not part of its text."""
-_WORD = re.compile(r"\w+(?:[./:@+#_-]+\w+)*")
-_REASON = re.compile(
+_WORD = deferred_pattern(r"\w+(?:[./:@+#_-]+\w+)*")
+_REASON = deferred_pattern(
     r"[,;]?\s+(?:because|so that|in order to|weil|damit|parce que|afin de)\b"
     r"|[,;]\s+(?:since|da|car)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[.;:!?]\s|\s[(–—-]\s?|\(")
+_CLAUSE = deferred_pattern(r"[.;:!?]\s|\s[(–—-]\s?|\(")
 _SMALL = (
     "a an the is are was were be been being we i it its this that these those of will shall should "
     "must do does please has have"

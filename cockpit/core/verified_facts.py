@@ -14,6 +14,7 @@ from cockpit.core import told_facts
 from cockpit.core.claimed_files import Trace
 from cockpit.core.collectors.files import is_scratch
 from cockpit.core.deferred_dataclass import dataclass
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
@@ -25,7 +26,7 @@ MOST_OVER = 10
 """Maximum listed background tasks that have ended. Running tasks are all listed."""
 REPORT_SHOWN = 300
 """Maximum characters of a subagent's report that a document quotes."""
-_IN_BACKGROUND = re.compile(
+_IN_BACKGROUND = deferred_pattern(
     r"- (?:[\w -]{1,40} `[^`]+`(?: \([^)]*\))?, [\w -]{1,40}: |… and \d+ more$)"
 )
 """Matches the beginning of each line that `background_work` writes."""
@@ -40,12 +41,14 @@ _MARKS = {"completed": "[x]", "in_progress": "[~]"}
 _AFTER_COMMIT = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
 """Matches the position after the word `commit`, where even a number without letters is read as a
 hash."""
-_HASH = re.compile(
+_HASH = deferred_pattern(
     r"(?<![\w/.#:-])(?=[0-9a-f]*[0-9])"
     rf"(?:(?=[0-9a-f]*[a-f])|{_AFTER_COMMIT})[0-9a-f]{{7,40}}(?![\w/:-])"
 )
-_ABOUT_COMMITS = re.compile(r"\b(?:commit|sha\b|hash|head\b|merge|revert|cherry|rebase)", re.I)
-_LISTED_HASH = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
+_ABOUT_COMMITS = deferred_pattern(
+    r"\b(?:commit|sha\b|hash|head\b|merge|revert|cherry|rebase)", re.I
+)
+_LISTED_HASH = deferred_pattern(r"\s*(?:[-*+]|\d{1,3}[.)])?\s*`?(?=[0-9a-f]{7,40}\b)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,16 @@ from cockpit.core.activity import CallLine
 from cockpit.core.check_commands import checks_in
 from cockpit.core.collectors.bounded import remember_call
 from cockpit.core.command_lines import program_of
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.facts import Failure
 from cockpit.core.safetext import safe_line, without_escapes
 from cockpit.core.session import ToolFinished
 
 FAILURES_KEPT = 10
 ERROR_KEPT = 300
-_STATUS = re.compile(r"\s*(?:Exit code|Error: Exit code) \d+\s*")
-_TAGS = re.compile(r"</?tool_use_error>")
-_SAYS_ERROR = re.compile(
+_STATUS = deferred_pattern(r"\s*(?:Exit code|Error: Exit code) \d+\s*")
+_TAGS = deferred_pattern(r"</?tool_use_error>")
+_SAYS_ERROR = deferred_pattern(
     r"^\s*(?:E\s{2,}|FAILED |-{0,3} ?FAIL: |ERROR\b|error\b|fatal:|npm ERR!|panic:|Traceback)"
     r"|\b\w*(?:Error|Exception)\b:?|\b(?:error|fatal|cannot|can't|could not|failed|denied|not found"
     r"|no such|unknown|unrecognized|invalid|undefined|refused|missing)\b",
@@ -56,7 +57,7 @@ _LOOKS = frozenset(
     ]
 )
 _GIT_LOOKS = frozenset({"git branch", "git diff", "git log", "git show", "git status"})
-_EMPTY_TRACE = re.compile(r"\s*Traceback \(most recent call last\)")
+_EMPTY_TRACE = deferred_pattern(r"\s*Traceback \(most recent call last\)")
 
 
 class FailureCollector:

@@ -8,31 +8,34 @@ from typing import Literal
 
 from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.command_lines import parts
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.facts import Link
 from cockpit.core.session import PullRequestLinked, ToolFinished, ToolUse
 
 LINKS_KEPT = 20
-_URL = re.compile(
+_URL = deferred_pattern(
     r"https?://[\w.-]{1,200}(?::\d{1,5})?/([\w.-]{1,100}(?:/[\w.-]{1,100}){1,4}?)"
     r"/(?:-/)?(pull|pulls|issues|merge_requests|pull-requests)/(\d{1,9})(?![\w/-])"
 )
-_COMMAND = re.compile(
+_COMMAND = deferred_pattern(
     r"\b(?:gh|glab|tea) +(pr|mr|issue)s? +"
     r"(create|new|merge|close|reopen|ready|view|status|edit|comment|checkout)\b"
 )
-_MADE_BY_TOOL = re.compile(r"create_(?:pull_request|merge_request|issue)$")
-_NUMBER = re.compile(r"(?<=\s)#?(\d{1,9})(?=\s|$)")
-_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-_GIVEN = re.compile(r"\s(?:-R|--repo)[ =](?:[\w.-]+/)?([\w.-]+/[\w.-]+)")
-_TOLD = re.compile(
+_MADE_BY_TOOL = deferred_pattern(r"create_(?:pull_request|merge_request|issue)$")
+_NUMBER = deferred_pattern(r"(?<=\s)#?(\d{1,9})(?=\s|$)")
+_QUOTED = deferred_pattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_GIVEN = deferred_pattern(r"\s(?:-R|--repo)[ =](?:[\w.-]+/)?([\w.-]+/[\w.-]+)")
+_TOLD = deferred_pattern(
     r"^[✓✔!] .{0,60}?\b(?:issue|pull request|merge request) (?:([\w.-]+/[\w.-]+))?[#!](\d{1,9})\b",
     re.I | re.M,
 )
 """What `gh` prints: `✓ Closed issue owner/name#7 (Title)`."""
-_DONE = re.compile(r"^[✓✔] |\balready (?:closed|merged|open)\b", re.M)
-_LATER = re.compile(r"\s--(?:auto|disable-auto|help|when-pipeline-succeeds)\b")
+_DONE = deferred_pattern(r"^[✓✔] |\balready (?:closed|merged|open)\b", re.M)
+_LATER = deferred_pattern(r"\s--(?:auto|disable-auto|help|when-pipeline-succeeds)\b")
 """Options with which `merge` does not merge now."""
-_STATE = re.compile(r"""(?:"state"\s*:\s*"|^state:\s*)(OPEN|MERGED|CLOSED|DRAFT)\b""", re.I | re.M)
+_STATE = deferred_pattern(
+    r"""(?:"state"\s*:\s*"|^state:\s*)(OPEN|MERGED|CLOSED|DRAFT)\b""", re.I | re.M
+)
 _AFTER = {"merge": "merged", "close": "closed", "reopen": "open", "ready": "open"}
 
 
