@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -339,6 +340,22 @@ def test_a_listener_gets_the_rows_of_the_others_too(agent: Agent, tmp_path: Path
     rows = Rows(agent, tmp_path)
     rows.broken(float("inf"))
     rows.publisher.listen()
+
+
+async def test_the_first_listener_ends_the_wait_for_it(agent: Agent, tmp_path: Path) -> None:
+    publisher = Rows(agent, tmp_path).publisher
+    waiting = asyncio.create_task(publisher.followed(within=600.0))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+
+    publisher.leave(publisher.listen())
+    await waiting
+
+    await publisher.followed(within=600.0)
+
+
+async def test_the_wait_for_a_listener_ends_without_one(agent: Agent, tmp_path: Path) -> None:
+    await Rows(agent, tmp_path).publisher.followed(within=0.0)
 
 
 def test_a_listener_that_comes_back_gets_what_changed_since(agent: Agent, tmp_path: Path) -> None:
