@@ -32,7 +32,7 @@ settings.load_profile("untimed")
 
 _FOREIGN = ("CLAUDE", "ANTHROPIC", "TMUX", "COCKPIT_", "GIT_", "NO_COLOR", "FORCE_COLOR", "XDG_")
 _KEPT = {PORTABLE_VARIABLE}
-_GRACE_SECONDS = 30.0
+_GRACE_SECONDS = 60.0
 _FOLDERS = {
     "HOME": "home",
     "XDG_CONFIG_HOME": "config",

@@ -32,7 +32,7 @@ def run(
     state: Path, event: str, given: bytes, *more: str, shell: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[bytes]:
     command = [*shell, str(REPORTER), str(state), "api", event, *more]
-    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=20)
+    return subprocess.run(command, input=given, capture_output=True, check=False, timeout=60)
 
 
 def left(state: Path) -> list[Path]:
@@ -100,7 +100,7 @@ def test_without_a_spool_it_does_nothing_and_fails_nobody(state: Path) -> None:
 
 def test_without_arguments_it_does_nothing() -> None:
     """A CLI too old for the exec form calls it so."""
-    done = subprocess.run([REPORTER], input=STOP, capture_output=True, check=False, timeout=20)
+    done = subprocess.run([REPORTER], input=STOP, capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

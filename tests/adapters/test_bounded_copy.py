@@ -127,7 +127,7 @@ async def test_a_copy_that_nobody_waits_for_ends(session: Path) -> None:
     loop = asyncio.get_running_loop()
 
     def copy_late(files: BoundedCopy) -> None:
-        may_go_on.wait(30)
+        may_go_on.wait(60)
         try:
             files.file(session / "events.jsonl", session.parent / "copy.jsonl")
         except Failed as stopped:
@@ -138,6 +138,6 @@ async def test_a_copy_that_nobody_waits_for_ends(session: Path) -> None:
         async with asyncio.timeout(0.05):
             await run_copy(copy_late)
     may_go_on.set()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await ended.wait()
     assert reasons == ["The session was not copied in time"]

@@ -196,7 +196,7 @@ def test_one_that_ignores_the_end_is_ended_with_what_it_began(own_home: Path) ->
         line.end()
         line.end()
 
-    gone = time.monotonic() + 30
+    gone = time.monotonic() + 60
     while any(_runs(int(pid)) for pid in note.read_text().split()):
         assert time.monotonic() < gone
         time.sleep(0.01)
@@ -243,7 +243,7 @@ def test_a_screen_that_is_killed_takes_its_line_along(own_home: Path) -> None:
 
     os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", program])
 
-    gone = time.monotonic() + 30
+    gone = time.monotonic() + 60
     while _runs(int(note.read_text())):
         assert time.monotonic() < gone
         time.sleep(0.01)

@@ -18,7 +18,7 @@ PATH = "/v1beta/models/gemini-2.5-pro"
 
 def post(server: ModelServer, method: str, body: dict[str, Any]) -> tuple[int, str]:
     where = urlsplit(server.url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=10)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
     try:
         connection.request("POST", f"{PATH}:{method}", json.dumps(body))
         response = connection.getresponse()

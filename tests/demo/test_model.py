@@ -24,7 +24,7 @@ def answer(request: Request) -> Reply:
 
 def post(server: ModelServer, path: str, body: dict[str, Any]) -> tuple[int, str]:
     where = urlsplit(server.url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=10)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
     try:
         connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
         response = connection.getresponse()

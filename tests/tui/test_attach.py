@@ -52,7 +52,7 @@ class Terminal:
 
     def until(self, text: str, after: int = 0) -> int:
         """Read until it comes; where it ended."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while (found := self.written.find(text, after)) < 0:
             assert time.monotonic() < deadline, f"never came: {text}\n{self.written[-2000:]}"
             if select.select([self.file], [], [], 0.1)[0]:

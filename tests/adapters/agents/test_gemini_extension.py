@@ -44,7 +44,7 @@ def report(state: Path, event: str, **variables: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=60,
     )
     assert done.stderr == ""
     return done.stdout

@@ -67,7 +67,7 @@ class Inside:
         """What a command line prints inside the agent, and its exit code."""
         self.number += 1
         number, code = self.number, self.folder / f"{self.number}.code"
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not self._order(f"{number} {line}\n"):
             assert time.monotonic() < end, "the program reads no orders"
             await asyncio.sleep(0.03)
@@ -176,7 +176,7 @@ async def test_an_agent_that_has_our_tmux_start_a_command_does_nothing_for_its_u
         line = how.format(started)
         await inside.run(f"tmux -S {cockpit.places.tmux_socket} {line}")
         code = said.with_suffix(".code")
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not code.exists():
             assert time.monotonic() < end, f"no answer to {line}"
             await asyncio.sleep(0.03)

@@ -181,7 +181,7 @@ async def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> N
     done = await cockpit.ask(Down(agents=True))
     assert "could not save" in done.message
     assert cockpit.process is not None
-    assert cockpit.process.wait(30) == 0
+    assert cockpit.process.wait(60) == 0
     assert cockpit.living(first) == []
     assert not cockpit.places.socket.exists()
 

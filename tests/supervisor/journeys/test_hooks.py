@@ -52,7 +52,7 @@ def seen(home: Path, event: str = "") -> list[dict[str, Any]]:
 
 
 async def until_seen(cockpit: Cockpit, event: str, number: int = 1) -> dict[str, Any]:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while len(found := seen(cockpit.home, event)) < number:
         assert time.monotonic() < end, (
             f"no {event} in {[x['hook_event_name'] for x in seen(cockpit.home)]}"
