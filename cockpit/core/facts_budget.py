@@ -128,8 +128,8 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
         recent_activity=budget.keep("calls", "tool call", facts.recent_activity, str, 0.4),
     )
     plan = budget.keep_text("the plan", facts.plan.text if facts.plan else None, 0.5)
-    running = [one for one in facts.background if one.status == "running"]
-    ended = [one for one in facts.background if one.status != "running"]
+    running = [one for one in facts.background if one.status in ("running", "unknown")]
+    ended = [one for one in facts.background if one not in running]
     background = budget.keep(
         "tasks", "background task", ended + running, lambda one: one.description + one.command, 0.5
     )

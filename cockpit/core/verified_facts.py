@@ -192,8 +192,9 @@ def background_work(facts: Facts) -> str:
 
     `is_background_line` recognises these lines by their beginning: the kind and the id.
     """
-    over = [task for task in facts.background if task.status != "running"]
-    shown = [task for task in facts.background if task.status == "running"] + over[-MOST_OVER:]
+    open_ = [task for task in facts.background if task.status in ("running", "unknown")]
+    over = [task for task in facts.background if task not in open_]
+    shown = open_ + over[-MOST_OVER:]
     lines = [_subagent(agent) for agent in facts.subagents] + [_task(task) for task in shown]
     return _listed(lines) if lines else ""
 
@@ -232,6 +233,11 @@ def _task(task: BackgroundTask) -> str:
     command = f"{code(one_line(task.command, 500), 600)}" if task.command else ""
     text = ": ".join(part for part in (what, command) if part) or "not described"
     log = f"; its output was written to {code(task.log, 4096)}" if task.log else ""
+    if task.status == "unknown":
+        return (
+            f"{kind} {code(task.id, 80)}, perhaps still running: {text}: it was started with `&`, "
+            "so nothing says when it ends; look for its process before you start it again"
+        )
     if task.status != "running":
         return f"{kind} {code(task.id, 80)}, {one_line(task.status, 40)}: {text}{log}"
     again = (

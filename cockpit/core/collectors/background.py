@@ -1,4 +1,4 @@
-"""Collect the subagents and the background commands that a session started."""
+"""Collect the subagents, the background tasks and the shell jobs that a session started."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.facts import BackgroundTask, Subagent
 from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import ToolFinished, ToolUse
+from cockpit.core.shell_jobs import ended_pids, printed_pid, shell_jobs
 
 SUBAGENTS_KEPT = 200
 TASKS_KEPT = 200
@@ -19,6 +20,7 @@ TEXT_KEPT = 1_000
 RESULT_KEPT = 1_000
 """Maximum characters of a subagent's report."""
 _SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
+_TYPES = {"Bash": "shell", "Monitor": "monitor"}
 STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
 """Tools that end a background task, and the argument with its id."""
 
@@ -66,9 +68,11 @@ class SubagentCollector:
 class BackgroundCollector:
     """Keeps each background command with its last known status."""
 
-    __slots__ = ("_stopping", "_tasks")
+    __slots__ = ("_jobs", "_stopping", "_tasks")
 
     def __init__(self) -> None:
+        self._jobs = 0
+        """Number of shell jobs so far."""
         self._tasks: dict[str, BackgroundTask] = {}
         self._stopping: dict[str, str] = {}
 
@@ -84,17 +88,40 @@ class BackgroundCollector:
 
     def finished(self, event: ToolFinished, call: CallLine | None) -> None:
         """Record a result. `call`: its call, if the main conversation made it."""
-        if event.task_id and call is not None and call.name == "Bash":
+        if event.task_id and call is not None and call.name in _TYPES:
             told = _kept(call.description), _kept(call.command)
-            task = BackgroundTask(event.task_id, "shell", *told, event.task_log)
+            task = BackgroundTask(event.task_id, _TYPES[call.name], *told, event.task_log)
             remember(self._tasks, event.tool_use_id, task, TASKS_KEPT)
         elif (known := self._tasks.get(event.tool_use_id)) and event.agent_status:
             self._tasks[event.tool_use_id] = replace(known, status=event.agent_status)
         elif event.agent_id and event.agent_status:
             self._set_status(event.agent_id, event.agent_status)
+        elif call is not None and call.name == "Bash" and not event.failed:
+            self._ran(event, call)
         stopped = self._stopping.pop(event.tool_use_id, None)
         if stopped is not None and not event.failed:
             self._set_status(stopped, "stopped")
+
+    def _ran(self, event: ToolFinished, call: CallLine) -> None:
+        """Record the jobs that a command left in the background, and those that it ended."""
+        started = shell_jobs(call.command)
+        pid = printed_pid(call.command, f"{event.text}\n{event.tail}") if len(started) == 1 else ""
+        for command in started:
+            self._jobs += 1
+            self._forget_job(f"{command} &")
+            ident = f"pid {pid}" if pid else f"job {self._jobs}"
+            task = BackgroundTask(
+                ident, "shell", _kept(call.description), _kept(f"{command} &"), status="unknown"
+            )
+            remember(self._tasks, f"{event.tool_use_id} {ident}", task, TASKS_KEPT)
+        for ended in ended_pids(call.command):
+            self._set_status(f"pid {ended}", "stopped")
+
+    def _forget_job(self, command: str) -> None:
+        """Remove an earlier job with the same command, which the new one replaces."""
+        for key, task in [*self._tasks.items()]:
+            if task.status == "unknown" and task.command == _kept(command):
+                del self._tasks[key]
 
     def only_running(self, ids: Collection[str]) -> None:
         """Mark every running task as ended, except those with these ids. Idempotent."""

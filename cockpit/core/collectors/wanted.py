@@ -15,6 +15,7 @@ from cockpit.core.collectors.commits import commits
 from cockpit.core.collectors.links import is_about_links, works_on_links
 from cockpit.core.collectors.tasks import TASK_TOOLS
 from cockpit.core.session import ToolUse
+from cockpit.core.shell_jobs import ended_pids, shell_jobs
 
 _ALWAYS = frozenset(
     {"Agent", "AskUserQuestion", "BashOutput", "ExitPlanMode", "Task", *TASK_TOOLS, *STOPPERS}
@@ -49,7 +50,8 @@ def purpose_of(command: str) -> Purpose:
     """Return what a command does. Cached, because several readers ask about the same call."""
     kinds = tuple(found.kind for found in checks_in(command))
     makes_commit, about_links = commits(command), works_on_links(command)
-    other = makes_commit or about_links
+    jobs = bool(shell_jobs(command) or ended_pids(command))
+    other = makes_commit or about_links or jobs
     awaited = Awaited(kinds, not other) if kinds or other else None
     return Purpose(bool(kinds), makes_commit, about_links, changes_files(command), awaited)
 

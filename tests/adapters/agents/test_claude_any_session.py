@@ -45,6 +45,7 @@ PRINTED: list[Any] = [
     None,
 ]
 STARTED = [{"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}]
+WATCHING = [{"taskId": "b1", "timeoutMs": 300_000, "persistent": False}]
 ENDED = [{"task": {"task_id": "b1", "status": "completed"}}]
 LAUNCHED: list[Any] = [
     {"agentId": "a1", "status": "async_launched", "resolvedModel": "claude-opus-4-6[1m]"},
@@ -91,6 +92,9 @@ CALLS = [
     Call("AskUserQuestion", {"questions": [{"question": "Q"}]}),
     Call("ExitPlanMode", {"plan": "Do it"}),
     Call("Grep", {"pattern": "x"}),
+    Call("Monitor", {"command": "tail -f x", "description": "Wait"}, ["Started"], WATCHING),
+    Call("Bash", {"command": "./serve & echo $!"}, ["4242"], PRINTED),
+    Call("Bash", {"command": "kill 4242"}, [""], PRINTED),
     Call("mcp__forge__create_issue", {"title": "x"}),
 ]
 GROUPS: dict[tuple[str, bool, bool], list[Call]] = {}

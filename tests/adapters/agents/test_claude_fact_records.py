@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from cockpit.core.facts import Answer, Check, Failure, Link, Plan, Prompt, Summary, ToolRefusal
+from cockpit.core.facts import (
+    Answer,
+    BackgroundTask,
+    Check,
+    Failure,
+    Link,
+    Plan,
+    Prompt,
+    Summary,
+    ToolRefusal,
+)
 from tests.adapters.agents.test_claude_older_forms import (
     attached,
     facts_of,
@@ -209,3 +221,24 @@ def test_the_instruction_files_in_force() -> None:
         type="nested_memory", path="/w/a/CLAUDE.md", content={"path": "/w/a/CLAUDE.md"}
     )
     assert facts_of(nested, nested).instructions == ("/w/a/CLAUDE.md",)
+
+
+def test_a_monitor_runs_in_the_background() -> None:
+    asked = reply(tool("t", "Monitor", command="tail -f app.log", description="Errors"))
+    told = "Monitor started (task b7, timeout 300000ms). You will be notified on each event."
+    details: dict[str, Any] = {"taskId": "b7", "timeoutMs": 300_000, "persistent": False}
+    started = result("t", told, **details)
+    facts = facts_of(user("go"), asked, started)
+    assert facts.background == (BackgroundTask("b7", "monitor", "Errors", "tail -f app.log"),)
+    ended = user(
+        "<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>t</tool-use-id>\n"
+        "<status>completed</status>\n<summary>Monitor ended</summary>\n</task-notification>"
+    )
+    (task,) = facts_of(user("go"), asked, started, ended).background
+    assert task.status == "completed"
+
+
+def test_a_changed_task_of_the_list_is_no_monitor() -> None:
+    asked = reply(tool("t", "TaskUpdate", taskId="1", status="completed"))
+    changed = result("t", "Updated task #1 status", success=True, taskId="1")
+    assert facts_of(user("go"), asked, changed).background == ()

@@ -89,7 +89,7 @@ def _finished(
     failed = block.get("is_error") is True
     agent, status = _subagent(details, failed)
     text, tail = output_of(block.get("content"))
-    task = details.get("backgroundTaskId")
+    task = details.get("taskId" if "timeoutMs" in details else "backgroundTaskId")
     log = _LOG.search(text) if isinstance(task, str) else None
     refused, refusal = _refusal(record, text, failed)
     kind = record.get("toolDenialKind")

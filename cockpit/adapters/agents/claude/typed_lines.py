@@ -75,6 +75,7 @@ class Details(Struct, gc=False):
     returnCodeInterpretation: _Any = ABSENT
     shellId: _Any = ABSENT
     task: _Any = ABSENT
+    timeoutMs: _Any = ABSENT
 
     @property
     def has_fact(self) -> bool:
@@ -86,6 +87,7 @@ class Details(Struct, gc=False):
             and self.task is ABSENT
             and self.resolvedModel is ABSENT
             and self.shellId is ABSENT
+            and self.timeoutMs is ABSENT
         )
 
     @property

@@ -1,0 +1,51 @@
+"""Recognise commands that a shell continues in the background: `npm run dev &`.
+
+The CLI does not know of them, so nothing in the transcript says when they end.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cockpit.core.command_lines import parts
+
+_MAY_START = re.compile(r"(?<![&>|])&(?![&>])")
+_ENDS = re.compile(r"(?:wait|kill|pkill|killall|fg)\b")
+_PID = re.compile(r"^(?:\[\d{1,3}\] |pid[:= ]*)?(\d{2,7})$", re.IGNORECASE | re.MULTILINE)
+_KILL = re.compile(r"\bkill\b[^|;&\n]*")
+_NUMBER = re.compile(r"(?<![\w%-])\d{2,7}\b")
+
+
+def shell_jobs(command: str) -> tuple[str, ...]:
+    """Return the commands that a command line leaves in the background.
+
+    Empty if the command line waits for them or ends them.
+    """
+    if not _MAY_START.search(command):
+        return ()
+    found = parts(command)
+    if any(_ENDS.match(part.text) for part in found):
+        return ()
+    started, pipe = [], ""
+    for part in found:
+        if part.joined == "|":
+            pipe += f"{part.text} | "
+            continue
+        if part.joined == "&" and not part.is_setup:
+            started.append(pipe + part.text)
+        pipe = ""
+    return tuple(started)
+
+
+def printed_pid(command: str, output: str) -> str:
+    """Return the process id of the only background command, if the output has it; else empty."""
+    asked = "$!" in command or output.startswith("[")
+    found = {*_PID.findall(output)} if asked else set()
+    return found.pop() if len(found) == 1 else ""
+
+
+def ended_pids(command: str) -> frozenset[str]:
+    """Return the process ids that a command line ends with `kill`."""
+    if "kill" not in command:
+        return frozenset()
+    return frozenset(_NUMBER.findall(" ".join(_KILL.findall(command))))
