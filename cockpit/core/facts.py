@@ -52,7 +52,7 @@ class BackgroundTask:
     log: str = ""
     """The file with the output of a shell task."""
     status: str = "running"
-    """`running`, `completed`, `failed` or `stopped`; `ended` if the result is unknown; `unknown` for
+    """`running`, `completed`, `failed` or `stopped`; `ended` if the result is unknown; `unknown` of
     a command that a shell started with `&`, because the CLI does not know of it."""
 
 
