@@ -242,3 +242,9 @@ def test_a_changed_task_of_the_list_is_no_monitor() -> None:
     asked = reply(tool("t", "TaskUpdate", taskId="1", status="completed"))
     changed = result("t", "Updated task #1 status", success=True, taskId="1")
     assert facts_of(user("go"), asked, changed).background == ()
+
+
+def test_what_the_cli_writes_for_an_empty_reply_is_no_text() -> None:
+    said = {"type": "text", "text": "All done."}
+    facts = facts_of(user("go"), reply(said), reply({"type": "text", "text": "(no content)"}))
+    assert facts.last_reply == "All done."

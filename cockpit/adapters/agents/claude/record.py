@@ -87,6 +87,7 @@ _SIGNATURE = re.compile(
     r"Co-Authored-By: Claude (Haiku|Sonnet|Opus|Fable|Mythos) (\d+(?:\.\d+)?) \(1M context\)"
 )
 _RECAPS = re.compile(r"\s*\(disable recaps in /config\)\s*$")
+_NO_CONTENT = "(no content)"
 _NOT_JSON = (ValueError, RecursionError)
 _MAIN_ITERATIONS = frozenset({"message", "fallback_message"})
 
@@ -147,7 +148,7 @@ def _assistant(record: Record) -> Sequence[SessionEvent]:
             model=model,
             context=_context(usage),
             billed=_billed(usage),
-            text=text,
+            text="" if is_blank(text) else text,
             tools=tools,
             stop_reason=stop_reason if isinstance(stop_reason, str) else None,
             sidechain=record.get("isSidechain") is True,
@@ -166,6 +167,11 @@ def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFai
     known = status if isinstance(status, int) else None
     words, resets = reset_in(text[:500] or str(kind))
     return ApiFailed(words, known, at, resets)
+
+
+def is_blank(text: str) -> bool:
+    """Return whether the model wrote nothing: the CLI then writes a text of its own."""
+    return text.strip() in ("", _NO_CONTENT)
 
 
 def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:

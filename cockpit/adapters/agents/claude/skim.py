@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from cockpit.adapters.agents.claude.record import parse
+from cockpit.adapters.agents.claude.record import is_blank, parse
 from cockpit.adapters.agents.claude.typed_lines import (
     ABSENT,
     UNREADABLE,
@@ -116,7 +116,7 @@ class FactsParser:
                 calls.append(call)
             elif block.type == "text" and block.text is not None:
                 text = block.text if text is None else f"{text}\n{block.text}"
-        if text and not side and not text.isspace():
+        if text and not side and not is_blank(text):
             self._texts.append(text)
         # The CLI writes a line for each block of a message, with the same token counts.
         if (side, ident, model, counts) != self._last:
