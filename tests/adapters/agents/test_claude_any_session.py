@@ -22,7 +22,8 @@ from cockpit.core.meter import Meter
 COMMANDS = [
     "git commit -m 'Co-Authored-By: Claude Opus 4.6 (1M context)'",
     "pytest -q", "ruff check . && mypy", "cd /w && npm test; echo done", "make build", "ls",
-    "git commit -qm 'Add x'", "git reset -q HEAD~1", 'git commit -m "Say \\"hi\\""', "git commit -m x && make test",
+    "git commit -qm 'Add x'", "git reset -q HEAD~1",
+    'git commit -m "Say \\"hi\\""', "git commit -m x && make test",
     "gh pr create --fill", "gh pr view 7 && pytest", "sleep 99",
     "git commit -m 'x\n\nCo-Authored-By: Claude Opus 4.6 (1M context) <a@b.c>'",
 ]  # fmt: skip
