@@ -9,6 +9,8 @@ backticks:
 - do not touch PATH (also edit, change, modify, write to) · hands off PATH · fass PATH nicht an ·
   Finger weg von PATH · no toques PATH · ne touche pas à PATH
 - do not run `COMMAND`
+- never use PROGRAM · use pnpm, not PROGRAM · nutze nie PROGRAM · no uses PROGRAM ·
+  n'utilise pas PROGRAM; only programs whose names are nothing else, such as npm
 
 An order with a condition ("never commit without signing") has none of these forms.
 """
@@ -27,6 +29,8 @@ Kind = Literal["commit", "push", "force-push", "touch", "run"]
 
 _NOT = r"(?:please )?(?:never(?: ever)?|do not(?: ever)?|don'?t(?: ever)?)"
 _PATH = r"(?P<ticks>`?)(?P<about>[\w@+./-]*[./][\w@+./-]*)(?P=ticks)"
+_PROGRAM = r"(?P<ticks>`?)(?P<about>bunx?|conda|docker|npm|npx|pip3?|pnpm|poetry|yarn)(?P=ticks)"
+_HERE = r"(?: here| in this (?:repo|project))?"
 
 
 def _git(name: str, noun: str, german: str) -> re.Pattern[str]:
@@ -57,6 +61,15 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         "touch",
         deferred_pattern(
             rf"(?:bitte )?fass(?: bitte)? {_PATH} (?:bitte )?(?:nicht|nie|niemals) an", re.I
+        ),
+    ),
+    (
+        "run",
+        deferred_pattern(
+            rf"(?:{_NOT} use|(?:we )?use [\w`-]{{1,30}}{_HERE},? (?:and )?not"
+            r"|(?:bitte )?(?:nutze?|verwende|benutze) (?:bitte )?(?:nie|niemals|kein|nicht)"
+            rf"|no uses(?: nunca)?|nunca uses|n'utilise[zr]? (?:pas|jamais)) {_PROGRAM}{_HERE}",
+            re.I,
         ),
     ),
     ("run", deferred_pattern(rf"{_NOT} run `(?P<about>[^`\n]{{1,200}})`", re.I)),

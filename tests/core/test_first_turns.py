@@ -126,6 +126,12 @@ def test_what_the_document_lists_is_what_counts() -> None:
         ("Finger weg von `src/config.py`.", "Edit", "/w/src/config.py"),
         ("No toques src/config.py", "Edit", "/w/src/config.py"),
         ("Ne touche pas à src/config.py", "Edit", "/w/src/config.py"),
+        ("Never use `npm`.", "Bash", "cd web && npm install"),
+        ("Use pnpm here, not npm", "Bash", "npm run build"),
+        ("We use uv in this repo, not pip", "Bash", "sudo pip install x"),
+        ("Nutze nie yarn", "Bash", "yarn add x"),
+        ("No uses docker", "Bash", "docker compose up"),
+        ("N’utilise pas conda", "Bash", "conda install x"),
     ],
 )
 def test_a_standing_order_that_is_broken(text: str, tool: str, argument: str) -> None:
@@ -149,6 +155,8 @@ def test_a_standing_order_that_is_broken(text: str, tool: str, argument: str) ->
         ("Do not touch src/config.py", "Edit", "/w/src/config.pyc"),
         ("Do not touch src/config.py", "Edit", "/w/other/config.py"),
         ("Never run `npm publish`", "Bash", "npm publish-dry"),
+        ("Use pnpm, not npm", "Bash", "pnpm install"),
+        ("Use pnpm, not npm", "Bash", "echo npm"),
     ],
 )
 def test_a_standing_order_that_is_kept(text: str, tool: str, argument: str) -> None:
@@ -168,6 +176,10 @@ def test_a_standing_order_that_is_kept(text: str, tool: str, argument: str) -> N
         "Do not edit anything",
         "Never run the tests",
         "Use tabs",
+        "Use tabs, not spaces",
+        "Never use make",
+        "Never use npm without asking",
+        "We use pnpm here",
         "Nicht committen, bevor Petra zustimmt",
         "No hagas push a main",
         "Fass src/config.py an",
