@@ -1,4 +1,8 @@
-"""Find running sessions that no cockpit started. Reads only the CLIs' status files."""
+"""Find running sessions that no cockpit started.
+
+They are known by the CLIs' status files, or for Codex by its file locks, and by the ancestry of
+their processes.
+"""
 
 from __future__ import annotations
 
