@@ -240,20 +240,20 @@ async def test_a_key_watches_a_session_and_stops_that() -> None:
             lines = [*screen.listing._lines, *screen.detail._lines]
             return "\n".join(plain(list(each)) for each in lines)
 
-        def is_shown_watched(watched: bool) -> bool:
+        def is_shown(watched: bool) -> bool:
             return watched is ("watched: Fix" in said())
 
-        def is_asked(verb: WatchSession) -> bool:
-            return client.asked[-1:] == [verb]
+        def was_asked(wanted: WatchSession) -> bool:
+            return client.asked[-1:] == [wanted]
 
         for watched in (False, True):
-            await when(pilot, partial(is_shown_watched, watched))
+            await when(pilot, partial(is_shown, watched))
             assert watched is ("you are notified once" in said())
             client.others = [BUSY.model_copy(update={"watched": not watched}), IDLE]
             await pilot.press("w")
             await at_rest(pilot)
             wanted = WatchSession(session=BUSY.session_id, pid=812, stop=watched)
-            await when(pilot, partial(is_asked, wanted))
+            await when(pilot, partial(was_asked, wanted))
         await when(pilot, lambda: "watched" not in plain(list(screen.listing._lines[2])))
 
 
