@@ -177,8 +177,9 @@ def titles(there: Model) -> dict[str, str]:
 
 
 def test_the_key_line_offers_a_handoff_of_a_running_agent_and_forgets_an_ended_one() -> None:
+    assert "handoff" in titles(model("checkout"))
+    assert "handoff" not in titles(model("search")), "it is being handed off already"
     for name in ("checkout", "search"):
-        assert "handoff" in titles(model(name))
         assert "forget" not in titles(model(name))
     assert {"handoff", "forget"}.isdisjoint(titles(model(None)))
     assert "handoff" not in titles(model("cron"))
