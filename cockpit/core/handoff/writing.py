@@ -131,14 +131,15 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
         reason = f"the request did not reach the agent in {DELIVERY_TRIES} attempts"
         return next_writer(handoff, "agent", reason, seen.now)
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
-    if plan.now and hurried:
+    why = not_now(seen, boundary=False)
+    # An idle agent that did not get the first request is asked again instead.
+    if plan.now and hurried and (why or seen.turn is Turn.WORKING):
         reason = "the agent could not be asked after the interrupt"
         return next_writer(handoff, "agent", reason, seen.now)
     if plan.now and seen.turn is Turn.WORKING and state.interrupted_at is None:
         return replace(handoff, state=replace(state, interrupted_at=seen.now)), (Interrupt(),)
     if plan.now and state.interrupted_at is not None and seen.turn is Turn.WORKING:
         return wait(handoff, state, "waiting for the interrupted turn to end")
-    why = not_now(seen, boundary=False)
     if why:
         return wait(handoff, state, why)
     asked = replace(

@@ -224,6 +224,23 @@ def test_now_waits_only_for_its_own_interrupt() -> None:
     assert commands == (do.EndPredecessor(),)
 
 
+def test_an_interrupted_agent_that_lost_the_request_is_asked_again() -> None:
+    plan = replace(AUTO, now=True)
+    asked = Waiting(0.0, tries=1, interrupted_at=0.0)
+    later = replace(IDLE, now=1.0 + HURRY + DELIVERY_PATIENCE)
+    handoff, commands = advance(at(asked, plan), later)
+    assert isinstance(handoff.state, Waiting)
+    assert commands == (do.Request(),)
+    # One that cannot be asked is not waited for.
+    busy = replace(later, composer_clean=False)
+    handoff, commands = advance(at(asked, plan), busy)
+    assert isinstance(handoff.state, Documenting)
+    assert handoff.state.writer != "agent"
+    # An agent that loses every request is given up.
+    handoff, commands = advance(at(replace(asked, tries=DELIVERY_TRIES), plan), later)
+    assert isinstance(handoff.state, Documenting)
+
+
 def test_a_new_prompt_cancels_before_the_request_arrived() -> None:
     handoff, commands = through(at(Waiting(0.0)), WORKING, replace(WORKING, user_prompted=True))
     assert isinstance(handoff.state, Ended)
