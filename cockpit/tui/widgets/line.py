@@ -13,7 +13,7 @@ from cockpit.tui.present.span import Span, broken, fit
 from cockpit.tui.widgets.lines import Lines, Spans
 
 
-class OneLine(Lines):
+class OneLine(Lines, can_focus=False):
     """A line rendered by a function of its width; redrawn only if the text changed."""
 
     DEFAULT_CSS = """
