@@ -73,7 +73,7 @@ def row(
         state=state(agent, needs),
         needs=needs,
         pane=agent.record.pane,
-        pid=agent.process.pid if agent.alive and agent.process else None,
+        pid=agent.process.pid if agent.process and (agent.alive or _is_ending(agent)) else None,
         directory=str(agent.directory),
         configured_directory=agent.record.directory,
         goal=goal(agent),
@@ -160,10 +160,17 @@ def state(agent: Agent, needs: Needs | None) -> State:
         return "starting"
     if agent.record.session is None and agent.process is None:
         return "stopped"
-    ending = agent.exit is not None and agent.exit.pending and agent.record.wanted
-    if not agent.alive and not ending:
+    if not agent.alive and not _is_ending(agent):
         return "exited" if agent.record.wanted else "stopped"
     return _state_of_running(agent)
+
+
+def _is_ending(agent: Agent) -> bool:
+    """Return whether the process has ended by itself, and cockpit is still finding out how.
+
+    Until that is known, the row stays as it was.
+    """
+    return agent.exit is not None and agent.exit.pending and agent.record.wanted
 
 
 def _state_of_running(agent: Agent) -> State:
