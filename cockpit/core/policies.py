@@ -7,7 +7,7 @@ have rules.
 
 from __future__ import annotations
 
-import re
+from cockpit.core.deferred_pattern import deferred_pattern
 
 LONGEST = 120
 """Maximum characters of a policy; longer sentences tell something else as well."""
@@ -40,7 +40,7 @@ _COSAS = (
 )
 _ICI = r"(?:ici|dans\s+ce\s+(?:projet|dépôt|repo|paquet))"
 _CHOSES = r"(?:tests|migrations|fixtures|docs|composants|snapshots|schémas|scripts|traductions)"
-_POLICY = re.compile(
+_POLICY = deferred_pattern(
     "|".join(
         (
             rf"^{_HERE},?\s+{_WE}\s+{_NO_ONE_THING}\w",
@@ -72,7 +72,7 @@ _POLICY = re.compile(
         )
     )
 )
-_TELLS = re.compile(
+_TELLS = deferred_pattern(
     r"\b(?:that|which|who|because|since|but|until|then|where|when|while|broken|wrong|bugs?|errors?|fail\w*|crash\w*|stale|slow\w*"
     r"|flaky|outdated|unclear|missing|currently|yesterday|today|still|already|seems?|apparently|probably|weird|twice"
     r"|again|too|maybe|mess|much|many|lots|about|nothing|anything|far|most|instead|zu\s+viel|trop|demasiad\w+|honestly|ugly|bad|awful|lost|hässlich|feo|moche|reproduce|debug|weil|aber|obwohl|fehler|noch|gerade|seit|schon|leider|wohl|gestern|kaputt|langsam"

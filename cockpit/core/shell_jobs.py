@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from cockpit.core.command_lines import parts
+from cockpit.core.deferred_pattern import deferred_pattern
 
-_MAY_START = re.compile(r"(?<![&>|])&(?![&>])")
-_ENDS = re.compile(r"(?:wait|kill|pkill|killall|fg)\b")
-_PID = re.compile(r"^(?:\[\d{1,3}\] |pid[:= ]*)?(\d{2,7})$", re.IGNORECASE | re.MULTILINE)
-_KILL = re.compile(r"\bkill\b[^|;&\n]*")
-_NUMBER = re.compile(r"(?<![\w%-])\d{2,7}\b")
+_MAY_START = deferred_pattern(r"(?<![&>|])&(?![&>])")
+_ENDS = deferred_pattern(r"(?:wait|kill|pkill|killall|fg)\b")
+_PID = deferred_pattern(r"^(?:\[\d{1,3}\] |pid[:= ]*)?(\d{2,7})$", re.IGNORECASE | re.MULTILINE)
+_KILL = deferred_pattern(r"\bkill\b[^|;&\n]*")
+_NUMBER = deferred_pattern(r"(?<![\w%-])\d{2,7}\b")
 
 
 def shell_jobs(command: str) -> tuple[str, ...]:

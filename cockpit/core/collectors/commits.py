@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 
 from cockpit.core.collectors.bounded import remember, remember_call
+from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.facts import CommitMade
 from cockpit.core.session import ToolFinished, ToolUse
 
 COMMITS_KEPT = 500
-_PRINTED = re.compile(r"^\[([^\n]*?) ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
-_LOGGED = re.compile(r"^(?:\* )?([0-9a-f]{7,64}) (?:\([^()\n]*\) )?([^\n]*)$", re.MULTILINE)
-_COMMAND = re.compile(r"\bgit\b[^\n]*\bcommit\b")
-_RESET = re.compile(
+_PRINTED = deferred_pattern(r"^\[([^\n]*?) ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
+_LOGGED = deferred_pattern(r"^(?:\* )?([0-9a-f]{7,64}) (?:\([^()\n]*\) )?([^\n]*)$", re.MULTILINE)
+_COMMAND = deferred_pattern(r"\bgit\b[^\n]*\bcommit\b")
+_RESET = deferred_pattern(
     r"\bgit\b[^\n;&|]*\breset\b[^\n;&|]*\bHEAD(?:~(\d{0,3})|(\^+))(?=\s*(?:[;&|\n]|$))"
 )
-_AMENDS = re.compile(r"\bcommit\b[^\n;&|]*\s--amend\b")
-_NO_COMMIT = re.compile(
+_AMENDS = deferred_pattern(r"\bcommit\b[^\n;&|]*\s--amend\b")
+_NO_COMMIT = deferred_pattern(
     r"^(?:nothing (?:added )?to commit|no changes added to commit|Aborting commit)", re.MULTILINE
 )
-_DRY = re.compile(r"\bcommit\b[^\n;&|]*\s--dry-run\b")
-_BY_USER = re.compile(r"\s*(?:cd [^\n;&]{1,500}(?:&&|;)\s*)?git\b[^\n]*\bcommit\b")
-_SUBJECT = re.compile(
+_DRY = deferred_pattern(r"\bcommit\b[^\n;&|]*\s--dry-run\b")
+_BY_USER = deferred_pattern(r"\s*(?:cd [^\n;&]{1,500}(?:&&|;)\s*)?git\b[^\n]*\bcommit\b")
+_SUBJECT = deferred_pattern(
     r"\bcommit\b[^\n]*?(?:"
     r"\s(?:-\w*m|--message)[ =]?\s*(?:\"\$\(cat <<-?\s*'?\"?\w+'?\"?\n([^\n]+)"
     r"|\"([^\"\n$`]+)|'([^'\n]+))"
