@@ -1,7 +1,7 @@
 """Keep one supervisor's part of the model current, from the supervisor's stream.
 
 A lost supervisor is not an error: the last state stays, and the connection is retried at growing
-intervals.
+intervals (`retries`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,9 @@ from cockpit.client.client import Supervisor
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.safetext import safe_line
 from cockpit.tui.state.model import Connection, Part
+from cockpit.tui.state.retries import Retries
 from cockpit.wire.stream import Resumed, Snapshot, WatchLine
 
-FIRST_RETRY = 0.25
-LAST_RETRY = 1.0
-"""Maximum seconds between retries. Short, because connecting to a local socket is cheap."""
-LAST_REMOTE_RETRY = 30.0
-"""Maximum seconds between retries on a remote host, where each retry costs a login and a log
-entry."""
-STEADY = 10.0
-"""Seconds that a connection to a remote host must last, so that the next retries are quick again: a
-host that always ends after its first message is not asked four times a second."""
 BEGINNING = 3.0
 MOST_MISSED = 500
 """Maximum events that are requested after an interruption; the model keeps as many."""
@@ -41,7 +33,7 @@ class NotUnderstood(Failed):
 
 async def follow(client: Supervisor, part: Part) -> None:
     """Keep `part` current until cancelled."""
-    wait, begun = FIRST_RETRY, monotonic()
+    retries, begun = Retries(is_remote=part.is_remote), monotonic()
     while True:
         incompatible, opened = False, monotonic()
         try:
@@ -54,15 +46,13 @@ async def follow(client: Supervisor, part: Part) -> None:
         except OSError as error:
             why = safe_line(str(error))
         now = monotonic()
-        if part.connection.live and (not part.is_remote or now > opened + STEADY):
-            wait = FIRST_RETRY
+        was_live = part.connection.live
         beginning = now < begun + BEGINNING and not part.is_remote
         if part.connection == Connection() and not incompatible and beginning:
             await asyncio.sleep(AT_THE_BEGINNING)
             continue
         part.lost(now, why, incompatible=incompatible)
-        await asyncio.sleep(wait)
-        wait = min(wait * 2, LAST_REMOTE_RETRY if part.is_remote else LAST_RETRY)
+        await asyncio.sleep(retries.wait_after(opened, now, was_live=was_live))
 
 
 def _why(error: CockpitError, *, is_remote: bool) -> str:
