@@ -26,6 +26,7 @@ TITLES = {
     "panes": "Panes",
     "remote": "Another machine, over slow lines",
     "transcripts": "Transcripts",
+    "redaction": "Hiding secrets",
 }
 """The benches in the order of the page."""
 
