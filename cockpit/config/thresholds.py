@@ -27,9 +27,9 @@ def explicit(context: ContextSettings) -> frozenset[str]:
     """Return the names of the thresholds that a file sets: `act`, `cap_act`, …; the rest are
     defaults.
     """
-    own = {name for name in MARK_NAMES if name in context.model_fields_set}
-    caps = {f"cap_{name}" for name in MARK_NAMES if name in context.cap.model_fields_set}
-    return frozenset(own | caps)
+    own = context.model_fields_set.intersection(MARK_NAMES)
+    caps = context.cap.model_fields_set.intersection(MARK_NAMES)
+    return frozenset(own.union(f"cap_{name}" for name in caps))
 
 
 def check_marks(context: ContextSettings) -> None:

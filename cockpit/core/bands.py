@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -83,8 +84,9 @@ _UNIT = {"k": 1_000.0, "m": 1_000_000.0}
 _HINT = 'Write a percentage ("70%"), tokens ("130k", "130000"), or the remainder ("30% left").'
 
 
+@lru_cache(maxsize=256)
 def parse_threshold(text: str) -> Threshold:
-    """Parse `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`.
+    """Parse `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`. Cached, as `marks` is.
 
     Raises `BadUsage`. A bare number below 1,000 is refused, because it could mean percent,
     thousands or a fraction.
@@ -182,8 +184,9 @@ def _refuse_if_out_of_order(
         )
 
 
+@lru_cache(maxsize=256)
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
-    """Compute the thresholds in tokens for a window.
+    """Compute the thresholds in tokens for a window. Cached, because each new reading needs them.
 
     Each is the lowest of the user's threshold, its cap, and a reserve before the CLI's automatic
     compaction at `compacts_at` tokens (None: the CLI does not compact). The reserve is

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import suppress
-from typing import Any, NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import NamedTuple, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -15,6 +15,10 @@ from cockpit.wire.views import Form
 SERVER_SENT = "text/event-stream"
 BEAT = 15
 """Seconds without an event, after which a line shows that the connection is open."""
+MOST_READY = 64
+"""Maximum lines that wait here for a slow client; more wait in the source."""
+
+T = TypeVar("T")
 
 
 class Line(NamedTuple):
@@ -22,6 +26,12 @@ class Line(NamedTuple):
     """JSON; empty to show only that the connection is open."""
     ident: int | None = None
     """The id of the event, from which a reconnected client continues."""
+
+
+class _Ended(NamedTuple):
+    """The end of a source, with the error that ended it."""
+
+    error: Exception | None
 
 
 def wants_events(request: Request) -> bool:
@@ -36,18 +46,20 @@ def last_event(request: Request) -> int | None:
 
 
 def stream(request: Request, source: AsyncIterator[Line], beat: int = 0) -> Response:
-    """Return the lines in the format that the client requests.
+    """Return the lines in the format that the client requests. Lines that are ready at the same
+    time are sent together.
 
     `beat`: seconds of silence before a keep-alive; 0 for the format's default.
     """
     as_events = wants_events(request)
     beat = beat or (BEAT if as_events else 0)
-    lines = _with_keepalive(source, beat) if beat > 0 else source
     write, media_type = (_event, SERVER_SENT) if as_events else (_json_line, Form.LINES.value)
 
     async def encoded() -> AsyncIterator[bytes]:
-        async for line in lines:
-            yield write(line).encode("utf-8", "replace")
+        async with aclosing(_ready(source, within=beat or None)) as ready:
+            async for lines in ready:
+                text = "".join(map(write, lines or [Line("")]))
+                yield text.encode("utf-8", "replace")
 
     return StreamingResponse(
         encoded(), media_type=media_type, headers={"Cache-Control": "no-store"}
@@ -65,42 +77,55 @@ def _event(line: Line) -> str:
     return f"{ident}data: {line.text}\n\n"
 
 
-async def _with_keepalive(source: AsyncIterator[Line], seconds: float) -> AsyncIterator[Line]:
-    """Yield the lines, and an empty line after `seconds` of silence."""
-    pending = asyncio.ensure_future(anext(source))
-    try:
-        while True:
-            ready, _ = await asyncio.wait({pending}, timeout=seconds)
-            if not ready:
-                yield Line("")
-                continue
-            try:
-                line = pending.result()
-            except StopAsyncIteration:
-                return
-            yield line
-            pending = asyncio.ensure_future(anext(source))
-    finally:
-        pending.cancel()
-        await asyncio.gather(pending, return_exceptions=True)
-
-
-async def merged(*sources: AsyncIterator[Any]) -> AsyncGenerator[Any]:
+async def merged(*sources: AsyncIterator[T]) -> AsyncGenerator[T]:
     """Yield lines of several sources as they arrive; end when one source ends."""
-    waiting = {asyncio.ensure_future(anext(source)): source for source in sources}
+    async with aclosing(_ready(*sources)) as ready:
+        async for lines in ready:
+            for line in lines:
+                yield line
+
+
+async def _ready(
+    *sources: AsyncIterator[T], within: float | None = None
+) -> AsyncGenerator[Sequence[T]]:
+    """Yield all lines that are ready; nothing after `within` seconds without a line.
+
+    Ends when one source ends, after the lines that came before. Raises what a source raises.
+    """
+    arrived: asyncio.Queue[T | _Ended] = asyncio.Queue(MOST_READY)
+    tasks = [asyncio.ensure_future(_forward(source, arrived)) for source in sources]
     try:
         while True:
-            ready, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for task in ready:
-                source = waiting.pop(task)
-                try:
-                    line = task.result()
-                except StopAsyncIteration:
-                    return
-                yield line
-                waiting[asyncio.ensure_future(anext(source))] = source
+            lines: list[T] = []
+            try:
+                async with asyncio.timeout(within):
+                    line = await arrived.get()
+            except TimeoutError:
+                yield lines
+                continue
+            while not isinstance(line, _Ended):
+                lines.append(line)
+                if arrived.empty():
+                    break
+                line = arrived.get_nowait()
+            if lines:
+                yield lines
+            if isinstance(line, _Ended):
+                if line.error is not None:
+                    raise line.error
+                return
     finally:
-        for task in waiting:
+        for task in tasks:
             task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*waiting, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _forward(source: AsyncIterator[T], arrived: asyncio.Queue[T | _Ended]) -> None:
+    """Put a source's lines into the queue, and how it ended."""
+    error: Exception | None = None
+    try:
+        async for line in source:
+            await arrived.put(line)
+    except Exception as raised:  # noqa: BLE001  raised where the lines are sent
+        error = raised
+    await arrived.put(_Ended(error))
