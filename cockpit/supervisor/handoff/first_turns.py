@@ -7,7 +7,10 @@ same result. It is stored with the handoff.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
+from cockpit.adapters.documents.checked_reads import read_chosen
 from cockpit.core.errors import CockpitError, Hindered
 from cockpit.core.first_turns import FirstTurns, before, first_turns
 from cockpit.core.handoff.details import HandoffDetails
@@ -15,9 +18,9 @@ from cockpit.core.handoff.states import Document, Outcome
 from cockpit.core.steps_taken import FIRST_CALLS
 from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.handoff.integrity import approved_text
 
 
 async def with_predecessor(
@@ -25,14 +28,16 @@ async def with_predecessor(
 ) -> HandoffDetails:
     """Return the handoff's details with the facts that the old session leaves. Idempotent.
 
-    Must be called before the old session is ended. If the document cannot be read, the details are
-    unchanged, because this check must not delay a handoff.
+    Must be called before the old session is ended, and after `ensure_approved`: it reads the
+    document as it is. If the document cannot be read, the details are unchanged, because this
+    check must not delay a handoff.
     """
     details = agent.progress.details
     if details.before is not None:
         return details
     try:
-        text = await approved_text(dependencies, agent, sealed)
+        path = Path(sealed.path)
+        text = await read_document(dependencies, path, partial(read_chosen, path))
     except Hindered:
         raise
     except (CockpitError, OSError):
