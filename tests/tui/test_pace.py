@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from itertools import chain, repeat
 from time import thread_time
 from typing import Any, cast
 
+import pytest
+from textual import timer
+from textual.app import App
 from textual.message_pump import MessagePump
 
+from cockpit.tui.state import pace
 from cockpit.tui.state.pace import LONGEST, TIMES_LONGER, Throttled
 
 COST = 0.02
 
 
 class Timers:
-    """A message pump that only notes which timers were set."""
+    """A message pump, and the delays that were asked of it."""
 
     def __init__(self) -> None:
         self.set: list[tuple[float, Callable[[], Any]]] = []
 
-    def set_timer(self, seconds: float, call: Callable[[], Any]) -> None:
+    def call_after(self, pump: object, seconds: float, call: Callable[[], Any]) -> None:
+        assert pump is self
         self.set.append((seconds, call))
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
+    timers = Timers()
+    monkeypatch.setattr(pace, "call_after", timers.call_after)
+    monkeypatch.setattr(pace, "monotonic", lambda: 0.0)
+    return timers
 
 
 def busy(seconds: float) -> None:
@@ -29,13 +44,12 @@ def busy(seconds: float) -> None:
         pass
 
 
-def throttled(every: float, cost: float) -> tuple[Throttled, Timers]:
-    timers = Timers()
-    return Throttled(cast("MessagePump", timers), lambda: every, lambda: busy(cost)), timers
+def throttled(timers: Timers, every: float, cost: float) -> Throttled:
+    return Throttled(cast("MessagePump", timers), lambda: every, lambda: busy(cost))
 
 
-def test_drawings_that_cost_much_are_rarer() -> None:
-    draw, timers = throttled(0.0, COST)
+def test_drawings_that_cost_much_are_rarer(timers: Timers) -> None:
+    draw = throttled(timers, 0.0, COST)
     draw.want()
     draw.want()  # the first drawing alone does not count
     assert not timers.set
@@ -45,9 +59,23 @@ def test_drawings_that_cost_much_are_rarer() -> None:
     assert wait > COST * TIMES_LONGER / 4
 
 
-def test_drawings_that_cost_little_keep_their_interval() -> None:
-    draw, timers = throttled(60.0, 0.0)
+def test_drawings_that_cost_little_keep_their_interval(timers: Timers) -> None:
+    draw = throttled(timers, 60.0, 0.0)
     draw.want()
     draw.want()
     (wait, _) = timers.set[0]
     assert 50 < wait <= 60
+
+
+async def test_a_busy_processor_does_not_end_the_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processor does something else for a second whenever a timer starts."""
+    drawn = asyncio.Event()
+    app = App[None]()
+    async with app.run_test():
+        draw = Throttled(app, lambda: 0.01, drawn.set)
+        draw.want()
+        drawn.clear()
+        clock, seconds = timer._time.get_time, chain(range(20), repeat(20))
+        monkeypatch.setattr(timer._time, "get_time", lambda: clock() + next(seconds))
+        draw.want()
+        await asyncio.wait_for(drawn.wait(), 30)

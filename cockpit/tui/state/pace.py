@@ -10,6 +10,7 @@ from typing import Literal
 from textual.message_pump import MessagePump
 
 from cockpit.core.deferred_dataclass import dataclass
+from cockpit.tui.state.delay import call_after
 
 
 @dataclass(slots=True)
@@ -71,7 +72,7 @@ class Throttled:
             self._make()
         else:
             self._waiting = True
-            self._pump.set_timer(wait, self._make)
+            call_after(self._pump, wait, self._make)
 
     def _make(self) -> None:
         self._waiting = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import TimerHandle
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Key
-from textual.timer import Timer
 from textual.widgets import Input
 
 from cockpit.client.client import Client
@@ -32,6 +32,7 @@ from cockpit.tui.screens.history.loaded import PAGE, LoadedHistory
 from cockpit.tui.screens.requests import Requests, show_error, show_reason
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.state.background import in_background
+from cockpit.tui.state.delay import call_after
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.tui.widgets.field import Field
@@ -86,7 +87,7 @@ class HistoryScreen(BaseScreen):
         self._marked: list[str] = []
         self._searched = ""
         self._requested = False
-        self._soon: Timer | None = None
+        self._soon: TimerHandle | None = None
         self._requests = Requests(self, client)
         self.list = Picker(self._say, empty="loading…", id="history")
         self.search = Field(placeholder="search the documents", id="search")
@@ -139,8 +140,8 @@ class HistoryScreen(BaseScreen):
     @on(Input.Changed, "#search")
     def _typed(self) -> None:
         if self._soon is not None:
-            self._soon.stop()
-        self._soon = self.set_timer(TYPED, self._ask)
+            self._soon.cancel()
+        self._soon = call_after(self, TYPED, self._ask)
 
     def on_key(self, event: Key) -> None:
         """Leave the search field; Esc also clears the search."""
