@@ -1,4 +1,4 @@
-"""Dialogs of Claude Code as it drew them (2.1.330), in panes of 80 to 120 columns: read, or not."""
+"""Dialogs of Claude Code as it drew them (2.1.330), in panes of 80 to 200 columns: read, or not."""
 
 from __future__ import annotations
 
@@ -84,6 +84,28 @@ def test_no_dialog_above_lines_that_are_no_task_list() -> None:
     above = lines("command-120")
     for below in (["  ◻ A task without a count"], ["  0/1 task done", "Another line"]):
         assert open_dialog(Screen((*above, "", *below))) is None
+
+
+def test_a_dialog_beside_the_panel_of_a_wide_terminal() -> None:
+    found = read("write-side-panel-200")
+    assert (found.title, found.subject) == ("Create file", "tests/test_durations.py")
+    assert found.question == "Do you want to create test_durations.py?"
+    assert labels(found) == ["Yes", EDITS, "No"]
+    assert found.body[:2] == ("  1 import unittest", "  2")
+    assert (found.highlighted, found.cut, found.typing) == (0, False, False)
+
+
+def test_wide_characters_do_not_hide_the_panel() -> None:
+    shown = lines("write-side-panel-200")
+    at = next(row for row, line in enumerate(shown) if "First I look" in line)
+    shown[at] = "● 日本語の説明です 👍".ljust(110 - 9) + "│"
+    assert open_dialog(Screen(tuple(shown))) == read("write-side-panel-200")
+
+
+def test_a_border_that_one_line_lacks_is_text() -> None:
+    shown = lines("write-side-panel-200")
+    shown[20] = "a line of the full width"
+    assert open_dialog(Screen(tuple(shown))) is None
 
 
 @pytest.mark.parametrize("name", ["command-cut-80", "command-cut-120"])

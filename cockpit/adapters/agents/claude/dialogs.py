@@ -3,7 +3,7 @@
 As of CLI 2.1.330. A dialog takes the place of the prompt box, so the last line of a dialog is the
 last line on the screen, except for the CLI's task list. Everything above it can be text that an
 agent wrote, so the screen is read from its end, and a screen with any line that is not understood
-is not treated as a dialog.
+is not treated as a dialog. A side panel of a wide terminal is removed before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from cockpit.adapters.agents.claude.side_panel import without_side_panel
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.dialogs import FILE_TITLES, NO_PLAN, PLAN, REVIEW, Choice, Dialog
 from cockpit.core.safetext import safe_line
@@ -49,7 +50,8 @@ class _Item:
 
 def open_dialog(screen: Screen) -> Dialog | None:
     """Return the dialog with the keyboard focus; None without one, or if it is not understood."""
-    lines = _above_tasks([safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines])
+    shown = [safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines]
+    lines = _above_tasks(without_side_panel(shown))
     cut = any(_MORE_ABOVE.match(line) for line in lines[-4:])
     lines = [line for line in lines if not _MORE_ABOVE.match(line)]
     if not lines:
