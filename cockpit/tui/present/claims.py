@@ -26,6 +26,10 @@ _SIGNS = {
     Trace.MISSING: f"{NO} (not found)",
 }
 _UNKNOWN = f"{NO} (unknown to git)"
+_UNCHECKED = f"{MAYBE} (not checked since your edit)"
+_STALE = re.compile(
+    "|".join(re.escape(mark) for mark in (VERIFIED, UNVERIFIED, *(trace.value for trace in Trace)))
+)
 _HASH = re.compile(
     r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
     rf"(?: ?(?P<said>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
@@ -49,6 +53,8 @@ class CheckedDocument:
     """Number of named files that exist unchanged."""
     missing: int = 0
     """Number of named files that do not exist."""
+    unchecked: int = 0
+    """Number of marks in lines that the user has edited: they are about the text before."""
     dropped: tuple[tuple[str, str], ...] = ()
     """Each decision and constraint that the writer left out and cockpit added: its section, and the
     session whose document last had it."""
@@ -70,6 +76,7 @@ class CheckedDocument:
     def others(self) -> str:
         """The counts of the other claims that were checked, in words; empty if there are none."""
         return _in_words(
+            (f"{MAYBE} {{}} not checked since your edit", self.unchecked, "claim"),
             (f"{MAYBE} {{}} unchanged", self.unchanged, "file"),
             (f"{YES} {{}}", self.known, "commit"),
             (f"{YES} {{}} changed", self.changed, "file"),
@@ -84,11 +91,15 @@ def _in_words(*counts: tuple[str, int, str]) -> str:
     return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
 
 
-def check_claims(body: str) -> CheckedDocument:
+def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
     """Return the document's text with a sign after each checked commit and file.
 
-    Signs written by the agent are removed first. Code blocks are not changed.
+    Signs written by the agent are removed first. Code blocks are not changed. `before_edit` is the
+    text that cockpit checked, if the user has edited it since: marks in other lines are no longer
+    about the text beside them. cockpit checks them again after the approval.
     """
+    checked = None if before_edit is None else frozenset(before_edit.split("\n"))
+    unchecked = 0
     claims, found, facts = body.rpartition(FACTS)
     if not found:
         return CheckedDocument(body, 0, 0)
@@ -121,10 +132,14 @@ def check_claims(body: str) -> CheckedDocument:
             line = line.replace(trace.value, shown)
         return line
 
-    lines = [
-        line if is_code else chain_memory.marked(judged(line), NO)
-        for line, is_code in marked_lines(claims)
-    ]
+    def shown(line: str) -> str:
+        nonlocal unchecked
+        if checked is not None and line not in checked:
+            line, stale = _STALE.subn(_UNCHECKED, line)
+            unchecked += stale
+        return chain_memory.marked(judged(line), NO)
+
+    lines = [line if is_code else shown(line) for line, is_code in marked_lines(claims)]
     return CheckedDocument(
         "\n".join(lines) + found + facts,
         known=len(known),
@@ -132,6 +147,7 @@ def check_claims(body: str) -> CheckedDocument:
         changed=traces[Trace.CHANGED],
         unchanged=traces[Trace.UNCHANGED],
         missing=traces[Trace.MISSING],
+        unchecked=unchecked,
         dropped=tuple(chain_memory.dropped_in(claims)),
     )
 

@@ -57,6 +57,15 @@ def test_what_it_came_to_is_counted_once_a_commit() -> None:
     assert str(check_claims(f"{files}\n{FACTS}")) == told
 
 
+def test_a_mark_in_an_edited_line_is_not_shown_as_checked() -> None:
+    before = f"# Done\n\n- a/b.py {MISSING}\n- c/d.py {MISSING}\n{FACTS}"
+    edited = before.replace("a/b.py", "a/c.py")
+    shown = check_claims(edited, before)
+    assert "- a/c.py ? (not checked since your edit)\n- c/d.py ✗ (not found)" in shown.body
+    assert str(shown) == "✗ 1 file not found, ? 1 claim not checked since your edit"
+    assert check_claims(before, before) == check_claims(before)
+
+
 def test_what_the_document_dropped_is_counted_and_marked() -> None:
     body = (
         "## Constraints from the user\n\n"

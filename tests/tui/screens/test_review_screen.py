@@ -314,10 +314,25 @@ async def test_coming_back_from_the_editor_nobody_agrees_to_what_was_there_befor
         assert client.asked == []
         client.let.set()
         await flight.reads("edited")
-        await flight.until(lambda: "Saved, and checked again." in str(flight.toasts()))
+        await flight.until(lambda: "Saved. cockpit checks" in str(flight.toasts()))
         await flight.press("a")
         await flight.until(lambda: client.asked, "the answer")
         assert client.asked == [Approve(name="api", handoff="h-api", sha256=shown("edited"))]
+
+
+async def test_marks_of_an_edited_line_are_shown_as_not_checked(fly: Fly) -> None:
+    client = scene()
+    mark = "(unverified: neither in the worktree nor in git)"
+    text = f"## Done\n\n- src/old.py {mark}\n- src/gone.py {mark}\n\n## Verified Facts\n\nNone.\n"
+    client.lay("h-api", text)
+    async with fly(client) as flight:
+        await flight.press("d")
+        await flight.reads("src/old.py ✗ (not found)")
+        client.lay("h-api", text.replace("old.py", "new.py"))
+        await flight.press("e")
+        await flight.reads(
+            "src/new.py ? (not checked since your edit)", "src/gone.py ✗ (not found)"
+        )
 
 
 async def test_a_question_can_be_answered_with_another_cli(fly: Fly) -> None:

@@ -85,6 +85,8 @@ class ReviewScreen(TextScreen):
         self._updating: asyncio.Future[None] | None = None
         self._before_edit: str | None = None
         """The document before the user edited it; None unless an edited one is being loaded."""
+        self._checked_body = ""
+        """The document as cockpit checked it, before any edit on this screen."""
         self._unread: str | None = None
         """Why the document could not be loaded."""
         self._checked = check_claims("")
@@ -341,7 +343,7 @@ class ReviewScreen(TextScreen):
         self._is_read = True
         self._ask()
         if self._before_edit not in (None, text):
-            show_message(self, "Saved, and checked again.")
+            show_message(self, "Saved. cockpit checks your changes against git after you approve.")
         self._before_edit = None
         await self._compare(text)
 
@@ -379,7 +381,10 @@ class ReviewScreen(TextScreen):
         self._refused = None
         self._ask()
         self.front, body = load(text)
-        self._checked = check_claims(safe_text(body, MOST))
+        body = safe_text(body, MOST)
+        if self._before_edit is None:
+            self._checked_body = body
+        self._checked = check_claims(body, self._checked_body)
         self._missing, self._contradicted, self._missing_shown = (), (), False
         self._facts.show()
         self._update_body()
