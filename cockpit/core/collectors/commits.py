@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 
 from cockpit.core.collectors.bounded import remember, remember_call
 from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.facts import CommitMade
 from cockpit.core.session import ToolFinished, ToolUse
+from cockpit.core.session_commits import same_commit
 
 COMMITS_KEPT = 500
+LEFT_KEPT = 20
+"""Maximum resets and amendments that can be followed back."""
 _PRINTED = deferred_pattern(r"^\[([^\n]*?) ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
 _LOGGED = deferred_pattern(r"^(?:\* )?([0-9a-f]{7,64}) (?:\([^()\n]*\) )?([^\n]*)$", re.MULTILINE)
-_COMMAND = deferred_pattern(r"\bgit\b[^\n]*\bcommit\b")
+_COMMAND = deferred_pattern(r"\bgit\b[^\n]*\b(?:commit|cherry-pick|revert)\b")
+_OTHER = deferred_pattern(r"\bgit\b[^\n;&|]*\b(?:reset|log|checkout|switch)\b")
+"""Matches commands whose output tells where the branch is, or which commits it has."""
 _RESET = deferred_pattern(
-    r"\bgit\b[^\n;&|]*\breset\b[^\n;&|]*\bHEAD(?:~(\d{0,3})|(\^+))(?=\s*(?:[;&|\n]|$))"
+    r"\bgit\b[^\n;&|]*\breset((?:\s+--?[a-z][a-z-]*)*)"
+    r"\s+(?:HEAD(?:~(\d{0,3})|(\^+))|([0-9a-f]{7,64})|[^\s;&|-][^\s;&|]*)(?=\s*(?:[;&|\n]|$))"
 )
+_NOW_AT = deferred_pattern(r"^HEAD is now at ([0-9a-f]{7,64})\b", re.MULTILINE)
+_SWITCHED = deferred_pattern(
+    r"^(?:Switched to (?:a new )?branch|Note: switching to) ", re.MULTILINE
+)
+_LOG = deferred_pattern(r"\bgit\b[^\n;&|]*\blog\b")
 _AMENDS = deferred_pattern(r"\bcommit\b[^\n;&|]*\s--amend\b")
 _NO_COMMIT = deferred_pattern(
     r"^(?:nothing (?:added )?to commit|no changes added to commit|Aborting commit)", re.MULTILINE
 )
 _DRY = deferred_pattern(r"\bcommit\b[^\n;&|]*\s--dry-run\b")
-_BY_USER = deferred_pattern(r"\s*(?:cd [^\n;&]{1,500}(?:&&|;)\s*)?git\b[^\n]*\bcommit\b")
+_BY_USER = deferred_pattern(
+    r"\s*(?:cd [^\n;&]{1,500}(?:&&|;)\s*)?git\b[^\n]*\b(?:commit|cherry-pick|revert|reset)\b"
+)
 _SUBJECT = deferred_pattern(
     r"\bcommit\b[^\n]*?(?:"
     r"\s(?:-\w*m|--message)[ =]?\s*(?:\"\$\(cat <<-?\s*'?\"?\w+'?\"?\n([^\n]+)"
@@ -30,24 +44,20 @@ _SUBJECT = deferred_pattern(
 )
 
 
-def makes_commit(tool: ToolUse) -> bool:
-    """Return whether a call runs `git commit`, or takes back commits with `git reset`."""
-    command = tool.input.get("command") if tool.name == "Bash" else None
-    return isinstance(command, str) and commits(command)
-
-
 def commits(command: str) -> bool:
-    """Return whether a command runs `git commit`, or takes back commits with `git reset`."""
-    return _COMMAND.search(command) is not None or _RESET.search(command) is not None
+    """Return whether a command makes, takes back or lists commits, or changes the branch."""
+    return "git" in command and (
+        _COMMAND.search(command) is not None or _OTHER.search(command) is not None
+    )
 
 
 class CommitCollector:
     """Keeps the commits of the agent, its subagents, and the user's own in the CLI.
 
-    Commits that were amended or taken back leave.
+    Commits that were amended or taken back leave, until the branch is reset to them again.
     """
 
-    __slots__ = ("_branch", "_by_user", "_commits", "_committing", "_quiet")
+    __slots__ = ("_branch", "_by_user", "_commits", "_committing", "_elsewhere", "_left", "_quiet")
 
     def __init__(self) -> None:
         self._commits: dict[str, CommitMade] = {}
@@ -56,7 +66,12 @@ class CommitCollector:
         self._branch = ""
         """The branch of the last commit that git printed."""
         self._quiet: dict[str, None] = {}
-        self._by_user = False
+        self._by_user = ""
+        """The last command of the user in the CLI, if its output is about commits."""
+        self._elsewhere = False
+        """The branch was changed since the last commit, so no reset takes back commits."""
+        self._left: deque[tuple[str, tuple[CommitMade, ...]]] = deque(maxlen=LEFT_KEPT)
+        """The commits that left together, with the hash of the commit before them."""
 
     @property
     def commits(self) -> tuple[CommitMade, ...]:
@@ -68,15 +83,21 @@ class CommitCollector:
         return tuple(self._quiet)
 
     def called(self, tool: ToolUse) -> None:
-        if makes_commit(tool):
-            remember_call(self._committing, tool.id, str(tool.input["command"])[:8_000])
+        command = tool.input.get("command")
+        if isinstance(command, str) and commits(command):
+            remember_call(self._committing, tool.id, command[:8_000])
 
     def finished(self, event: ToolFinished) -> None:
         command = self._committing.pop(event.tool_use_id, None)
         if command is None:
             return
+        if not event.failed and _SWITCHED.search(event.text) is not None:
+            self._elsewhere = True
         if not event.failed and (reset := _RESET.search(command)) is not None:
-            self._take_back(int(reset[1] or 1) if reset[2] is None else len(reset[2]))
+            self._reset(reset, event.text)
+        if _COMMAND.search(command) is None:
+            self._listed(command, event)
+            return
         amends = _AMENDS.search(command) is not None
         if self._note(event.text, amends=amends) or event.failed:
             return
@@ -91,14 +112,63 @@ class CommitCollector:
 
     def shell(self, text: str) -> None:
         """Record a shell command that the user ran in the CLI, or the output of the last one."""
-        if self._by_user:
-            self._note(text)
-        self._by_user = _BY_USER.match(text) is not None
+        command, self._by_user = self._by_user, text[:8_000] if _BY_USER.match(text) else ""
+        if not command:
+            return
+        # Of a reset without output the transcript does not show whether it succeeded.
+        if (reset := _RESET.search(command)) is not None and _NOW_AT.search(text) is not None:
+            self._reset(reset, text)
+        self._note(text, amends=_AMENDS.search(command) is not None)
+
+    def _reset(self, reset: re.Match[str], output: str) -> None:
+        """Take back the commits after the one to which the branch was reset, if it is known."""
+        if self._elsewhere:
+            return
+        now = _NOW_AT.search(output)
+        target = now[1] if now is not None else reset[4]
+        if target is not None and self._is_at(target):
+            return
+        if reset[3] is not None:
+            self._take_back(len(reset[3]))
+        elif reset[2] is not None:
+            self._take_back(int(reset[2] or 1))
+
+    def _is_at(self, target: str) -> bool:
+        """Reset the branch to a commit of the session, and return whether the commit is known."""
+        known = [*self._commits]
+        for at, hash_ in enumerate(known):
+            if same_commit(hash_, target):
+                self._take_back(len(known) - at - 1)
+                return True
+        for before, group in reversed(self._left):
+            for at, made in enumerate(group):
+                if same_commit(made.hash, target):
+                    self._take_back(len(known) - known.index(before) - 1 if before in known else 0)
+                    for one in group[: at + 1]:
+                        remember(self._commits, one.hash, one, COMMITS_KEPT)
+                        self._quiet.pop(one.subject, None)
+                    return True
+        return False
 
     def _take_back(self, count: int) -> None:
-        for hash_ in [*self._commits][-count:] if count else ():
+        hashes = [*self._commits]
+        kept = hashes[:-count] if count else hashes
+        gone = tuple(self._commits.pop(hash_) for hash_ in hashes[len(kept) :])
+        if gone:
+            self._left.append((kept[-1] if kept else "", gone))
+        for made in gone:
             # git can still have it: the branch may have had other commits.
-            remember(self._quiet, self._commits.pop(hash_).subject, None, COMMITS_KEPT)
+            remember(self._quiet, made.subject, None, COMMITS_KEPT)
+
+    def _listed(self, command: str, event: ToolFinished) -> None:
+        """Record the hashes of quiet commits that `git log` shows."""
+        if not self._quiet or event.failed or _LOG.search(command) is None:
+            return
+        for hash_, subject in _LOGGED.findall(event.text):
+            if subject in self._quiet:
+                del self._quiet[subject]
+                if not any(same_commit(hash_, known) for known in self._commits):
+                    remember(self._commits, hash_, CommitMade(hash_, subject), COMMITS_KEPT)
 
     def _note(self, output: str, *, amends: bool = False) -> bool:
         """Record the commits that git printed, and return whether there are any."""
@@ -106,7 +176,7 @@ class CommitCollector:
         for branch, hash_, subject in found:
             if amends and branch == self._branch:
                 self._take_back(1)
-            self._branch = branch
+            self._branch, self._elsewhere = branch, False
             remember(self._commits, hash_, CommitMade(hash_, subject.strip()), COMMITS_KEPT)
         return bool(found)
 
