@@ -96,6 +96,21 @@ def test_facts_are_the_prompt_the_files_and_the_last_words() -> None:
     assert facts.last_reply == "All done."
 
 
+def test_the_plan_is_the_todo_list() -> None:
+    steps = [{"step": "Export", "status": "completed"}, {"step": "Test", "status": "pending"}]
+    given = json.dumps({"explanation": "Why", "plan": steps})
+    call = {"type": "function_call", "name": "update_plan", "call_id": "c1"}
+    events = parse(line("response_item", **call, arguments=given))
+    assert not isinstance(events, Skipped)
+    collector = Collector()
+    for event in events:
+        collector.feed(event)
+    todos = [(todo.content, todo.status) for todo in collector.facts().todos]
+    assert todos == [("Export", "completed"), ("Test", "pending")]
+    assert parse(line("response_item", **call, arguments="{")) == Skipped("not-a-record")
+    assert parse(line("response_item", **call, arguments="[1]")) == ()
+
+
 def test_turns_begin_and_end() -> None:
     turns = of(TurnRecorded, events_of("patch_and_command"))
     assert [each.working for each in turns] == [True, False]

@@ -84,7 +84,7 @@ def test_tools_have_the_names_that_facts_are_collected_by() -> None:
     assert tools[1].input["command"] == "cat notes.md; false"
     assert [event.failed for event in of(ToolFinished, events_of("write_and_command"))] == [
         False,
-        False,
+        True,
     ]
 
 
@@ -181,6 +181,79 @@ def test_a_prompt_whose_text_the_cli_lost_is_not_taken() -> None:
     events = parsed(line(type="gemini", content="", toolCalls=[done]))
     assert not of(PromptFileTaken, events)
     assert [one.empty for one in of(ToolFinished, events)] == [True]
+
+
+def called(name: str, args: dict[str, Any], output: str) -> list[SessionEvent]:
+    result = [{"functionResponse": {"response": {"output": output}}}]
+    call = {"id": "c", "name": name, "args": args, "result": result, "status": "success"}
+    return parsed(line(type="gemini", content="", toolCalls=[call]))
+
+
+def shell(command: str, output: str) -> list[SessionEvent]:
+    wrapped = f"<untrusted_context>\nOutput: {output}\n</untrusted_context>"
+    return called("run_shell_command", {"command": command}, wrapped)
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "code"),
+    [
+        ("4 passed\nProcess Group PGID: 237", "4 passed", 0),
+        ("no\nExit Code: 2\nProcess Group PGID: 237", "no", 2),
+        ("(empty)\nExit Code: 1\nBackground PIDs: 4, 5\nProcess Group PGID: 237", "", 1),
+        ("killed\nSignal: SIGKILL\nProcess Group PGID: 237", "killed", None),
+        ("Exit Code: 3\nmore\nProcess Group PGID: 237", "Exit Code: 3\nmore", 0),
+    ],
+)
+def test_the_result_of_a_command_is_its_output_and_its_exit_status(
+    output: str, text: str, code: int | None
+) -> None:
+    (finished,) = of(ToolFinished, shell("make", output))
+    assert (finished.text, finished.exit, finished.failed) == (text, code, code != 0)
+
+
+def test_a_command_that_was_cancelled_or_went_on_has_no_exit_status() -> None:
+    for told in ("Command moved to background (PID: 7). Output hidden.", "Command was cancelled."):
+        (finished,) = of(ToolFinished, called("run_shell_command", {"command": "make"}, told))
+        assert (finished.text, finished.exit, finished.failed) == (told, None, False)
+
+
+def test_commits_checks_and_failures_are_facts() -> None:
+    collector = Collector()
+    for event in (
+        *shell("make lint", "make: *** No rule\nExit Code: 2\nProcess Group PGID: 1"),
+        *shell("pytest -q", "4 passed in 0.2s\nProcess Group PGID: 2"),
+        *shell("git commit -am x", "[main 1a2b3c4] Add x\n 1 file changed"),
+    ):
+        collector.feed(event)
+    facts = collector.facts()
+    assert [made.hash for made in facts.commits] == ["1a2b3c4"]
+    assert [(one.failed, one.result) for one in facts.checks if one.kind == "test"] == [
+        (False, "4 passed in 0.2s")
+    ]
+    assert [one.error for one in facts.failures] == ["make: *** No rule"]
+
+
+def test_the_todo_list_and_answers_are_facts() -> None:
+    todos = [{"description": "Write it", "status": "in_progress"}, "?"]
+    questions = [{"question": "Which separator?"}, {"question": "Why?"}, 7]
+    collector = Collector()
+    for event in (
+        *called("write_todos", {"todos": todos}, "Successfully updated the todo list."),
+        *called("ask_user", {"questions": questions}, '{"answers":{"0":"semicolon","2":"x"}}'),
+        *called("ask_user", {"questions": questions}, "User dismissed ask_user dialog."),
+    ):
+        collector.feed(event)
+    facts = collector.facts()
+    assert [(todo.content, todo.status) for todo in facts.todos] == [("Write it", "in_progress")]
+    assert [(one.question, one.answer) for one in facts.answers] == [
+        ("Which separator?", "semicolon")
+    ]
+
+
+def test_a_first_prompt_that_a_command_printed_is_its_output() -> None:
+    path = "/state/prompts/run/prompt-0123456789abcdef.md"
+    events = shell(f"cat {path}", "Count the steps.\nProcess Group PGID: 237")
+    assert of(PromptFileTaken, events) == [PromptFileTaken(path, "Count the steps.")]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from cockpit.adapters.agents.opencode.sessions import check_resumable
 from cockpit.adapters.agents.own_command import OFFERED, tool_server
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.core.session import CostCounted, Skipped
+from cockpit.core.session import CostCounted, Skipped, ToolFinished
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Program, SessionOrder
 
@@ -160,3 +160,20 @@ def test_lines_that_are_none_are_skipped() -> None:
     assert parse(b'{"type":"reply","tokens":7}') == Skipped("not-a-record")
     assert parse(b'{"type":"something new"}') == ()
     assert parse(b'{"type":"cost","at":1,"usd":0.25}') == (CostCounted(0.25),)
+
+
+def test_the_result_of_a_tool_has_its_exit_status_its_end_and_the_answers() -> None:
+    asked = 'User has answered your questions: "Which one?"="red". You can now continue.'
+    lines: list[dict[str, object]] = [
+        {"id": "1", "name": "Bash", "output": "a", "failed": True, "exit": 3, "tail": "b"},
+        {"id": "2", "name": "AskUserQuestion", "output": asked},
+    ]
+    finished: list[ToolFinished] = []
+    for line in lines:
+        events = parse(json.dumps({"type": "tool", "at": 1_795_442_500_050} | line).encode())
+        assert not isinstance(events, Skipped)
+        finished += [event for event in events if isinstance(event, ToolFinished)]
+    assert [(one.exit, one.tail, one.answers) for one in finished] == [
+        (3, "b", ()),
+        (None, "", (("Which one?", "red"),)),
+    ]

@@ -134,8 +134,20 @@ def test_a_turn_with_a_command(replayed: Callable[..., Replayed]) -> None:
     assert (about.model, about.window, about.compacts_at) == ("lab/lab-model", 100_000, 92_000)
     assert [prompt.text for prompt in flown.of(UserSaid)] == ["Do the work."]
     assert [each.text for each in flown.of(ToolFinished)] == ["hi\n"]
+    assert [each.exit for each in flown.of(ToolFinished)] == [0]
     kinds = [type(moment) for moment in flown.moments]
     assert kinds == [SessionBegan, PromptTaken, ToolUsed, TurnOver]
+
+
+def test_the_end_of_a_long_output_is_recorded(
+    replayed: Callable[..., Replayed], tmp_path: Path
+) -> None:
+    """The line with the result of a check is the last one."""
+    long = f"{'x' * 4_000}4 passed"
+    recorded = (DATA / "command.jsonl").read_text()
+    (tmp_path / "long.jsonl").write_text(recorded.replace('"hi\\n"', f'"{long}"'))
+    (finished,) = replayed(str(tmp_path / "long")).of(ToolFinished)
+    assert (finished.text, finished.tail) == (long[:2_000], long[-1_000:])
 
 
 def test_every_report_names_the_transcript(replayed: Callable[..., Replayed]) -> None:

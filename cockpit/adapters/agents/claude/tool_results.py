@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from cockpit.adapters.transcripts.quoted_answers import ANSWERS_KEPT, quoted_answers
 from cockpit.core.session import (
     DocumentShown,
     Identified,
@@ -24,7 +25,6 @@ RESULT_KEPT = 2_000
 """Maximum characters of a tool's result in an event."""
 TAIL_KEPT = 1_000
 """Maximum characters of the end of a longer result."""
-ANSWERS_KEPT = 20
 SUBAGENT_STATUS = {
     "async_launched": "running",
     "running": "running",
@@ -46,8 +46,6 @@ _SAID = re.compile(
 _NOTE = "\n\nNote: The user's next message may contain a correction or preference."
 _CLARIFY = "The user wants to clarify these questions."
 _ASKED = re.compile(r'^\s*- "(.*)"\n\s*Answer: (.*)$', re.MULTILINE)
-_QUOTED = re.compile(r'"((?:[^"\n]|"(?!=))+)"="([^"\n]*)"')
-_ANSWERED = ("User has answered your questions:", "Your questions have been answered:")
 _GOAL = re.compile(r"^#{1,2}\s[^\n]*\bgoal\b", re.IGNORECASE | re.MULTILINE)
 
 
@@ -155,8 +153,8 @@ def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
     given = details.get("answers")
     if isinstance(given, Mapping) and "questions" in details:
         found: Sequence[tuple[object, object]] = list(_given(given, details))
-    elif text.startswith(_ANSWERED):
-        found = _QUOTED.findall(text)
+    elif quoted := quoted_answers(text):
+        found = quoted
     elif _CLARIFY in text:
         found = _ASKED.findall(text)
     else:

@@ -55,6 +55,8 @@ _NOT_JSON = (ValueError, RecursionError)
 USED_UP = "usage_limit_exceeded"
 """Codex's error code for an exhausted usage limit; this error has no HTTP status."""
 _HOOK_CONTEXT = "hooks.additional_context"
+PLAN_TOOL = "update_plan"
+TODOS_KEPT = 500
 LARGEST_PERCENT = 1e6
 _LIMITS = {300: "five_hour", 10_080: "seven_day"}
 """Names of the usage limits in cockpit's status, by their length in minutes."""
@@ -185,8 +187,10 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
 
 
 def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the context that a hook added, from a `developer` message. All other items are
-    ignored, because they are repeated as events."""
+    """Return the todo list of `update_plan`, or the context that a hook added, from a `developer`
+    message. All other items are ignored, because they are repeated as events."""
+    if payload.get("type") == "function_call" and payload.get("name") == PLAN_TOOL:
+        return _plan_updated(payload, at)
     if payload.get("role") != "developer":
         return ()
     about = payload.get("internal_chat_message_metadata_passthrough")
@@ -195,6 +199,20 @@ def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEve
         return ()
     text = _texts(payload.get("content"))
     return (ContextInjected("PostToolUse", text),) if text else ()
+
+
+def _plan_updated(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
+    given = loads(str(payload.get("arguments") or "null"))
+    steps = given.get("plan") if isinstance(given, dict) else None
+    if not isinstance(steps, list):
+        return ()
+    todos = [
+        {"content": str(step.get("step", "")), "status": str(step.get("status", ""))}
+        for step in steps[:TODOS_KEPT]
+        if isinstance(step, Mapping)
+    ]
+    ident = str(payload.get("call_id", ""))
+    return (_said({"id": ident}, at, tool=ToolUse(ident, "TodoWrite", {"todos": todos})),)
 
 
 def _user_message(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from cockpit.adapters.agents.gemini.tools import tool_use
+from cockpit.adapters.agents.gemini.shell_output import shell_output
+from cockpit.adapters.agents.gemini.tools import ASKING_TOOL, SHELL_TOOL, answers, tool_use
 from cockpit.adapters.transcripts.output_ends import end_of
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
@@ -129,13 +130,19 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
     output = "\n".join(_outputs(call.get("result")))
     at = moment(call.get("timestamp"))
     empty = _PRINTED_NOTHING.search(output) is not None
+    shell = shell_output(output) if call.get("name") == SHELL_TOOL else None
+    text = output if shell is None else shell.text
+    # A command with another exit status than 0 is a success for Gemini.
+    failed = status != "success" or (shell is not None and shell.exit != 0)
     yield ToolFinished(
         ident,
-        status != "success",
-        output[:RESULT_KEPT],
-        tail=end_of(output, RESULT_KEPT),
+        failed,
+        text[:RESULT_KEPT],
+        tail=end_of(text, RESULT_KEPT),
+        exit=shell.exit if shell is not None else None,
         interrupted=status == "cancelled",
         empty=empty,
+        answers=answers(call.get("args"), output) if call.get("name") == ASKING_TOOL else (),
         at=at,
     )
     if status == "success":
@@ -143,7 +150,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
         if not empty and (given := call.get("args")) and isinstance(given, Mapping):
             named = given.get("file_path") or given.get("command")
             taken = prompt_files_in(named) if isinstance(named, str) else []
-            yield from (PromptFileTaken(path, output[:PROMPT_KEPT]) for path in taken[:1])
+            yield from (PromptFileTaken(path, text[:PROMPT_KEPT]) for path in taken[:1])
         yield TurnRecorded(working=True, at=at)
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cockpit.adapters.transcripts.quoted_answers import ANSWERS_KEPT
+from cockpit.core.foreign_json import loads
 from cockpit.core.session import ToolUse
 
+ASKING_TOOL = "ask_user"
+SHELL_TOOL = "run_shell_command"
 SUBAGENT_TOOL = "invoke_agent"
+TODO_TOOL = "write_todos"
+TODOS_KEPT = 500
 _NAMES: Mapping[str, str] = {
+    ASKING_TOOL: "AskUserQuestion",
     "glob": "Glob",
     "google_web_search": "WebSearch",
     "grep_search": "Grep",
     "read_file": "Read",
     "replace": "Edit",
-    "run_shell_command": "Bash",
+    SHELL_TOOL: "Bash",
     "web_fetch": "WebFetch",
     "write_file": "Write",
 }
@@ -25,7 +32,36 @@ def tool_use(ident: str, name: str, given: object) -> ToolUse:
     arguments = dict(given) if isinstance(given, Mapping) else {}
     if name == SUBAGENT_TOOL:
         return ToolUse(ident, "Agent", _subagent(arguments))
+    if name == TODO_TOOL:
+        return ToolUse(ident, "TodoWrite", {"todos": _todos(arguments.get("todos"))})
     return ToolUse(ident, _NAMES.get(name, name), arguments)
+
+
+def answers(given: object, output: str) -> tuple[tuple[str, str], ...]:
+    """Return the questions of a call with the user's answers, which have the questions' numbers."""
+    questions = given.get("questions") if isinstance(given, Mapping) else None
+    try:
+        told = loads(output)
+    except (ValueError, RecursionError):
+        return ()
+    numbered = told.get("answers") if isinstance(told, dict) else None
+    if not isinstance(questions, list) or not isinstance(numbered, dict):
+        return ()
+    asked = ((one, numbered.get(str(at))) for at, one in enumerate(questions[:ANSWERS_KEPT]))
+    return tuple(
+        (str(question.get("question", "")), answer)
+        for question, answer in asked
+        if isinstance(question, Mapping) and isinstance(answer, str) and answer.strip()
+    )
+
+
+def _todos(given: object) -> list[dict[str, str]]:
+    items = given[:TODOS_KEPT] if isinstance(given, list) else []
+    return [
+        {"content": str(item.get("description", "")), "status": str(item.get("status", ""))}
+        for item in items
+        if isinstance(item, Mapping)
+    ]
 
 
 def _subagent(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import { enforce, keepServer } from "./cockpit-permissions.js"
 
 const PATIENCE = 12_000 // The reporter delays a compaction by at most 8 s.
 const OUTPUT_KEPT = 2_000
+const TAIL_KEPT = 1_000 // The end of a longer output, which has the line with the result.
 const TEXT_KEPT = 20_000
 const FAR_AWAY = 60_000 // A later retry is reported as a reached usage limit.
 const TOOLS = {
@@ -131,9 +132,12 @@ function recordTool(part) {
   if (!once(`tool ${part.callID}`, state.status)) return
   const failed = state.status === "error" || (state.metadata?.exit ?? 0) !== 0
   const output = String((failed && state.error) || state.output || "")
+  const told = { failed, output: cut(output, OUTPUT_KEPT) }
+  if (output.length > OUTPUT_KEPT) told.tail = output.slice(Math.max(OUTPUT_KEPT, output.length - TAIL_KEPT))
+  if (Number.isInteger(state.metadata?.exit)) told.exit = state.metadata.exit
   for (const [place, [name, input]] of toolsOf(part.tool, state.input ?? {}).entries()) {
     const id = place ? `${part.callID}:${place}` : part.callID
-    record("tool", { id, name, input, failed, output: cut(output, OUTPUT_KEPT) }, state.time?.end)
+    record("tool", { id, name, input, ...told }, state.time?.end)
   }
   const text = added.get(part.callID)
   added.delete(part.callID)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from cockpit.adapters.transcripts.quoted_answers import ANSWERS_KEPT, quoted_answers
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
 from cockpit.core.session import (
@@ -104,9 +105,18 @@ def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
     )
     output = line.get("output")
     text = output if isinstance(output, str) else ""
+    tail, code = line.get("tail"), line.get("exit")
     return (
         _part(line, at, tool=tool),
-        ToolFinished(tool.id, line.get("failed") is True, text, at=at),
+        ToolFinished(
+            tool.id,
+            line.get("failed") is True,
+            text,
+            tail=tail if isinstance(tail, str) else "",
+            exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
+            answers=tuple(quoted_answers(text)[:ANSWERS_KEPT]),
+            at=at,
+        ),
     )
 
 
