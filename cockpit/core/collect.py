@@ -213,6 +213,7 @@ class Collector:
         )
 
     def _said(self, event: UserSaid) -> None:
+        self._background.passed(event.at)
         if event.shell:
             self._commits.shell(event.shell)
         if event.compact_summary and not event.sidechain and event.text.strip():

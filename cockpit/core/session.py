@@ -141,6 +141,8 @@ class ToolFinished:
     """If the command continues in the background: the task's id."""
     task_log: str = ""
     """The file with the output of the background task."""
+    task_until: datetime | None = None
+    """When the CLI ends the background task by itself, if the transcript has its limit."""
     sidechain: bool = False
     at: datetime | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import datetime
 
 from cockpit.core.activity import CallLine
 from cockpit.core.collectors.bounded import remember, remember_call
@@ -68,13 +69,15 @@ class SubagentCollector:
 class BackgroundCollector:
     """Keeps each background command with its last known status."""
 
-    __slots__ = ("_jobs", "_stopping", "_tasks")
+    __slots__ = ("_jobs", "_limits", "_stopping", "_tasks")
 
     def __init__(self) -> None:
         self._jobs = 0
         """Number of shell jobs so far."""
         self._tasks: dict[str, BackgroundTask] = {}
         self._stopping: dict[str, str] = {}
+        self._limits: dict[str, datetime] = {}
+        """When the CLI ends a task by itself, by the task's key."""
 
     @property
     def tasks(self) -> tuple[BackgroundTask, ...]:
@@ -92,6 +95,8 @@ class BackgroundCollector:
             told = _kept(call.description), _kept(call.command)
             task = BackgroundTask(event.task_id, _TYPES[call.name], *told, event.task_log)
             remember(self._tasks, event.tool_use_id, task, TASKS_KEPT)
+            if event.task_until is not None:
+                remember(self._limits, event.tool_use_id, event.task_until, TASKS_KEPT)
         elif (known := self._tasks.get(event.tool_use_id)) and event.agent_status:
             self._tasks[event.tool_use_id] = replace(known, status=event.agent_status)
         elif event.agent_id and event.agent_status:
@@ -122,6 +127,16 @@ class BackgroundCollector:
         for key, task in [*self._tasks.items()]:
             if task.status == "unknown" and task.command == _kept(command):
                 del self._tasks[key]
+
+    def passed(self, at: datetime | None) -> None:
+        """Record the time of a prompt: tasks that reached their limit before it have ended."""
+        if at is None or not self._limits:
+            return
+        for key in [key for key, until in self._limits.items() if until < at]:
+            del self._limits[key]
+            task = self._tasks.get(key)
+            if task is not None and task.status == "running":
+                self._tasks[key] = replace(task, status="ended")
 
     def only_running(self, ids: Collection[str]) -> None:
         """Mark every running task as ended, except those with these ids. Idempotent."""

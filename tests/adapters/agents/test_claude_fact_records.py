@@ -238,6 +238,43 @@ def test_a_monitor_runs_in_the_background() -> None:
     assert task.status == "completed"
 
 
+def monitored(persistent: bool) -> tuple[bytes, bytes, bytes]:
+    asked = reply(tool("t", "Monitor", command="tail -f app.log", description="Errors"))
+    details: dict[str, Any] = {"taskId": "b7", "timeoutMs": 300_000, "persistent": persistent}
+    block = {"tool_use_id": "t", "type": "tool_result", "content": "Monitor started"}
+    at = "2026-11-20T10:00:00.000Z"
+    return user("go"), asked, user([block], toolUseResult=details, timestamp=at)
+
+
+def test_a_monitor_that_timed_out_has_ended() -> None:
+    """The CLI says so in an event without a status, as in every other event of a monitor."""
+    told = "<task-notification>\n<task-id>b7</task-id>\n<summary>Monitor event</summary>\n"
+    event = user(f"{told}<event>disk full</event>\n</task-notification>")
+    last = user(f"{told}<event>[Monitor timed out. Re-arm it.]</event>\n</task-notification>")
+    assert [one.status for one in facts_of(*monitored(False), event).background] == ["running"]
+    assert [one.status for one in facts_of(*monitored(False), last).background] == ["stopped"]
+
+
+def test_a_prompt_after_a_monitors_limit_shows_that_it_has_ended() -> None:
+    def later(minute: int) -> bytes:
+        return user("and now?", timestamp=f"2026-11-20T10:0{minute}:00.000Z")
+
+    assert [one.status for one in facts_of(*monitored(False), later(4)).background] == ["running"]
+    assert [one.status for one in facts_of(*monitored(False), later(6)).background] == ["ended"]
+    assert [one.status for one in facts_of(*monitored(True), later(6)).background] == ["running"]
+
+
+def test_the_report_of_a_subagent_is_without_the_text_around_it() -> None:
+    asked = reply(tool("t1", "Task", description="Audit", prompt="Audit it"))
+    started = result("t1", "Launched", isAsync=True, status="async_launched", agentId="a1")
+    told = "<retrieval_status>success</retrieval_status>\n<output>Nothing found.</output>"
+    task = {"task_id": "a1", "status": "completed", "output": "Nothing found."}
+    waited = reply(tool("t2", "TaskOutput", task_id="a1"))
+    ended = result("t2", told, retrieval_status="success", task=task)
+    (subagent,) = facts_of(user("go"), asked, started, waited, ended).subagents
+    assert (subagent.status, subagent.result) == ("completed", "Nothing found.")
+
+
 def test_a_changed_task_of_the_list_is_no_monitor() -> None:
     asked = reply(tool("t", "TaskUpdate", taskId="1", status="completed"))
     changed = result("t", "Updated task #1 status", success=True, taskId="1")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from cockpit.adapters.transcripts.quoted_answers import ANSWERS_KEPT, quoted_answers
@@ -25,6 +25,8 @@ RESULT_KEPT = 2_000
 """Maximum characters of a tool's result in an event."""
 TAIL_KEPT = 1_000
 """Maximum characters of the end of a longer result."""
+LONGEST_MONITOR = 10**10
+"""Milliseconds; a larger limit is not one that the CLI sets."""
 SUBAGENT_STATUS = {
     "async_launched": "running",
     "running": "running",
@@ -86,7 +88,7 @@ def _finished(
 ) -> ToolFinished:
     failed = block.get("is_error") is True
     agent, status = _subagent(details, failed)
-    text, tail = output_of(block.get("content"))
+    text, tail = output_of(_reported(details) or block.get("content"))
     task = details.get("taskId" if "timeoutMs" in details else "backgroundTaskId")
     log = _LOG.search(text) if isinstance(task, str) else None
     refused, refusal = _refusal(record, text, failed)
@@ -106,9 +108,18 @@ def _finished(
         agent_status=status,
         task_id=task if isinstance(task, str) and task else None,
         task_log=log[1] if log else "",
+        task_until=_until(details, at),
         sidechain=sidechain,
         at=at,
     )
+
+
+def _until(details: Record, began: datetime | None) -> datetime | None:
+    """Return when the CLI ends a monitor; None if it has no limit."""
+    limit = details.get("timeoutMs")
+    if began is None or details.get("persistent") is not False or type(limit) is not int:
+        return None
+    return began + timedelta(milliseconds=limit) if 0 < limit < LONGEST_MONITOR else None
 
 
 def _exit(details: Record, text: str, failed: bool) -> int | None:
@@ -118,6 +129,15 @@ def _exit(details: Record, text: str, failed: bool) -> int | None:
         return int(found[1])
     other = failed or "returnCodeInterpretation" in details or "backgroundTaskId" in details
     return None if other else 0
+
+
+def _reported(details: Record) -> str:
+    """Return what a task printed or reported, without the text around it; empty if unknown."""
+    task = details.get("task")
+    output = (
+        task.get("output") if isinstance(task, dict) and "retrieval_status" in details else None
+    )
+    return output if isinstance(output, str) else ""
 
 
 def _subagent(details: Record, failed: bool) -> tuple[str | None, str | None]:

@@ -45,6 +45,8 @@ BY_THE_CLI = (
 """Beginnings of texts that the CLI wrote: about itself, for a hook, or for another session."""
 NOTICE = "<task-notification>"
 _NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
+_TIMED_OUT = re.compile(r"<event>[^<]*\[Monitor timed out\b")
+"""Matches the last event of a monitor, which has no status (2.1.330)."""
 _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
@@ -171,6 +173,8 @@ def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
     """Return the event in a notice that a background task or a subagent has ended."""
     fields = dict(reversed(_NOTICED.findall(text)))
     tool, status = fields.get("tool-use-id", ""), fields.get("status")
+    if not status and _TIMED_OUT.search(text):
+        status = "stopped"
     if not (tool or fields.get("task-id")) or not status:
         return ()
     ended = SUBAGENT_STATUS.get(status, "failed")
