@@ -152,6 +152,16 @@ _ORDERS = (
     r"^ich\s+(?:will|möchte)\s.*\bjede\w*\s|^je\s+veux\s+.*\b(?:chaque|tous|toutes|aucun\w*)\b|^quiero\s.*\b(?:todo\w*|toda\w*|cada)\b|\bso\s+lassen\b"
     r"|\bgehör(?:t|en)\s+(?:nach|in|unter|zu)\s|\bsans\s+mon\s|\bsem\s+(?:minha|meu|a\s+minha|o\s+meu)\s|\bsenza\s+(?:il\s+mio|la\s+mia|chiedere)\b"
     r"|\bzonder\s+(?:mijn|te\s+vragen)\b|\bbez\s+(?:mojej|mojego|pytania)\b|\bбез\s+(?:моего|моей|спроса)\b",
+    # One program and not another, what is always so in a project, and what the user does not want
+    r"(?:^|[,;:–—-]\s*|\b(?:so|and|please|just|then)\s+)(?:call|run|take|import|invoke|go\s+through)\s+\S.{0,60}?"
+    r"\s(?:instead\s+of|rather\s+than|and\s+not)\b"
+    r"|^(?:here|in\s+(?:this|our)\s+(?:repo(?:sitory)?|project|code\s?base|monorepo))\b.*\b(?:is|are)\s+(?:always|never|only)\s"
+    r"(?!.*\b(?:fail\w*|slow\w*|broken|empty|wrong|null|late|red|stale)\b)",
+    r"\b(?:also|und|aber|deshalb|daher|darum)\s+keine?[nrms]?\s+(?!ahnung|idee|problem|sorge|wunder|grund|fehler|meldung)\w{2}"
+    r"|[,;:]\s*ge\w+(?:t|en)\s+wird\s.*\b(?:nicht|nichts|nie|nur|kein\w*|immer|erst)\b"
+    r"|\b(?:je\s+ne\s+veux\s+(?:pas|plus|aucun)|ik\s+wil\s+(?:geen|niet)|nie\s+chcę|не\s+хочу|non\s+vogli(?:o|amo))\b",
+    r"\blasci(?:a|ate|alo|ala|ali|ale)\s+stare\b|[,;:]\s*(?:usa|use|lavora|modifica|tocca|cambia)\s+(?:solo|sólo|soltanto|sempre)\b"
+    r"|\b(?:va|vanno)\s+(?!pers|perdut)\w+(?:at|ut|itt|ess|ost)[oaie]\b",
     r"\bpo\s+(?:angielsku|polsku)\b|\bin\s+(?:inglese|italiano)\b|\bem\s+(?:inglês|português)\b|\bна\s+(?:английском|русском)\b",
 )
 _EAST_ASIAN_ORDERS = (
@@ -189,7 +199,7 @@ _CORRECTIONS = (
     # Russian
     r"\bя\s+(?:ошибся|ошиблась|передумал\w*)\b|^забудь\b",
     # One thing and not the other, at the end of a sentence
-    r",\s*not\s+(?!sure\b|yet\b|really\b|only\b|too\b)(?:\w+\s+){0,2}\S+$|,\s*nicht\s+(?!dass\b|wahr\b|sicher\b|mehr\b)(?:\w+\s+){0,2}\S+$"
+    r",\s*not\s+(?!sure\b|yet\b|really\b|only\b|too\b|any\s?more\b)(?:\w+\s+){0,2}\S+$|,\s*nicht\s+(?!dass\b|wahr\b|sicher\b|mehr\b)(?:\w+\s+){0,2}\S+$"
     r"|,\s*(?:y\s+)?no\s+(?:en\s+|el\s+|la\s+)?[^\s,]+$|,\s*(?:et\s+)?pas\s+(?:en\s+|le\s+|la\s+)?[^\s,]+$",
 )
 _STATEMENTS = (
@@ -215,6 +225,21 @@ _STATEMENTS = (
     r"\bno\s+(?:sé|te\s+preocupes)\b|\b(?:falla|funciona|pasa|sale|aparece|ocurre|acontece|succede|esce)\w?\s+(?:siempre|sempre)\b"
     r"|^(?:siempre|sempre|nunca|mai)\s+(?:(?:me|se|mi|si)\s+)?(?:sale|pasa|aparece|falla|funciona|da|hay|ocurre|acontece|esce|succede|lo\s+mismo)\b"
     r"|\b(?:deve|deben?)\s+(?:essere|ser)\s+(?:una?|um)\b|\bnon\s+(?:funziona|capisco|so)\b",
+    # What was so once, or what happened against expectation
+    r"^(?:we|i|they|he|she|it|you|there|that|this)\s+used\s+to\b(?!.*\bnow\b)"
+    r"|\b(?:should|could|would|might)(?:n['’]t)?\s+(?:\w+\s+)?have\s+(?:been|gone|done|run|come|made|had|got|lost|sent|left|\w+ed|\w+en)\b"
+    r"|\b(?:ho|hai|ha|abbiamo|hanno|è|sono|era\w*|avev\w+)\s+(?:mai|sempre)\b|\b(?:he|ha|hemos|han|hab[ií]a\w*)\s+(?:nunca|siempre)\b"
+    r"|\b(?:nunca|siempre|jamás)\s+(?:he|ha|hemos|han|hab[ií]a\w*)\b|\b(?:hat|haben|habe|war|waren)\s+(?:\w+\s+)?(?:nie|niemals|immer)\b",
+    # What the product does for its users, and what to look at
+    r"^(?:if|when|wenn|falls|sobald|se|quando|si|cuando|quand)\s+(?:the|an?|de[rnms]|die|das|eine?[nrms]?|il|la|lo|una?|el|le|une|um|o)?\s*"
+    r"(?:l['’])?(?:user|customer|client|visitor|request|page|form\b|button|b?e?nutzer|kunde|besucher|anfrage|seite|utente|usuario|utilisateur)",
+    r"[,;–—-]\s*(?:bitte\s+)?(?:sieh|schau|guck)\w*\s+(?:dir\s+)?(?:das|es|mal)\b|\b(?:find\s+out|look\s+into|figure\s+out)\s+why\b"
+    r"|[,;]\s*(?:guarda|controlla|mira|regarde|olha)\s+(?:cosa|perché|por\s*qu[eê]|qué|pourquoi|o\s+que)\b"
+    r"|[,;]\s*(?:bau|setz|implementier|programmier)\w*\s+(?:das|es|dies)\b|[,;]\s*(?:please\s+)?(?:implement|build)\s+(?:that|this|it)\b",
+    r"^(?:add|baue?|ergänze|füge?|implementiere|aggiungi|implementa|metti|añade|agrega|pon|ajoute|mets|adicione)\s+(?:\w+\s+){0,2}(?:check|validation"
+    r"|warning|message|button|prüfung|validierung|warnung|meldung|hinweis|controllo|validazione|verifica|avviso|messaggio|pulsante"
+    r"|comprobación|validación|aviso|mensaje|botón|contrôle|vérification|avertissement|bouton|verificação|validação)\b",
+    r"^(?:der|die|das|diese[rs]?|unsere?|meine?)\s+\w+\s+(?!muss|darf|soll|bleibt|wird|gehört|kommt)\w+t\s+(?:\w+\s+)?(?:immer|nie|niemals|stets)\b",
     r"\bhet\s+werkt\b|\bwerkt\s+(?:\w+\s+)?(?:nooit|niet)\b",
 )
 
@@ -234,6 +259,11 @@ _FENCE = deferred_pattern(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULT
 _END = deferred_pattern(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
 _NO_SENTENCE = deferred_pattern(r"\s{4,}\S|\t|[>|$#%]|\d{4}-\d\d-\d\d|at \S+ ?\(|File \"|[{}\[<]")
 _BULLET = deferred_pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_LEAD = deferred_pattern(
+    r"^(?:(?:ach\s+ja|übrigens|btw|by\s+the\s+way|oh|ps|p\.s\.|one\s+(?:more\s+)?thing|noch\s+was|außerdem|tra\s+l['’]altro"
+    r"|por\s+cierto|au\s+fait|a\s+propósito|trouwens|кстати)\s*[,:.!–—-]*\s+)+"
+)
+"""Words before a sentence that do not belong to it."""
 _EMPHASIS = deferred_pattern(r"\*\*|__")
 
 
@@ -250,7 +280,7 @@ def _is_order(sentence: str) -> bool:
         return False
     if is_correction(sentence) or is_policy(sentence):
         return True
-    text = sentence.lower()
+    text = _LEAD.sub("", sentence.lower(), count=1)
     if _ORDER.search(text) is not None:
         return _STATEMENT.search(text) is None
     return not text.isascii() and _EAST_ASIAN_ORDER.search(text) is not None

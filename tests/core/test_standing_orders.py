@@ -135,6 +135,8 @@ def of_the_corpus(number: int) -> tuple[list[str], list[str]]:
         (5, 0.97, 0),
         (6, 1, 0.07),
         (7, 0.84, 0.15),
+        (8, 1, 0),
+        (9, 0.53, 0.14),
     ],
 )
 def test_most_sentences_of_a_corpus_in_eleven_languages_are_told_apart(
