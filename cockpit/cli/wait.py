@@ -173,8 +173,10 @@ class _Watch:
             self._settle(row.name, reached=True, text=f"{row.name} {self._state(row)}")
             return
         if verdict is Verdict.ENDED:
-            why = f": {row.note}" if row.note else ""
-            self._settle(row.name, reached=False, text=f"{row.name} {row.state}{why}")
+            state, why = ("failed", row.needs.detail) if row.needs else (row.state, row.note)
+            self._settle(
+                row.name, reached=False, text=f"{row.name} {state}" + (f": {why}" if why else "")
+            )
             return
         needs = row.needs
         if needs is None:

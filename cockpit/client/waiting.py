@@ -44,7 +44,9 @@ class Wait:
         """Return why the wait is over; None while the agent can still reach the state."""
         if self._is_reached(row):
             return Verdict.REACHED
-        return Verdict.ENDED if row.state in ENDED and not row.needs else None
+        if row.needs:
+            return Verdict.ENDED if _has_failed(row, row.needs) else None
+        return Verdict.ENDED if row.state in ENDED else None
 
     def _is_reached(self, row: AgentStatus) -> bool:
         match self.goal:
@@ -57,6 +59,11 @@ class Wait:
                 return row.needs is not None
             case "handoff":
                 return row.handoffs > self.handoffs and row.handoff is None
+
+
+def _has_failed(row: AgentStatus, needs: Needs) -> bool:
+    """Return whether the agent ended with an error and cockpit will not start it again."""
+    return needs.kind == "failed" and row.pid is None and row.handoff is None
 
 
 def answer_command(row: AgentStatus, needs: Needs) -> str:

@@ -68,6 +68,17 @@ def test_a_plain_command_is_done_when_it_ends_without_an_error() -> None:
         assert Wait("done").verdict(ended.model_copy(update=different)) is Verdict.ENDED
 
 
+def test_an_agent_that_failed_and_has_no_process_has_ended() -> None:
+    failed = Needs(kind="failed", detail="the CLI ended with exit code 1")
+    row = agent("api", state="needs_you", needs=failed, handoff=None, pid=None)
+    for goal in ("done", "idle", "handoff"):
+        assert Wait(goal).verdict(row) is Verdict.ENDED
+    assert Wait("needs-you").verdict(row) is Verdict.REACHED
+    resumable = Needs(kind="resume", detail="interrupted by a reboot")
+    for different in ({"pid": 7}, {"needs": resumable}):
+        assert Wait("done").verdict(row.model_copy(update=different)) is None
+
+
 def test_a_handoff_counts_from_the_beginning_of_the_wait() -> None:
     row = agent("api", state="working", needs=None, handoff=None, handoffs=2)
     assert Wait("handoff", 2).verdict(row) is None
@@ -118,6 +129,17 @@ async def test_an_agent_that_ends_first_has_an_exit_code_of_its_own(
     client.change("api", state="exited", note="ended with 7")
     assert await task == ENDED_FIRST
     assert capsys.readouterr().out == "api exited: ended with 7\n"
+
+
+async def test_a_failed_start_ends_the_wait_and_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    client = fleet(api="starting")
+    task = await said(client, ["api"])
+    detail = "the CLI ended with exit code 1. Try again: cockpit start api"
+    client.change("api", state="needs_you", needs=Needs(kind="failed", detail=detail), pid=None)
+    assert await asyncio.wait_for(task, 10) == ENDED_FIRST
+    assert capsys.readouterr().out == f"api failed: {detail}\n"
 
 
 async def test_a_time_limit(capsys: pytest.CaptureFixture[str]) -> None:

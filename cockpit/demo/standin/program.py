@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     flags = read_flags(arguments)
     conduct = read_conduct(os.environ, flags)
     if "exit" in conduct.faults:
-        print("The stand-in fails: STANDIN_FAULTS contains exit.", file=sys.stderr)
+        print("The stand-in fails: STANDIN_FAULTS contains exit", file=sys.stderr)
         return 1
     config = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
     record = make_record(config, flags, conduct)

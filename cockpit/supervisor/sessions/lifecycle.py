@@ -245,7 +245,8 @@ class Sessions:
         if end is not None:
             text = end.description
             failed = end.abnormal and not agent.session_state.replied and agent.has_readings
-            gave_up = f"the CLI {text} Try again: cockpit start {agent.name}" if failed else None
+            why = f"the CLI {text.rstrip('.')}. Try again: cockpit start {agent.name}"
+            gave_up = why if failed else None
             record = replace(record, ending=text, gave_up=gave_up)
         self.finish(agent, record)
         self._dependencies.event_log.record(

@@ -191,7 +191,7 @@ async def test_an_agent_that_will_not_start_says_why_on_its_row(cockpit: Cockpit
         assert (row.state, row.pid) == ("needs_you", None)
         assert row.needs is not None
         assert row.needs.kind == "failed"
-        assert "Try again: cockpit start api" in row.needs.detail
+        assert re.search(r"[^.]\. Try again: cockpit start api$", row.needs.detail)
         assert "The stand-in fails" in (row.note or "")
         await cockpit.event("agent.exited")
 
