@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from cockpit.core.collect import FILES_KEPT, REPLIES_BEFORE, Collector
-from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Subagent, Todo
-from cockpit.core.prompt_files import mention
+from cockpit.core.continuation import Succession, continuation
+from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Prompt, Subagent, Todo
+from cockpit.core.prompt_files import IN_A_FILE, mention
 from cockpit.core.session import (
     AssistantReplied,
     Compacted,
@@ -46,6 +47,19 @@ def test_the_goal_of_a_prompt_in_files_is_what_they_held() -> None:
     assert told_by(*begun).goal == sentence
     whole = (*begun, PromptFileTaken(one, "The "), UserSaid("go on"), PromptFileTaken(one, "x"))
     assert told_by(*whole).goal == "The goal."
+
+
+def test_a_continuation_in_a_file_is_no_prompt_and_quotes_the_goal() -> None:
+    file = f"/state/prompts/api-1/prompt-{1:016x}.md"
+    text = continuation(Succession(document="/w/handoff-3.md", goal="Make it fast.", number=3))
+    facts = told_by(UserSaid(IN_A_FILE.format(file)), PromptFileTaken(file, text), UserSaid("go"))
+    assert (facts.goal, facts.prompts) == ("Make it fast.", (Prompt(1, "go"),))
+
+
+def test_a_sentence_about_a_file_of_unknown_content_is_no_prompt_of_the_user() -> None:
+    sentence = IN_A_FILE.format(f"/state/prompts/api-1/prompt-{1:016x}.md")
+    facts = told_by(UserSaid(sentence), UserSaid("go"))
+    assert facts.prompts == (Prompt(2, "go"),)
 
 
 def test_the_goal_is_the_first_thing_a_person_said_verbatim() -> None:

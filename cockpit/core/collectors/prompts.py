@@ -41,7 +41,8 @@ class PromptCollector:
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        return tuple(self._prompts)
+        """The last prompts, without cockpit's sentence that names files of unknown content."""
+        return tuple(prompt for prompt in self._prompts if not prompt_files(prompt.text))
 
     @property
     def earlier(self) -> tuple[Prompt, ...]:
@@ -81,11 +82,10 @@ class PromptCollector:
         self._pieces[event.path] = event.text
         pieces = [piece for piece in self._pieces.values() if piece is not None]
         if len(pieces) == len(self._pieces):
-            goal, self._pieces = "".join(pieces), {}
+            prompt, self._pieces = "".join(pieces), {}
             if self._prompts and self._prompts[0].text == self._goal:
-                first = self._prompts[0]
-                self._prompts[0] = Prompt(first.turn, cut_at_word(goal, PROMPT_KEPT), first.queued)
-            self._goal = goal
+                self._replace_first(prompt)
+            self._goal = quoted_goal(prompt) or prompt
 
     def document_shown(self, event: DocumentShown) -> None:
         """Take the goal of a handoff document that the first prompt names."""
@@ -100,6 +100,15 @@ class PromptCollector:
         self._goal = quoted_goal(text) or text
         self._pieces = dict.fromkeys(prompt_files(text))
         self._interrupted = False
+
+    def _replace_first(self, text: str) -> None:
+        """Replace the sentence that names the files. A continuation is not the user's prompt."""
+        first = self._prompts.popleft()
+        if not is_continuation(text):
+            kept = cut_at_word(text, PROMPT_KEPT)
+            self._prompts.appendleft(Prompt(first.turn, kept, first.queued))
+        elif not self._prompts:
+            self.turn = 0
 
     def _note(self, text: str, *, queued: bool) -> None:
         self.turn += 1
