@@ -225,23 +225,24 @@ async def test_an_interrupted_turn_is_idle(
 async def test_now_interrupts_a_turn_that_goes_on(
     cockpit: Cockpit, pilot: Callable[[Answer], OpencodePilot]
 ) -> None:
-    ended = cockpit.home / "ended"
+    # A path outside the directory would open a permission dialog instead.
+    begun, ended = cockpit.repository / "begun", cockpit.repository / "ended"
 
     def steps(request: Request) -> Reply:
-        return say("Done.") if request.documents_named else bash(f"sleep 100; touch {ended}")
+        if request.documents_named:
+            return say("Done.")
+        return bash("touch begun; sleep 100; touch ended")
 
     flown = pilot(worker(steps))
     more = "[agents.handoff]\ndeadline = '150s'\n"
     async with cockpit.flying(flown.table("auto", more)):
-        row = await cockpit.start()
-        pane = row.pane or ""
-        await cockpit.until(
-            lambda _: "sleep 100" in cockpit.tmux("capture-pane", "-p", "-t", pane), within=SLOW
-        )
+        await cockpit.start()
+        await cockpit.until(lambda _: begun.exists(), within=SLOW)
         await cockpit.ask(Handoff(name="api", now=True))
         await cockpit.until(swapped, within=SLOW)
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
         assert not ended.exists()
+        assert "agent.needs_you" not in [event.kind for event in await cockpit.events()]
 
 
 async def test_a_supervisor_that_died_in_a_handoff_finishes_it(

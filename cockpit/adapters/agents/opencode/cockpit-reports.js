@@ -395,7 +395,8 @@ async function prompted(session, parts, client) {
 }
 
 async function toolEnded(input, output) {
-  if (input.sessionID !== main || !output) return
+  // An interrupted command ends after its turn: a report would mean that the turn goes on.
+  if (input.sessionID !== main || !output || !working) return
   const [name, given] = toolsOf(input.tool, input.args ?? {})[0]
   const fields = { tool_name: name, tool_input: given, tool_use_id: input.callID }
   const text = contextIn(await report("PostToolUse", fields)) || owed
