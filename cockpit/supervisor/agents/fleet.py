@@ -19,6 +19,7 @@ from typing import Any
 
 from cockpit.adapters.process.environments import Environments
 from cockpit.config.loaded import Loaded
+from cockpit.config.project import is_there
 from cockpit.config.read import load
 from cockpit.config.return_keys import return_keys
 from cockpit.config.schema import AgentSettings
@@ -116,6 +117,18 @@ class Fleet:
             taken = self._apply_all(loaded, config, named=named, again=again)
         await self._bind_return_keys(taken)
         return taken
+
+    async def reload_changed(self) -> None:
+        """Read the user's own file and the last file again, for a request that names no file.
+
+        A last file that was removed is left out. Raises like `reload`.
+        """
+        config, named = self.read_last
+        if config is not None:
+            exists = partial(is_there, config)
+            if not await self._dependencies.slow.ask(("exists", config), exists, READ_PATIENCE):
+                config, named = None, False
+        await self.reload(config, named=named, again=True)
 
     async def _bind_return_keys(self, loaded: Loaded) -> None:
         """Give tmux the keys that go back from a pane.

@@ -184,6 +184,21 @@ async def test_nothing_is_sent_where_something_is_typed(cockpit: Cockpit) -> Non
         assert len(cockpit.prompts(row)) == 1
 
 
+async def test_a_start_without_a_file_reads_the_own_file_that_changed(cockpit: Cockpit) -> None:
+    table = f"[[agents]]\nname = 'late'\nruntime = 'command'\ndirectory = '{cockpit.home}'\n"
+    async with cockpit.flying(cockpit.agent()):
+        own = cockpit.places.user_file
+        own.write_text(table + "command = ['sleep', '600']\n")
+        await cockpit.ask(Start(name="late", cwd="/"))
+        row = await cockpit.row("late")
+        assert (row.runtime, row.directory) == ("command", str(cockpit.home))
+        own.write_text("[[agents]]\nname = 3\n")
+        assert "cockpit.toml:2: " in (await cockpit.refused(Start(name="api"))).title
+        own.unlink()
+        cockpit.config.unlink()
+        await cockpit.ask(Start(name="new", cwd=str(cockpit.repository)))
+
+
 async def test_an_agent_that_will_not_start_says_why_on_its_row(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(faults="exit")):
         await cockpit.ask(Start(name="api"))
@@ -564,6 +579,7 @@ async def test_a_row_says_where_an_agent_works_and_what_for(cockpit: Cockpit) ->
         supervisor = cockpit.supervisor
         assert supervisor is not None
         supervisor.fleet.forget(supervisor.fleet.agent("api"))
+        cockpit.configure(cockpit.agent("two", "observe"))
         await cockpit.ask(Start(name="found", directory=row.directory, resume=row.session_id))
         found = await cockpit.until(lambda row: row.goal, "found")
         assert (found.goal or "").startswith("Count the steps.")

@@ -52,6 +52,8 @@ class StartHandler:
         name = agent_name(asked.name)
         if asked.config:
             await self._fleet.reload(Path(asked.config), named=asked.named)
+        else:
+            await self._fleet.reload_changed()
         agent = self._fleet.find(name)
         if agent is not None:
             refuse_if_alive(agent)
