@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from cockpit.tui.terminal.cells import ScreenDiff
 
-WIDTH, HEIGHT = 12, 4
+WIDTH, HEIGHT = 30, 4
 Look = tuple[str, frozenset[str], str, str]
 NOTHING: Look = (" ", frozenset(), "", "")
 HALF: Look = ("", frozenset(), "", "")
@@ -27,7 +27,7 @@ class Terminal:
         self.foreground = self.background = ""
 
     def feed(self, data: str) -> None:
-        for token in re.finditer(r"\x1b\[([\d;]*)([HCm])|(\n)|(.)", data):
+        for token in re.finditer(r"\x1b\[([\d;]*)([HCXm])|(\n)|(.)", data):
             parameters, final, newline, char = token.groups()
             if newline:
                 self.x, self.y = 0, self.y + 1
@@ -36,6 +36,8 @@ class Terminal:
                 self.x, self.y = int(column) - 1, int(row) - 1
             elif final == "C":
                 self.x += int(parameters)
+            elif final == "X":
+                self.erase(int(parameters))
             elif final == "m":
                 self.style(parameters.split(";"))
             else:
@@ -55,6 +57,12 @@ class Terminal:
         for x in range(self.x + 1, self.x + width):
             self.cells[x, self.y] = HALF
         self.x += width
+
+    def erase(self, columns: int) -> None:
+        """Blank cells in the background colour only, as tmux and xterm do."""
+        for x in range(self.x, self.x + columns):
+            self.cut(x)
+            self.cells[x, self.y] = (" ", frozenset(), "", self.background)
 
     def cut(self, x: int) -> None:
         if self.cells.get((x, self.y)) == HALF:
@@ -99,14 +107,17 @@ PENS = [
     "1;38;2;1;2;3;48;2;9;9;9", "7;38;2;1;2;3", "4", "2;103", "9;31",
 ]  # fmt: skip
 NARROW = st.text(alphabet="ab │█▏", min_size=1, max_size=6)
+LONG = st.builds(
+    str.__add__, st.sampled_from(["", "a", " " * 20]), st.sampled_from([" " * 14, "b"])
+)
 WIDE = st.lists(st.sampled_from(["a", " ", "漢", "界", "e\u0301", "🚀"]), min_size=1, max_size=4)
-TEXTS = NARROW | WIDE.map("".join)
+TEXTS = NARROW | LONG | WIDE.map("".join)
 ANYTHING = st.text(
     alphabet=st.sampled_from("ab31;[Hm漢界é\u0301🚀👩💻🏽\u200d\ufe0f\u200b　한"),
     min_size=1,
     max_size=8,
 )
-OURS = re.compile(r"\x1b\[(?:\d+;\d+H|\d+C|[\d;]*m)")
+OURS = re.compile(r"\x1b\[(?:\d+;\d+H|\d+[CX]|[\d;]*m)")
 
 
 def written(parts: list[tuple[str, str]]) -> str:
@@ -126,9 +137,9 @@ RUNS = st.builds(
 FRAMES = st.lists(st.lists(RUNS, min_size=1, max_size=4).map("\n".join), min_size=1, max_size=8)
 
 
-@given(FRAMES)
-def test_the_terminal_looks_the_same(frames: list[str]) -> None:
-    full, frugal, shadow = Terminal(), Terminal(), ScreenDiff()
+@given(FRAMES, st.booleans())
+def test_the_terminal_looks_the_same(frames: list[str], erases: bool) -> None:
+    full, frugal, shadow = Terminal(), Terminal(), ScreenDiff(erases=erases)
     for frame in frames:
         full.feed(frame)
         frugal.feed(shadow.reduced(frame))
@@ -164,7 +175,7 @@ def test_the_same_frame_again_costs_nothing(frames: list[str]) -> None:
 def test_text_never_gets_into_a_sequence(
     frames: list[list[tuple[int, int, list[tuple[str, str]]]]],
 ) -> None:
-    shadow = ScreenDiff()
+    shadow = ScreenDiff(erases=True)
     for frame in frames:
         sent = shadow.reduced("\n".join(run(x, y, parts) for x, y, parts in frame))
         plain = OURS.sub("", sent)
@@ -225,3 +236,45 @@ def test_modes_pass_and_another_screen_is_another_picture() -> None:
     assert shadow.reduced(line) == ""
     assert shadow.reduced("\x1b[?1049h") == "\x1b[?1049h"
     assert "abc" in shadow.reduced(line)
+
+
+def test_long_blanks_are_erased_where_the_terminal_keeps_the_background() -> None:
+    line = run(0, 0, [("now", "38;2;1;2;3;48;2;4;5;6"), (" " * 40, "48;2;4;5;6"), ("x", "31")])
+    sent = ScreenDiff(erases=True).reduced(line)
+    assert "\x1b[40X" in sent
+    assert " " * 12 not in sent
+    assert " " * 40 in ScreenDiff().reduced(line)
+    # Underlined or reversed blanks are visible, so they are written.
+    assert " " * 40 in ScreenDiff(erases=True).reduced(run(1, 0, [(" " * 40, "4")]))
+
+
+def test_cells_of_one_style_are_written_together() -> None:
+    pens = ("38;2;1;2;3;48;2;4;5;6", "38;2;7;8;9;48;2;4;5;6")
+    parts = [("ab", pens[0]), ("cd", pens[1]), ("ef", pens[0]), ("gh", pens[1])]
+    sent = ScreenDiff().reduced("\n".join(run(0, y, parts) for y in (0, 1)))
+    assert sent.count("38;2;1;2;3") + sent.count("38;2;7;8;9") <= 3, sent
+    assert sent.count("48;2;4;5;6") == 1
+
+
+def test_bold_comes_last_because_ending_it_sends_the_colours_again() -> None:
+    pen = "38;2;1;2;3;48;2;4;5;6"
+    parts = [("name", f"1;{pen}"), ("text", pen), ("more", f"1;{pen}")]
+    sent = ScreenDiff().reduced(run(0, 0, parts))
+    assert sent.count("48;2;4;5;6") == 1
+    assert "\x1b[0" not in sent
+    assert sent.index("text") < min(sent.index("name"), sent.index("more"))
+
+
+def test_cells_that_are_written_twice_get_the_last_text() -> None:
+    terminal, shadow = Terminal(), ScreenDiff()
+    shadow.reduced(run(0, 0, [("a", "")]))
+    terminal.feed(shadow.reduced("\n".join([run(0, 0, [("b", "1")]), run(0, 0, [("c", "")])])))
+    assert terminal.cells[0, 0][0] == "c"
+
+
+def test_a_long_write_is_in_order() -> None:
+    """A whole screen over a slow line comes from the top to the bottom."""
+    rows = [run(0, y, [("ab", "31"), ("cd", "97;42")]) for y in range(40)]
+    sent = ScreenDiff().reduced("\n".join(rows))
+    moves = [int(row) for row in re.findall(r"\x1b\[(\d+);1H", sent)]
+    assert moves == sorted(moves)

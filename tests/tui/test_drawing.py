@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cockpit.tui.terminal.ascii import AsciiOnly
-from cockpit.tui.terminal.capabilities import Colours, Glyphs, filters
+from cockpit.tui.terminal.capabilities import Colours, Glyphs, erases_in_colour, filters
 from cockpit.tui.terminal.few_colours import NoColours, SixteenColours
 
 MANY = {"TERM": "xterm-256color"}
@@ -33,3 +33,20 @@ def test_what_every_line_passes(
     glyphs: Glyphs, colours: Colours, environment: dict[str, str], through: list[type]
 ) -> None:
     assert [type(one) for one in filters(glyphs, colours, environment)] == through
+
+
+@pytest.mark.parametrize(
+    ("environment", "erases"),
+    [
+        ({"TERM": "tmux-256color"}, True),
+        ({"TERM": "screen-256color", "TMUX": "/tmp/t,1,0"}, True),
+        ({"TERM": "screen"}, False),
+        ({"TERM": "vt100"}, False),
+        ({"TERM": "xterm-of-tomorrow"}, False),
+        ({}, False),
+    ],
+)
+def test_where_erased_cells_get_the_background_colour(
+    environment: dict[str, str], erases: bool
+) -> None:
+    assert erases_in_colour(environment) is erases

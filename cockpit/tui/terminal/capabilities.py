@@ -1,4 +1,4 @@
-"""Choose the filters for the characters and colours that the terminal can show."""
+"""Find out what the terminal can show: characters, colours, erased cells in a colour."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cockpit.core.charset import speaks_unicode
 from cockpit.tui.terminal.ascii import AsciiOnly
 from cockpit.tui.terminal.few_colours import NoColours, SixteenColours
 
+_ECH = b"\x1b[%p1%dX"
 Glyphs = Literal["auto", "unicode", "ascii"]
 Colours = Literal["auto", "all", "16", "none"]
 
@@ -27,3 +28,20 @@ def filters(glyphs: Glyphs, colours: Colours, environment: Mapping[str, str]) ->
     if glyphs == "ascii" or (glyphs == "auto" and not speaks_unicode(environment)):
         found.append(AsciiOnly())
     return found
+
+
+def erases_in_colour(environment: Mapping[str, str]) -> bool:
+    """Return whether erased cells get the current background colour.
+
+    tmux does this, also in a terminal that does not; its terminfo entries do not say so.
+    """
+    term = environment.get("TERM", "")
+    if term.startswith("tmux") or (term.startswith("screen") and "TMUX" in environment):
+        return True
+    import curses
+
+    try:
+        curses.setupterm(term, 1)
+    except curses.error:
+        return False
+    return curses.tigetflag("bce") == 1 and curses.tigetstr("ech") == _ECH

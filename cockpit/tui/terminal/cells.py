@@ -8,7 +8,9 @@ unchanged, and the known cells are dropped. Does no I/O: keeps cells and returns
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -28,15 +30,43 @@ _TOKEN = re.compile(
 _ALTERNATE_SCREEN = "1049"
 _REWRITTEN = 4
 """Maximum cells of an unchanged gap that is rewritten: moving the cursor costs as much."""
+_SORTED = 48
+"""Maximum pieces of one write that are sorted: sorting takes the square of their number.
+
+In larger writes, blank cells are not erased either: tmux keeps erased cells in the default
+foreground colour, which makes its own redraw of the whole screen longer.
+"""
+_BLANK = re.compile(r" {12,}")
+"""Blank cells that are erased: fewer cost no more than the sequence and the move after it."""
+
+
+class _Piece(NamedTuple):
+    """Adjacent cells of one row in one style, to be written at once."""
+
+    y: int
+    x: int
+    style: str
+    text: str
+    width: int
+    is_erased: bool = False
+    """Whether these are blank cells, which are erased instead of written."""
+    is_narrow: bool = True
+    """Whether each character is one column wide."""
 
 
 class ScreenDiff:
     """The known cells of one terminal, with its cursor and style between two writes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, erases: bool = False) -> None:
+        """`erases`: the terminal erases cells in the current background colour (ECH and BCE)."""
+        self._erases = erases
         self._rows: dict[int, list[Cell | None]] = {}
         self._at: tuple[int, int] | None = None
         self._style = ""
+        self._pieces: list[_Piece] = []
+        """What is still to be written, in no row over cells of another piece."""
+        self._ends: dict[int, int] = {}
+        """The column after the last piece of each row."""
 
     def forget(self) -> None:
         """Drop all known cells; the next write is sent in full."""
@@ -60,12 +90,16 @@ class ScreenDiff:
             elif kind == "end":
                 x = None
             elif kind == "mode":
+                self._write(out)
                 out.append(token["mode"])
                 if _ALTERNATE_SCREEN in token["mode"]:
                     self.forget()
             else:
+                self._pieces.clear()
+                self._ends.clear()
                 self.forget()
                 return data
+        self._write(out)
         if x is not None:
             self._go(out, x, y)
         if self._style:
@@ -74,7 +108,7 @@ class ScreenDiff:
         return "".join(out)
 
     def _put(self, out: list[str], x: int, y: int, text: str, style: str) -> int:
-        """Write the cells that differ; return the column after the text."""
+        """Keep the cells that differ to be written; return the column after the text."""
         cells = _cells(text, style)
         end = x + len(cells)
         row = self._rows.setdefault(y, [])
@@ -82,18 +116,66 @@ class ScreenDiff:
             row.extend([None] * (end - len(row)))
         if row[x:end] == cells:
             return end
+        if x < self._ends.get(y, 0):  # perhaps over cells that are still to be written
+            self._write(out)
         changed = [i for i, cell in enumerate(cells) if row[x + i] != cell]
         for first, last in _stretches(changed, cells):
-            self._go(out, x + first, y)
-            for text, own in cells[first : last + 1]:
-                # A blank cell looks the same in every style with its background.
-                if text and (text != " " or _ground(self._style) != own):
-                    self._turn(out, own)
-                out.append(text)
-            # Terminals differ in the width of wide characters, so position the cursor after one.
-            self._at = (x + last + 1, y) if len(cells[last][0]) == 1 else None
+            for piece in _pieces(x + first, y, cells[first : last + 1]):
+                joined = _joined(self._pieces[-1], piece) if self._pieces else None
+                if joined is not None:
+                    self._pieces.pop()
+                self._pieces.append(joined or piece)
+            self._ends[y] = x + last + 1
         row[x:end] = cells
         return end
+
+    def _write(self, out: list[str]) -> None:
+        """Write all pieces. If they are few, do so in the order that needs few bytes."""
+        left, self._pieces = self._pieces, []
+        self._ends.clear()
+        if len(left) > _SORTED:
+            for piece in left:
+                self._write_piece(out, piece)
+            return
+        if self._erases:
+            left = [part for piece in left for part in _with_erasures(piece)]
+        while left:
+            cheapest = min(left, key=self._cost)
+            left.remove(cheapest)
+            self._write_piece(out, cheapest)
+
+    def _cost(self, piece: _Piece) -> tuple[bool, int]:
+        """Return about how many bytes it takes to get from the last piece to the start of one.
+
+        Attributes come last, because turning one off sends the colours again.
+        """
+        cost = 0
+        if self._at != (piece.x, piece.y):
+            cost = 5 if self._at is not None and self._at[1] == piece.y else 7
+        if self._suits(piece):
+            return False, cost
+        return _parts(piece.style)[0] != "", cost + len(_sgr_change(self._style, piece.style))
+
+    def _suits(self, piece: _Piece) -> bool:
+        """Return whether a piece looks the same in the current style."""
+        if piece.style == self._style:
+            return True
+        # A blank cell looks the same in every style with its background.
+        return (piece.is_erased or not piece.text.strip(" ")) and _ground(
+            self._style
+        ) == piece.style
+
+    def _write_piece(self, out: list[str], piece: _Piece) -> None:
+        self._go(out, piece.x, piece.y)
+        if not self._suits(piece):
+            out.append(_sgr_change(self._style, piece.style))
+            self._style = piece.style
+        if piece.is_erased:  # the cursor stays
+            out.append(f"\x1b[{piece.width}X")
+            return
+        out.append(piece.text)
+        # Terminals differ in the width of wide characters, so position the cursor after one.
+        self._at = (piece.x + piece.width, piece.y) if piece.is_narrow else None
 
     def _go(self, out: list[str], x: int, y: int) -> None:
         if self._at == (x, y):
@@ -104,10 +186,60 @@ class ScreenDiff:
             out.append(f"\x1b[{y + 1};{x + 1}H")
         self._at = (x, y)
 
-    def _turn(self, out: list[str], style: str) -> None:
-        if style != self._style:
-            out.append(_sgr_change(self._style, style))
-            self._style = style
+
+def _pieces(x: int, y: int, cells: list[Cell]) -> Iterator[_Piece]:
+    """Split adjacent cells, which begin with the first one of a run, by their style."""
+    start, style, text, is_narrow = x, "", "", True
+    for at, (char, own) in enumerate(cells, x):
+        if char and text:
+            is_blank = char == " "
+            if own != style and not (is_blank and _ground(style) == own):
+                if text.strip(" ") or _ground(own) != style:
+                    yield _Piece(y, start, style, text, at - start, is_narrow=is_narrow)
+                    start, text, is_narrow = at, "", True
+                style = own
+        elif char:
+            style = own
+        text += char
+        is_narrow = is_narrow and len(char) == 1
+    yield _Piece(y, start, style, text, x + len(cells) - start, is_narrow=is_narrow)
+
+
+def _joined(before: _Piece, after: _Piece) -> _Piece | None:
+    """Return both pieces as one, if they are adjacent and one style suits both."""
+    if before.y != after.y or before.x + before.width != after.x or not before.is_narrow:
+        return None
+    style = after.style
+    if before.style != after.style:
+        if not after.text.strip(" ") and _ground(before.style) == after.style:
+            style = before.style
+        elif before.text.strip(" ") or _ground(after.style) != before.style:
+            return None
+    text, width = before.text + after.text, before.width + after.width
+    return _Piece(before.y, before.x, style, text, width, is_narrow=after.is_narrow)
+
+
+def _with_erasures(piece: _Piece) -> Iterator[_Piece]:
+    """Split a piece, so that long runs of blank cells are erased."""
+    ground = _ground(piece.style)
+    if not piece.is_narrow or ground != _parts(ground)[2]:
+        yield piece
+        return
+    at = 0
+    for blank in _BLANK.finditer(piece.text):
+        first, last = blank.span()
+        if first > at:
+            yield _part(piece, at, first)
+        yield _Piece(piece.y, piece.x + first, ground, "", last - first, is_erased=True)
+        at = last
+    if at < len(piece.text):
+        yield _part(piece, at, len(piece.text))
+
+
+def _part(piece: _Piece, first: int, last: int) -> _Piece:
+    text = piece.text[first:last]
+    style = piece.style if text.strip(" ") else _ground(piece.style)
+    return _Piece(piece.y, piece.x + first, style, text, last - first)
 
 
 def _stretches(changed: list[int], cells: list[Cell]) -> list[tuple[int, int]]:
@@ -183,9 +315,12 @@ def _sgr_change(old: str, new: str) -> str:
     """Return the shortest SGR sequence that changes one style into another."""
     old_attributes, old_foreground, old_background = _parts(old)
     attributes, foreground, background = _parts(new)
-    if old_attributes != attributes:
-        return f"\x1b[0;{new}m" if new else "\x1b[m"
     codes = []
+    if old_attributes != attributes:
+        added = [code for code in attributes.split(";") if code not in old_attributes.split(";")]
+        if not set(filter(None, old_attributes.split(";"))) <= set(attributes.split(";")):
+            return f"\x1b[0;{new}m" if new else "\x1b[m"
+        codes += added
     if old_foreground != foreground:
         codes.append(foreground or "39")
     if old_background != background:

@@ -14,6 +14,7 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from cockpit.tui.terminal.capabilities import erases_in_colour
 from cockpit.tui.terminal.cells import ScreenDiff
 from cockpit.tui.terminal.paste_guard import PasteGuard
 
@@ -43,7 +44,7 @@ class DiffingDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         if self._screen_diff is None:
-            self._screen_diff = ScreenDiff()
+            self._screen_diff = ScreenDiff(erases=erases_in_colour(os.environ))
         reduced = self._screen_diff.reduced(data)
         if reduced:
             super().write(reduced)
