@@ -149,8 +149,8 @@ class Watched:
 
 
 def unwrapped(picture: str) -> str:
-    """A message as one line: where it is wrapped depends on the number of machines."""
-    return " ".join(picture.split())
+    """What is seen as one line: where a message is wrapped depends on the number of machines."""
+    return " ".join(picture.replace("▌", " ").split())
 
 
 def up_again(machine: Machine) -> None:
