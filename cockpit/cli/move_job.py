@@ -26,6 +26,9 @@ from cockpit.wire.moves import Arrival, Arrived, CurrentState, Packed, SentParce
 from cockpit.wire.verbs import Approve, Continue, Handoff, Moved
 
 MOST_DOCUMENTS = 50
+YOU_REVIEW = "you review the document before the session ends"
+"""What the supervisor says; it does not know of `--yes`."""
+NO_REVIEW = "a document without problems is approved"
 
 
 class Job:
@@ -69,7 +72,7 @@ class Job:
         if row.handoff is None:
             asked = Handoff(name=wanted.name, host=self._checks.label, to=wanted.runtime)
             done = await self.source.client.ask(asked)
-            say(done.message)
+            say(done.message.replace(YOU_REVIEW, NO_REVIEW) if wanted.yes else done.message)
             ident = str(done.document)
         else:
             ident = row.handoff.id
