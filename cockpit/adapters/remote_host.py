@@ -150,9 +150,10 @@ class RemoteHost:
                 f"in `connect` with its full path. Try: {self.by_hand('--version')}",
             )
         if received and code in (0, None):
+            text = safe_line(received[:80].decode(errors="replace"), 60)
             return NoSupervisor(
                 f"Host {self.name} did not answer like a supervisor",
-                f"It sent {quoted(safe_line(received[:80].decode(errors='replace'), 60))}.",
+                f"It sent {quoted(text)}." if text else "It sent control characters.",
                 f"Another program answers there. Try: {self.by_hand('status')}",
             )
         if code in (0, None):

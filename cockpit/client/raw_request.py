@@ -27,6 +27,9 @@ _LONGEST_BODY = 64 * 1024 * 1024
 """Maximum bytes of a response, or of a line of a stream: another machine may send data forever."""
 _SLOWEST = 6.0
 """How many times `patience` a whole response may take."""
+_SLOWEST_HEAD, _SLOWEST_LINE = 2.0, 2.0
+"""How many times `patience` the start of a response may take, and `silence` a line of a stream:
+another machine may send a byte from time to time."""
 
 
 class _TooLong(Exception):
@@ -80,12 +83,17 @@ def lines(
         if (status := _status(head)) != 200:
             raise refusal(status, held + b"".join(_blocks(connection.channel)))
         connection.channel.settimeout(silence)
+        begun = monotonic()
         while True:
             *whole, held = held.split(b"\n")
             yield from (one for one in whole if one.strip())
+            if whole:
+                begun = monotonic()
             block = connection.channel.recv(_BLOCK)
             if not block:
                 raise connection.broken()
+            if silence is not None and monotonic() - begun > _SLOWEST_LINE * silence:
+                raise TimeoutError
             held += block
             if len(held) > _LONGEST_BODY:
                 raise _TooLong
@@ -111,7 +119,7 @@ def _begin(
     received = bytearray()
     try:
         connection.channel.sendall(_request(target, body))
-        return _head(connection, received)
+        return _head(connection, received, monotonic() + _SLOWEST_HEAD * patience)
     except TimeoutError:
         if noise := _noise(received):
             raise connection.broken(noise) from None
@@ -128,7 +136,7 @@ def _request(target: str, body: dict[str, Any] | None) -> bytes:
     return head.encode("ascii") + content
 
 
-def _head(connection: Connection, received: bytearray) -> tuple[bytes, bytes]:
+def _head(connection: Connection, received: bytearray, until: float) -> tuple[bytes, bytes]:
     """Return the status line with the headers, and the part of the body read with them.
 
     Skips text before the status line, which a shell's start-up file may print on another machine.
@@ -146,6 +154,8 @@ def _head(connection: Connection, received: bytearray) -> tuple[bytes, bytes]:
                 return head, rest
         if len(received) > _LONGEST_HEAD:
             raise connection.broken(_noise(received)) if start < 0 else _TooLong
+        if monotonic() > until:
+            raise TimeoutError
 
 
 def _noise(received: bytearray) -> bytes:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client.raw_request import fetch, lines
 from cockpit.core.errors import BadUsage, NoSupervisor
 
@@ -83,3 +85,43 @@ def test_one_who_hangs_up_in_the_middle(own_home: Path, said: bytes) -> None:
         with pytest.raises(NoSupervisor, match="Lost connection"):
             fetch(own_home / "s", "/v1/status")
         thread.join()
+
+
+def dripping(own_home: Path, first: bytes) -> RemoteHost:
+    """A host that sends this, then a byte from time to time, for ever."""
+    program = own_home / "drip.py"
+    program.write_text(
+        f"import sys, time\nsys.stdout.buffer.write({first!r})\n"
+        "while True:\n sys.stdout.write('x'); sys.stdout.flush(); time.sleep(0.05)\n"
+    )
+    return RemoteHost("gpu1", [sys.executable, "-IS", str(program)])
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        (b"", "did not answer like a supervisor"),
+        (b"HTTP/1.1 200 OK\r\nX: ", "does not answer"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "does not answer"),
+    ],
+)
+def test_a_host_that_sends_a_byte_from_time_to_time_is_given_up(
+    own_home: Path, first: bytes, told: str
+) -> None:
+    with pytest.raises(NoSupervisor, match=told):
+        fetch(dripping(own_home, first), "/v1/status", patience=0.2)
+
+
+def test_a_line_that_never_ends_is_given_up(own_home: Path) -> None:
+    host = dripping(own_home, b"HTTP/1.1 200 OK\r\n\r\n{}\n")
+    told = lines(host, "/v1/watch", patience=5, silence=0.2)
+    assert next(told) == b"{}"
+    with pytest.raises(NoSupervisor, match="does not answer"):
+        next(told)
+
+
+def test_a_host_that_sends_control_characters_only(own_home: Path) -> None:
+    host = RemoteHost("gpu1", ["sh", "-c", "exec cat /dev/zero"])
+    with pytest.raises(NoSupervisor) as caught:
+        fetch(host, "/v1/status")
+    assert caught.value.detail == "It sent control characters."
