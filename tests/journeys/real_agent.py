@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from cockpit.demo.jobs import jobs_for
 from cockpit.demo.model import Answer, ModelServer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import Event
+from tests.supervisor.conftest import pause
 
 SECONDS = 120.0
 NO_CLI = bundled_path() is None
@@ -82,12 +84,12 @@ class RealAgent:
 
     async def until(self, true: Callable[[AgentStatus], object]) -> AgentStatus:
         """The row once the condition holds of it."""
-        end = asyncio.get_running_loop().time() + SECONDS
+        begun = time.monotonic()
         while not true(row := await self.row()):
-            if asyncio.get_running_loop().time() > end:
+            if time.monotonic() > begun + SECONDS:
                 told = "\n".join(f"{each.kind}: {each.text}" for each in await self.events())
                 raise AssertionError(f"it never came true of {row!r}\n{told}")
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(pause(begun))
         return row
 
     async def events(self, kind: str = "") -> list[Event]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Answer, Done, Start
 from tests.journeys.conftest import Terminal, wait_for
 from tests.journeys.real_agent import NO_CLI, RealAgent, call, real_agent, say
+from tests.supervisor.conftest import pause
 
 pytestmark = [
     pytest.mark.claude,
@@ -86,10 +88,10 @@ async def dialog(agent: RealAgent, other_than: str | None = None) -> DialogStatu
         found[:] = [shown]
         return shown.identity is not None and shown.identity != other_than
 
-    end = asyncio.get_running_loop().time() + 90
+    looking = time.monotonic()
     while not await opened():
-        assert asyncio.get_running_loop().time() < end, (found, await agent.row())
-        await asyncio.sleep(0.1)
+        assert time.monotonic() < looking + 90, (found, await agent.row())
+        await asyncio.sleep(pause(looking))
     return found[0]
 
 

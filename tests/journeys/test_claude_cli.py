@@ -41,6 +41,7 @@ from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import Answer, ModelServer
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Activity, Presence, SessionOrder, Signal
+from tests.supervisor.conftest import pause
 
 pytestmark = [
     pytest.mark.claude,
@@ -141,12 +142,12 @@ class Agent:
 
     def until(self, ready: Callable[[], T | None]) -> T:
         """Listen until there is an answer; the test fails with the screen when none comes."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
+        begun = time.monotonic()
+        while time.monotonic() < begun + PATIENCE:
             self.signals += self.claude.spool.take()
             if found := ready():
                 return found
-            time.sleep(0.02)
+            time.sleep(pause(begun))
         heard = [each.event for each in self.signals]
         raise AssertionError(f"waited in vain; heard {heard}, and saw:\n{self.tmux(*SHOW)}")
 

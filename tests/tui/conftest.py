@@ -87,9 +87,15 @@ class Flight:
             await self.pilot.pause(0.02)
 
     async def reads(self, *texts: str) -> None:
-        """Wait until all of these stand on the screen."""
-        for text in texts:
-            await self.until(lambda text=text: text in self.text(), text)  # type: ignore[misc]
+        """Wait until all of these stood on the screen; to draw it is the dear part of a look."""
+        left = list(texts)
+
+        def seen() -> bool:
+            shown = self.text()
+            left[:] = [text for text in left if text not in shown]
+            return not left
+
+        await self.until(seen, " ".join(texts))
 
     def text(self) -> str:
         """What stands on the screen, as text."""

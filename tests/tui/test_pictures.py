@@ -76,13 +76,27 @@ async def settled(pilot: Pilot[Any]) -> None:
 async def at_rest(pilot: Pilot[Any]) -> None:
     """Until several looks in a row find the same picture; a busy machine draws late."""
     deadline, last, same = time.monotonic() + 60, None, 0
-    while same < 4 and time.monotonic() < deadline:
-        await pilot.pause(0.05)
-        # Cells and their styles are all that a picture shows, and cost a quarter of one.
-        screens = (pilot.app.screen, *pilot.app._background_screens)
-        now = [screen._compositor.render_strips() for screen in screens]
-        same = same + 1 if now == last else 0
-        last = now
+    display, frames, looked_at = pilot.app._display, 0, -1
+
+    def counting(*frame: Any) -> None:
+        nonlocal frames
+        frames += 1
+        display(*frame)
+
+    pilot.app._display = counting  # type: ignore[method-assign]
+    try:
+        while same < 4 and time.monotonic() < deadline:
+            await pilot.pause(0.05)
+            if frames == looked_at:
+                same += 1
+                continue
+            # Cells and their styles are all that a picture shows, and cost a quarter of one.
+            screens = (pilot.app.screen, *pilot.app._background_screens)
+            now = [screen._compositor.render_strips() for screen in screens]
+            same = same + 1 if now == last else 0
+            last, looked_at = now, frames
+    finally:
+        del pilot.app._display
 
 
 def pressing(*keys: str) -> Callable[[Pilot[None]], object]:

@@ -19,6 +19,7 @@ from cockpit.demo.conversation import Reply
 from cockpit.demo.leftovers import carriers
 from cockpit.demo.model import ModelServer
 from cockpit.supervisor.handoff.documents import pending_notice
+from tests.supervisor.conftest import pause
 
 BUNDLED = bundled_path()
 pytestmark = [
@@ -71,10 +72,10 @@ class Terminal:
         self.tmux("new-session", "-d", "-s", prompt, *where, *variables, *words)
 
     def until(self, holds: Callable[[], bool], prompt: str) -> None:
-        end = time.monotonic() + PATIENCE
+        begun = time.monotonic()
         while not holds():
-            assert time.monotonic() < end, self.screen(prompt)
-            time.sleep(0.05)
+            assert time.monotonic() < begun + PATIENCE, self.screen(prompt)
+            time.sleep(pause(begun))
 
     def screen(self, prompt: str) -> str:
         return " ".join(self.tmux("capture-pane", "-p", "-t", prompt).split())
