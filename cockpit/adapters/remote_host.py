@@ -42,7 +42,7 @@ STDERR_BYTES = 4096
 NO_SUPERVISOR = 4
 """Exit code of `dial-stdio` if no supervisor is running."""
 WRONG_OPTION = 2
-"""Exit code of `dial-stdio` for an option that it does not have."""
+"""Exit code of `dial-stdio` for an unknown option."""
 NOT_FOUND = (126, 127)
 """Exit codes of a shell and of `env` for a program that is missing or cannot be run."""
 

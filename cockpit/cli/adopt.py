@@ -84,8 +84,8 @@ def adopt(session: str, name: str | None, yes: bool, watched: str | None, docume
     Ends the session's process, and reopens the session as a new agent in the same directory, with
     its whole conversation. Asks first.
 
-    --watch, --unwatch and --document leave the session as it is, and do not ask. --document can be
-    used with one of the others.
+    --watch, --unwatch and --document leave the session as it is, and do not ask. You can combine
+    --document with --watch or --unwatch.
     """
     from cockpit.cli.requests import ask, remote_host, supervisor_address
     from cockpit.cli.status import other_sessions

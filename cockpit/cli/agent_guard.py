@@ -54,7 +54,7 @@ def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
 
 def _refusal(what: str, where: str, state: str) -> NotAllowed:
     if not state:
-        where += " An older version started it, so its owner is unknown."
+        where += " An older version of cockpit started this process, so its owner is unknown."
     return NotAllowed(f"Refused: an agent may not {what}", where, _HINT)
 
 

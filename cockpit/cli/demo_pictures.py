@@ -64,7 +64,7 @@ def writable(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = f"{folder}: {error.strerror}."
         raise BadUsage(
-            "Cannot save the pictures there", reason, hint="Name a folder that you can write to."
+            "Cannot save the pictures there", reason, hint="Choose a folder that you can write to."
         ) from error
     try:
         yield
@@ -82,7 +82,7 @@ def write(pictures: Pictures, folder: Path) -> None:
         raise Failed(
             "Cannot save a picture",
             f"{error.filename}: {error.strerror}.",
-            hint="Name a folder that you can write to, with free disk space.",
+            hint="Choose a folder on a disk with free space.",
         ) from error
 
 

@@ -93,7 +93,7 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
 
 
 def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
-    """Check the hook in the user's own Claude Code, where it is installed.
+    """Check the hook for pending handoffs, if the user has Claude Code.
 
     The hook is optional, so a missing hook is not a problem.
     """

@@ -31,7 +31,7 @@ TOO_MANY_HANDOFFS = 4
 """From this many handoffs on, the user is advised to split the job."""
 
 RUNNING = ("live", "undoing")
-"""States of a session without an end."""
+"""States of a session that is still running."""
 
 REBUILT = (
     "rebuilt from its documents after the database was lost; "
@@ -64,9 +64,11 @@ def history(
     show` and `cockpit continue`.
 
     --search also lists decisions and constraints with these words, and whether they still apply.
-    --quality prints a line per completed handoff: tokens before and after, the document's size, if
-    the new session read it, the time to its first edit or commit, how many finished steps it
-    repeated, how many standing orders it broke, and how many questions it asked again.
+
+    --quality prints a line per completed handoff: tokens before and after, the document's size, and
+    what the new session did. That is: whether it read the document, the time to its first edit or
+    commit, and how many finished steps it repeated, standing orders it broke and questions it asked
+    again.
     """
     from cockpit.wire.history import to_json
 

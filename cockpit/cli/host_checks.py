@@ -143,9 +143,9 @@ def _python(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     if python is not None and new_enough_python(python.version):
         yield fit("python", _where(python))
     elif cockpit is not None and cockpit.version:
-        yield fit("python", "cockpit has its own there")
+        yield fit("python", "cockpit uses its own Python there")
     elif facts.program("uv") is not None:
-        yield fit("python", "uv can install one")
+        yield fit("python", "uv can install Python")
     else:
         text = "Not found" if python is None else f"{python.version}; cockpit needs 3.11 or later"
         packages = _PYTHON.get(facts.package_manager, ("python3",))

@@ -30,7 +30,7 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
         raise BadUsage(
             "Only `cockpit start` works with --host any",
             "It chooses a machine for a new agent.",
-            "Name a host; to list them: cockpit hosts",
+            "Pass the name of a host. To list hosts: cockpit hosts",
         )
     held = [one for one in loaded.held if one.key.startswith("hosts[")]
     known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])

@@ -57,8 +57,8 @@ command takes --host NAME. Hosts are in [[hosts]] of ~/.config/cockpit/cockpit.t
 def hosts(context: click.Context, as_json: bool, timeout: float) -> int:
     """List other machines; add, check or remove one.
 
-    Asks all hosts at the same time. A host that is up shows the version of cockpit there, the round
-    trip of the connection, its agents, its load, and since when its supervisor has been running.
+    Asks all hosts at the same time. A host that is up shows its version of cockpit, the round trip
+    of the connection, its agents, its load, and how long its supervisor has been running.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -95,9 +95,9 @@ writes nothing if something is missing. For the CLIs and accounts of the agents 
 def check(names: tuple[str, ...], as_json: bool, timeout: float) -> int:
     """Check that hosts have what cockpit needs.
 
-    Checks the connection, the key, Python, tmux, git, cockpit and its version, the PATH of a
-    non-login shell, the length of socket paths, lingering and the supervisor, in one call
-    per host. Prints below each problem how to fix it. Changes nothing.
+    Checks the connection, the SSH key, Python, tmux, git, cockpit and its version, the PATH of a
+    non-login shell, the length of socket paths, whether processes survive a logout (lingering), and
+    the supervisor, in one call per host. Prints the fix below each problem. Changes nothing.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_check import check_hosts
@@ -149,10 +149,10 @@ def add(
 ) -> int:
     """Check another machine, and add it to your hosts.
 
-    Shows each check, and for each thing that is missing the next step. If nothing is missing, adds
+    Shows each check, and the next step for each missing requirement. If nothing is missing, adds
     the host to ~/.config/cockpit/cockpit.toml (or the file of --config; comments stay), and starts
-    the supervisor there. If the host has cockpit, but not in the PATH of a non-login
-    shell, adds the folder of cockpit to CONNECT.
+    the supervisor there. If a non-login shell on the host does not find cockpit, adds cockpit's
+    folder to CONNECT.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import Wishes, add_checked

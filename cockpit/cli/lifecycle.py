@@ -215,10 +215,11 @@ def start(
     """Start a configured agent, or a new one.
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
-    needed. --resume SESSION continues the job of an earlier session. Words after -- are a program
-    to run as a plain command. --host any chooses a machine that has the repository and the CLI. Of
-    several, it chooses the one with the fewest running agents per core, then the least load per
-    core, then the most free memory.
+    needed. --resume SESSION continues the job of an earlier session. Everything after -- is
+    a program and its arguments, run as a plain command.
+
+    --host any chooses a machine that has the repository and the CLI: the machine with the fewest
+    running agents per core, then the least load per core, then the most free memory.
     """
     anywhere = common_options().host == ANY and not all_agents
     if all_agents or (dry_run and not anywhere):
@@ -266,7 +267,7 @@ def start(
             error.title,
             error.detail or f"A new agent on {host.name} needs a directory of that machine.",
             error.hint
-            or f"Name it: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
+            or f"Pass it: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
         ) from error
     return 0
 
@@ -322,7 +323,7 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
     if directory is not None and not directory.is_dir():
         raise BadUsage(
             f"--directory: no such folder: {quoted(str(directory))}",
-            hint="Create it, or name another folder.",
+            hint="Create it, or pass another folder.",
         )
     config, named = file_to_read(common_options().config)
     return {

@@ -103,7 +103,7 @@ def move(
         raise BadUsage(
             "--directory must be an absolute path on the other machine",
             "A relative path would be resolved on this machine.",
-            f"Name the path as it is on {target.shown}, from /.",
+            f"Pass the whole path on {target.shown}, from /.",
         )
     wanted = Wanted(
         name=agent_name(bare),

@@ -79,7 +79,7 @@ class MoveCheck:
             raise NotNow(
                 f"{wanted.name} is not on a branch",
                 "HEAD is detached.",
-                "Name a branch for the other machine: --branch NAME",
+                "Choose a branch for the other machine: --branch NAME",
             )
         # The supervisor is asked first, because its error explains best why a host is unreachable.
         before = await row_of(self.target, wanted.new_name)

@@ -66,7 +66,7 @@ class MoveEnd:
                 row = await row_of(self.source, self.wanted.name)
             except CockpitError as error:
                 raise Stranded(
-                    f"{self.source.shown} did not answer whether it ended {self.wanted.name}",
+                    f"{self.source.shown} did not confirm the end of {self.wanted.name}",
                     f"{error.title}. The new session runs on {self.target.shown}.",
                     self.how_to_go_on(),
                 ) from error

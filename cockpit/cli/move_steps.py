@@ -135,7 +135,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
         raise BadUsage(
             f"There is no git repository at {safe_line(str(directory))}",
             "The work is sent as commits to a clone of the same repository.",
-            "Clone it to that machine first, or name its path: --directory DIR",
+            "Clone it to that machine first, or pass its path: --directory DIR",
         )
     arriving = ArrivingWorktree(git, home)
     roots = [str(one) for one in request["roots"]]

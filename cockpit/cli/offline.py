@@ -37,7 +37,7 @@ Examples:
     type=click.Choice(["claude", "codex", "gemini", "mixed"]),
     default="claude",
     show_default=True,
-    help="The CLI that the agents run; mixed: several CLIs. You must install Codex and Gemini CLI.",
+    help="The CLI that the agents run; mixed: several CLIs. Install Codex and Gemini CLI yourself.",
 )
 def demo(
     agents: int | None, headless: bool, keep: bool, pictures: Path | None, runtime: str

@@ -149,7 +149,7 @@ def _ask_here(request: Mapping[str, Any]) -> Asked:
     if answer["supervisor"]:
         return asked
     # `--dry-run` starts no supervisor; without it, one is running by now.
-    note = "no supervisor is running, so its agents and the CLI were not checked"
+    note = "no supervisor is running: agents and the CLI were not checked"
     return read_answer(LOCAL, answer | {"supervisor": True}, note=note)
 
 
@@ -212,7 +212,7 @@ def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Aske
 def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return why the machine cannot start the agent, and the next step; both empty if it can."""
     if directory := _line(answer.get("directory")):
-        return directory, "Clone it there, or name a directory that is there: --directory DIR"
+        return directory, "Clone the repository there, or pass its path: --directory DIR"
     if answer.get("supervisor") is not True:
         return "no supervisor is running", f"Start it: cockpit up --host {name}"
     error = answer.get("error")
@@ -231,7 +231,7 @@ def _exists(name: AgentName, asked: Asked) -> CockpitError:
     return NotNow(
         f"{where} already has an agent {name}",
         f"Its state: {asked.agent}.",
-        f"Choose another name, or use that one: cockpit status {name}{option}",
+        f"Choose another name, or use that agent: cockpit status {name}{option}",
     )
 
 
@@ -240,7 +240,7 @@ def refuse_resume() -> BadUsage:
     return BadUsage(
         "--resume does not work with --host any",
         "A session can only be reopened on its own machine.",
-        "Name the machine: cockpit start NAME --resume --host HOST",
+        "Choose the machine: cockpit start NAME --resume --host HOST",
     )
 
 

@@ -15,7 +15,7 @@ from cockpit.wire.status import Status
 
 
 def checked_status(answer: bytes, host: str) -> dict[str, Any]:
-    """Return the status as plain JSON. Raises `Failed` for one that is not valid."""
+    """Return the status as plain JSON. Raises `Failed` for an invalid status."""
     status = parsed(Status.model_validate_json, answer)
     return ForeignAnswers(host).status(status).model_dump(mode="json")
 

@@ -214,7 +214,7 @@ def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
 def _check(path: Path, entry: os.stat_result) -> None:
     shown = shown_path(path)
     if not stat.S_ISREG(entry.st_mode):
-        raise BadConfig(f"{shown}: not a file", hint="Name a regular file.")
+        raise BadConfig(f"{shown}: not a file", hint="Choose a regular file.")
     if entry.st_uid not in (os.geteuid(), 0):
         raise BadConfig(
             f"{shown}: belongs to another user",

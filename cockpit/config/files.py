@@ -230,7 +230,7 @@ class Files:
             raise NotNow(
                 f"{shown_path(path)} has changed on disk",
                 "Nothing was written.",
-                "Reload it, then make the change again.",
+                "Reload the file, then make the change again.",
             )
 
     def _trust_again(self, path: Path) -> None:

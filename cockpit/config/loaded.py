@@ -100,7 +100,7 @@ class Loaded:
         )
 
 
-COMMAND_HINT = "Name it: cockpit start NAME -- COMMAND, or set `command` in cockpit.toml."
+COMMAND_HINT = "Pass the command: cockpit start NAME -- COMMAND, or set `command` in cockpit.toml."
 
 
 def changed_agent(agent: AgentSettings | None, **given: Any) -> AgentSettings:

@@ -47,7 +47,7 @@ class ProcessEnds:
             return
         handing_off = agent.handoff is not None
         agent.exit = pending = Exit(self.dependencies.clock.now().timestamp(), pending=True)
-        doing = "ended, and its end is being recorded"
+        doing = "recording how its process ended"
         try:
             async with self.sessions.locks.hold(agent.name, doing):
                 if agent.process == process and agent.record.run == run:

@@ -75,10 +75,10 @@ def older_form(path: Path) -> str | None:
     beginning = read_file(path, _MOST_BYTES, cut=True, any_owner=True)
     cli = _by_first_bytes(beginning[:_LOOK_BYTES]) or _by_records(beginning)
     if cli is _Cli.CODEX and not _NEW_CODEX.search(beginning) and _OLD_CODEX.search(beginning):
-        return "an older Codex; cockpit reads those of 0.169 and later"
+        return "an older Codex; cockpit reads transcripts of 0.169 and later"
     first = beginning.split(b"\n", 1)[0]
     if cli is _Cli.GEMINI and b'"projectHash"' in first and _OLD_GEMINI.search(first):
-        return "an older Gemini CLI; cockpit reads those of 0.61 and later"
+        return "an older Gemini CLI; cockpit reads transcripts of 0.61 and later"
     return None
 
 

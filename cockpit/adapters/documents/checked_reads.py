@@ -29,7 +29,7 @@ def read_chosen(path: Path) -> str:
     except NotPlain as odd:
         raise BadUsage(
             f"{safe_line(str(path))} {odd.strerror}",
-            hint="Name a regular file, such as a document listed by: cockpit history",
+            hint="Pass a regular file, such as a document listed by: cockpit history",
         ) from None
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -37,7 +37,7 @@ def read_chosen(path: Path) -> str:
         raise BadUsage(
             f"{safe_line(str(path))} is too long for a handoff document",
             f"The limit is {LARGEST // 1024} KiB.",
-            hint="Shorten it, or name another file.",
+            hint="Shorten the document, or pass another file.",
         )
     return data.decode("utf-8", "replace")
 

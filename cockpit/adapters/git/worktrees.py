@@ -152,7 +152,7 @@ class Git:
         if not pattern or re.search(r"[\0\r\n]", pattern):
             raise BadUsage(
                 f"{pattern!a} is not a valid line of info/exclude",
-                hint="Name a folder without line breaks in handoff.directory.",
+                hint="Set handoff.directory to a path without line breaks.",
             )
         answer = await self.command.run(directory, "rev-parse", "--git-path", "info/exclude")
         prefix = await self.command.run(directory, "rev-parse", "--show-prefix")

@@ -197,7 +197,7 @@ class _Run:
             sent = os.write(key.fd, self._unsent[:_BLOCK]) if self._unsent else 0
         except BlockingIOError:
             return
-        except OSError:  # it has stopped reading; its exit code and its error show why
+        except OSError:  # the program stopped reading; its exit code and its error show why
             sent, self._last = len(self._unsent), True
         self._unsent = self._unsent[sent:]
         if not self._unsent:

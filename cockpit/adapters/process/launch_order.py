@@ -71,7 +71,7 @@ class LaunchOrders:
             raise BadUsage(
                 "Nothing to start",
                 "The argument vector is empty.",
-                hint="Name a program: cockpit start NAME -- COMMAND",
+                hint="Pass a program: cockpit start NAME -- COMMAND",
             )
         yield MAGIC
         yield field(os.path.realpath(launch.directory))

@@ -68,8 +68,10 @@ class KeptPrompts:
         return (self.folder_of(owner) / TO_PASTE).is_file()
 
     def begin_paste(self, owner: str) -> str:
-        """Return the prompt to paste. No later call returns it again: pasted twice, it would be two
-        prompts. Raises `OSError`."""
+        """Return the prompt to paste, once: a prompt that is pasted twice would be sent twice.
+
+        Raises `OSError`.
+        """
         folder = self.folder_of(owner)
         text = read_text(folder / TO_PASTE, _LONGEST)
         (folder / TO_PASTE).rename(folder / _PASTED)

@@ -269,8 +269,8 @@ class SessionState:
     def read_paths(self) -> set[str]:
         """Paths and commands of tool calls: they prove that a new session read its document.
 
-        A call without a result in the transcript counts; one that failed, was refused or printed
-        nothing does not.
+        A call without a result in the transcript counts. A call that failed, was refused or printed
+        nothing does not count.
         """
         return set().union(*self._reads.values())
 

@@ -15,7 +15,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.wire.verbs import Done, Handoff, Verb
 
 RECENT_SECONDS = 600.0
-"""How long a request can explain why a later request was refused, if that one names no question."""
+"""For how long a request can explain the refusal of a later request that names no question."""
 
 
 class LastRequests:
@@ -38,7 +38,7 @@ class LastRequests:
         return agent.handoff_record.id if agent is not None and agent.handoff_record else None
 
     def note(self, asked: Verb, done: Done, by: str, question: str | None) -> None:
-        """Record a request that was done. `question`: see the method."""
+        """Record a request that was done; `question` is what the method `question` returned."""
         if asked.verb not in REMEMBERED or (isinstance(asked, Handoff) and asked.dry_run):
             return
         agent = self._fleet.find(done.name or getattr(asked, "name", "") or "")

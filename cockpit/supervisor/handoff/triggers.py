@@ -106,7 +106,7 @@ class Triggers:
         if self._dependencies.store.latch(first, f"budget.{budget:g}", now):
             self._dependencies.event_log.record(
                 BudgetCrossed(cost_usd=cost, budget_usd=budget),
-                f"{agent.name} has cost ${cost:.2f} of its budget of ${budget:.2f}; it continues",
+                f"{agent.name} has cost ${cost:.2f} of its ${budget:.2f} budget, and continues",
                 agent.name,
             )
 

@@ -67,7 +67,7 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
     if record is None or session is None or session.previous != record.old_session:
         raise NotNow(
             f"{agent.name} does not continue this handoff",
-            "Its job did not arrive with the history of the other machine.",
+            f"The history from the other machine does not contain the job of {agent.name}.",
             f"See: cockpit history {agent.name}",
         )
     old = store.session(record.old_session)
@@ -99,12 +99,12 @@ class _Arrived:
         """Return the session that the handoff ends. Raises `BadUsage`; see `store_chain`."""
         idents = [one.id for session in self._sessions for one in session.handoffs]
         if not all(_ID.fullmatch(one) for one in (self._chain.job, *idents)):
-            raise _refused("An id has another form.")
+            raise _refused("An id is not valid.")
         written = [one.created for session in self._sessions for one in session.handoffs]
         if not all(seconds(moment) for moment in written):
-            raise _refused("The time of a handoff has another form.")
+            raise _refused("The time of a handoff is not valid.")
         if not all(SESSION_PATTERN.fullmatch(one.id) for one in self._sessions):
-            raise _refused("The id of a session has another form.")
+            raise _refused("The id of a session is not valid.")
         held = self._store.job(JobId(self._chain.job))
         owners = {held.agent} if held is not None else set()
         for session in self._sessions:
@@ -117,13 +117,13 @@ class _Arrived:
         if others := owners - {self._agent}:
             named = sorted(others)[0]
             raise _refused(
-                f"Sessions of it are in the history of {', '.join(sorted(others))}.",
+                f"Sessions of this job are in the history of {', '.join(sorted(others))}.",
                 f"Use the name that the job has here: cockpit move NAME --to HOST --name {named}",
             )
         for session in self._sessions:
             if any(one.id == handoff for one in session.handoffs):
                 return session
-        raise _refused("It does not have the handoff with which the job was moved.")
+        raise _refused("The history does not contain the handoff that moved the job.")
 
     def read_copies(self) -> dict[str, tuple[Path, str]]:
         """Return the copies of the chain's documents, with their SHA-256. Blocks."""

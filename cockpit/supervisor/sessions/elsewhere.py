@@ -108,7 +108,7 @@ class OtherSessions:
         if pid is not None and pid != session.pid:
             raise NotNow(
                 f"Process {pid} no longer has this session open",
-                f"Process {session.pid} has it open now.",
+                f"Process {session.pid} has the session open now.",
                 "List the sessions: cockpit status --elsewhere",
             )
         return session

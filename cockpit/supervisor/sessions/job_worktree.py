@@ -1,4 +1,4 @@
-"""Create the worktree of an agent's new job, or use the one that exists."""
+"""Create the worktree of an agent's new job, or use the existing one."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ def _steps(agent: AgentStatus) -> str:
 
 
 def _ends(agent: AgentStatus) -> str:
-    working = "It is working now; cockpit waits for a pause." if agent.state == "working" else ""
+    working = (
+        "The agent is working now; cockpit waits for a pause." if agent.state == "working" else ""
+    )
     if not agent.background:
         return working
     count = counted(len(agent.background), "background task")
@@ -40,6 +42,6 @@ def _ends(agent: AgentStatus) -> str:
 
 def _costs(agent: AgentStatus) -> str:
     if agent.context.tokens is None:
-        return "It costs a turn of this session and the start of a new one."
+        return "The handoff costs a turn of this session, and the start of a new session."
     tokens = words.tokens(agent.context.tokens)
-    return f"It costs a turn at {tokens} tokens of context and the start of a new session."
+    return f"The handoff costs a turn at {tokens} tokens, and the start of a new session."

@@ -93,7 +93,7 @@ def _after_handoffs(moved: Sequence[AgentStatus], keys: Mapping[str, str]) -> St
     sessions = "a new session" if len(names) == 1 else "new sessions"
     text = (
         f"{who} went on in {sessions}. {_key('history', keys)} shows each handoff and its "
-        f"document; {_key('undo', keys)} takes the selected agent back to its session before."
+        f"document; {_key('undo', keys)} reopens the selected agent's previous session."
     )
     return Step(f"done {' '.join(agent.name for agent in moved)}", text)
 

@@ -30,7 +30,7 @@ def welcome(keys: Mapping[str, str]) -> list[list[Span]]:
     commands = [[Span(f"  {command}  ", "name"), Span(words)] for command, words in _COMMANDS]
     return [
         [Span("  An agent with a full context loses track. See here how")],
-        [Span("  full each one is, and hand off its work before that.")],
+        [Span("  full each context is, and hand off each job in time.")],
         [],
         *ways,
         [],

@@ -1,4 +1,4 @@
-"""A list of items of several lines each; the selected one is kept in view."""
+"""A list of items of several lines each; the selected item is kept in view."""
 
 from __future__ import annotations
 

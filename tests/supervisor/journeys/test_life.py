@@ -614,7 +614,7 @@ async def test_a_budget_that_is_reached_is_told_once_and_stops_nothing(cockpit: 
     async with cockpit.flying(table):
         await cockpit.start()
         crossed = await cockpit.event("budget.crossed")
-        assert "of its budget of $0.00; it continues" in crossed.text
+        assert "of its $0.00 budget, and continues" in crossed.text
         done = await cockpit.until(lambda row: row.state == "done")
         assert done.over_budget
         assert done.budget_usd == 0.0001

@@ -16,12 +16,12 @@ SERVER = BackgroundStatus(id="b1", type="shell", command="npm run dev")
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [
-        ({"mode": "prompt"}, "You review it.", "It is working"),
+        ({"mode": "prompt"}, "You review it.", "is working now"),
         ({"mode": "auto"}, "Then its session ends", "You review it."),
         ({"state": "working"}, "cockpit waits for a pause", "background"),
         ({"background": [SERVER]}, "also ends 1 background task", "working"),
         ({"background": [SERVER, SERVER]}, "2 background tasks", "working"),
-        ({"context": context(tokens=None)}, "It costs a turn of this session", "tokens"),
+        ({"context": context(tokens=None)}, "The handoff costs a turn of this session", "tokens"),
         ({"context": context(tokens=142_000)}, "a turn at 142k tokens", "of this session"),
         ({"runtime": "command"}, "cockpit writes a handoff document", "The agent writes"),
     ],

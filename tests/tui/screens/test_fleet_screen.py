@@ -41,7 +41,7 @@ async def test_a_handoff_asks_first_and_says_what_it_ends_and_costs(fly: Fly) ->
         await flight.press("h", "left")
         await flight.press("f")
         await flight.reads(
-            "Hand off checkout to a new session?", "Then its session ends", "It costs"
+            "Hand off checkout to a new session?", "Then its session ends", "The handoff costs"
         )
         await flight.press("f", "n")
         assert flight.client.asked == []

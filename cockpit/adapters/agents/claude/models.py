@@ -83,7 +83,7 @@ def window(model: str | None, environment: Mapping[str, str]) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the token count at which the CLI compacts automatically; None if it does not.
+    """Return the token count at which the CLI compacts automatically; None if it never compacts.
 
     The CLI's own settings files, which can disable compaction too, are not read.
     """

@@ -77,7 +77,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if pid is not None:
         raise NotNow(
             f"Session {session_id} is already open",
-            f"Process {pid} has it open; two processes would write to one transcript.",
+            f"Process {pid} has the session open; two processes would write to one transcript.",
             "End this process first.",
         )
     _check_directory(path, directory)

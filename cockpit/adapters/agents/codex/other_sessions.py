@@ -181,13 +181,13 @@ def _kind(pid: int) -> str:
 def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
     if session.kind == "app-server" or not terminal(session.pid):
         obstacle = Obstacle(
-            "Codex runs it in a background process, which has the sessions of all terminals.",
-            "End it where it was started (/quit), and wait until Codex closes it, about a minute",
+            "Codex runs this session in a background process, with those of all terminals.",
+            "End the session in its terminal (/quit); Codex closes it within about a minute",
         )
     elif others:
         obstacle = Obstacle(
             f"Its process has {others + 1} sessions open, which would all end.",
-            "Wait a minute if the session was left with /clear, else end it where it was started",
+            "Wait a minute if you left the session with /clear, else end it in its terminal",
         )
     else:
         return session

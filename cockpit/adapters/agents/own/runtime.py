@@ -126,7 +126,7 @@ class OwnProgram(Command):
     def _lacks(self, order: SessionOrder, what: str, key: str, other: str = "") -> BadUsage:
         return BadUsage(
             f"cockpit cannot give {order.agent} {what}",
-            f'The runtime "{self.name}" has no arguments for it.',
+            f'The runtime "{self.name}" has no arguments for this.',
             f"Set `{key}`{other} in [runtimes.{self.name}], "
             "or remove it from the agent's settings.",
         )

@@ -147,7 +147,7 @@ class DiffFiles(Container):
         """Select a file and scroll to its text; a new file has none."""
         starts = self.text.lines_with(FILE_ROLE)
         if place < len(starts):
-            # The first one with the summary above it.
+            # Above the first file, show the summary too.
             top = starts[place] if place else 0
             self.text.scroll_to(y=top, animate=False, force=True, immediate=True)
         self._went_to = (place, self.text.scroll_offset.y)
@@ -177,8 +177,8 @@ class DiffFiles(Container):
             if diff is None or not _is_inside(path, Path(diff.directory)):
                 raise NotNow(
                     "This file cannot be edited from here",
-                    "It was removed, is no regular file, or is outside the worktree.",
-                    "Go to another file, or open this one in a terminal.",
+                    "It was removed, is not a regular file, or is outside the worktree.",
+                    "Go to another file, or open this file in a terminal.",
                 )
             await suspend_while(self.app, lambda: self._ui.edit(path))
         except Exception as error:  # noqa: BLE001 (every error is shown here)
