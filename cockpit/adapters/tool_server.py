@@ -35,8 +35,8 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
     async def call_tool(_: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             tool = _named(offered.tools, asked.name)
-            given = checked_arguments(tool, asked.arguments or {})
-            return _result(await offered.call(tool.name, given))
+            arguments = checked_arguments(tool, asked.arguments or {})
+            return _result(await offered.call(tool.name, arguments))
         except CockpitError as error:
             return types.CallToolResult(content=[_text(str(error))], is_error=True)
 
@@ -79,10 +79,10 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
     )
 
 
-def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, str]:
+def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the arguments of a call, without empty ones. Raises `BadUsage`."""
     known = {argument.name: argument for argument in tool.arguments}
-    for name, value in given.items():
+    for name, value in arguments.items():
         argument = known.get(name)
         if argument is None:
             takes = ", ".join(known) or "none"
@@ -105,13 +105,13 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, str]:
                 hint="Call it again with one of these.",
             )
     for argument in tool.arguments:
-        if argument.required and not given.get(argument.name):
+        if argument.required and not arguments.get(argument.name):
             raise BadUsage(
                 f"{tool.name} needs the argument {argument.name}",
                 argument.description,
                 hint="Call it again with this argument.",
             )
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in arguments.items() if value}
 
 
 def _named(tools: Sequence[Tool], name: str) -> Tool:

@@ -83,9 +83,9 @@ class CallLine:
     @property
     def argument(self) -> str:
         """The command, file or address; empty if there is none."""
-        given = self._tool.input
+        arguments = self._tool.input
         for name in _KEPT_ARGUMENTS:
-            if isinstance(found := given.get(name), str):
+            if isinstance(found := arguments.get(name), str):
                 return found[:LONGEST]
         return ""
 
@@ -104,11 +104,11 @@ _KEPT_ARGUMENTS = ("command", "file_path", "notebook_path", "path", "url")
 
 
 def _shortened(tool: ToolUse) -> ToolUse:
-    given = tool.input
+    arguments = tool.input
     kept = {
         name: text[:LONGEST]
         for name in (*_KEPT_ARGUMENTS, "description")
-        if isinstance(text := given.get(name), str)
+        if isinstance(text := arguments.get(name), str)
     }
     return ToolUse(tool.id, tool.name, kept)
 

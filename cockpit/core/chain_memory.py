@@ -143,8 +143,12 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
     own = [(section, statements(_own(body))) for section, body in _bodies(document)]
     for _, found in own:
         after._revoke(Place(), found.revoked)
-    said = [text for _, found in own for text in found.stated]
-    return tuple(each for each in after.standing if not any(says(text, each.text) for text in said))
+    stated = [text for _, found in own for text in found.stated]
+    return tuple(
+        statement
+        for statement in after.standing
+        if not any(says(text, statement.text) for text in stated)
+    )
 
 
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:

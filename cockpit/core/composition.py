@@ -109,23 +109,23 @@ class DocumentInput:
     """The chain's decisions and constraints that the draft leaves out; they are added."""
 
 
-def compose(given: DocumentInput) -> str:
+def compose(source: DocumentInput) -> str:
     """Build the whole document. Never fails.
 
     If the draft passes `validate`, apart from problems with `mends`, the result passes
     `validate(complete=True)`.
     """
-    facts, git = given.facts, given.git
-    cleaner = _Cleaner(given.redactor)
+    facts, git = source.facts, source.git
+    cleaner = _Cleaner(source.redactor)
     front = replace(
-        given.front,
-        branch=cleaner.clean_optional(given.front.branch),
-        worktree=cleaner.clean_optional(given.front.worktree),
+        source.front,
+        branch=cleaner.clean_optional(source.front.branch),
+        worktree=cleaner.clean_optional(source.front.worktree),
     )
-    document = read(cleaner.clean(given.draft))
+    document = read(cleaner.clean(source.draft))
     written = _writers_sections(document)
     ids = _task_ids(facts)
-    claims = [claim for claim in _claims(given.draft, written) if claim not in ids]
+    claims = [claim for claim in _claims(source.draft, written) if claim not in ids]
     body_of = _cut(
         {
             title: mark_files(title, mark_claims(contained(body), git, claims), git.looked_for)
@@ -141,16 +141,16 @@ def compose(given: DocumentInput) -> str:
         "Next Steps": _next_steps(body_of.get("Next Steps", ""), known, view),
         "Background Work": _background(body_of.get("Background Work", ""), known),
         "Verified Facts": verified_facts(known, view, front, claims),
-        "Links": _joined(body_of.get("Links", ""), _links(front, given.links)),
+        "Links": _joined(body_of.get("Links", ""), _links(front, source.links)),
         "Instructions for the Successor": _instructions(
-            view, body_of.get("Instructions for the Successor", ""), given.other_cli
+            view, body_of.get("Instructions for the Successor", ""), source.other_cli
         ),
     }
-    for title, statements in _by_section(given.missing):
+    for title, statements in _by_section(source.missing):
         kept = [replace(each, text=cleaner.clean(each.text)) for each in statements]
         sections[title] = with_dropped(sections[title], kept)
     request = next(
-        (text for text in (given.goal, facts.goal, document.goal) if text is not None), ""
+        (text for text in (source.goal, facts.goal, document.goal) if text is not None), ""
     )
     return _assembled(front, cleaner.clean(request), sections, body_of.get(OTHER_NOTES))
 

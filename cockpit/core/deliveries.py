@@ -27,7 +27,7 @@ class Answer:
     """A short description without the URL; empty on success."""
     permanent: bool = False
     """The message can never be delivered, for example because cockpit refuses its URL."""
-    said: bytes = b""
+    body: bytes = b""
     """The beginning of the response's body, if the caller needs it."""
     thread: str | None = None
     """The chat thread of the message, if the response contains it."""

@@ -45,8 +45,8 @@ def _task(goal: str | None, facts: Facts, cut: str) -> str:
     prompts = told_facts.prompts(facts, goal)
     lines = [prompts] if prompts else []
     if earlier := told_facts.earlier_prompts(facts):
-        told = "The user's prompts before these, shortened; later prompts can have changed them:"
-        lines.append(f"{told}\n\n{earlier}")
+        heading = "The user's prompts before these, shortened; later prompts can have changed them:"
+        lines.append(f"{heading}\n\n{earlier}")
     if active is not None:
         lines.append(f"In progress on the session's todo list: {one_line(active.content, 500)}")
     elif goal and not prompts:

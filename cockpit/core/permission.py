@@ -58,7 +58,7 @@ moves to another CLI."""
 EVERYTHING = Rights(frozenset(Right))
 
 
-def nearest(modes: Modes, name: str, given: Rights) -> str:
+def nearest(modes: Modes, name: str, rights: Rights) -> str:
     """Return the mode for a job that had the mode `name` with these rights in another CLI.
 
     The returned mode allows nothing without asking that was not allowed before, except `LOOK`,
@@ -67,13 +67,14 @@ def nearest(modes: Modes, name: str, given: Rights) -> str:
     """
 
     def preference(mode: str) -> tuple[bool, bool, bool, int, int]:
-        rights = modes[mode]
-        within = rights.within(given)
+        offered = modes[mode]
+        within = offered.within(rights)
         same_name = mode == name
-        shared = len(rights.unasked & given.unasked)
-        return rights == given, within and same_name, within, shared, -abs(rights.asks - given.asks)
+        shared = len(offered.unasked & rights.unasked)
+        difference = abs(offered.asks - rights.asks)
+        return offered == rights, within and same_name, within, shared, -difference
 
-    allowed = [mode for mode in modes if modes[mode].unasked - {Right.LOOK} <= given.unasked]
+    allowed = [mode for mode in modes if modes[mode].unasked - {Right.LOOK} <= rights.unasked]
     return max(allowed, key=preference)
 
 

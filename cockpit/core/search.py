@@ -22,35 +22,35 @@ def words(typed: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in found if word))[:MOST_WORDS]
 
 
-def holds_all(text: str, wanted: Sequence[str]) -> bool:
+def holds_all(text: str, terms: Sequence[str]) -> bool:
     """Return whether a text contains every word, in any case."""
     folded = text.lower()
-    return all(word.lower() in folded for word in wanted)
+    return all(word.lower() in folded for word in terms)
 
 
-def excerpt(text: str, wanted: Sequence[str], room: int = 160) -> str:
+def excerpt(text: str, terms: Sequence[str], room: int = 160) -> str:
     """Return the first line with the most words, cut to `room` characters around the first word.
 
     Empty if no line contains any of the words.
     """
     lines = [line.strip() for line in text.splitlines()]
-    best = max(lines, key=lambda line: _count(line, wanted), default="")
-    if not _count(best, wanted):
+    best = max(lines, key=lambda line: _count(line, terms), default="")
+    if not _count(best, terms):
         return ""
-    first = min(at for word in wanted if (at := best.lower().find(word.lower())) >= 0)
+    first = min(at for word in terms if (at := best.lower().find(word.lower())) >= 0)
     begin = max(0, min(first - room // 3, len(best) - room))
     cut = best[begin : begin + room].strip()
     return f"{'…' if begin else ''}{cut}{'…' if begin + room < len(best) else ''}"
 
 
-def _count(line: str, wanted: Sequence[str]) -> int:
+def _count(line: str, terms: Sequence[str]) -> int:
     folded = line.lower()
-    return sum(word.lower() in folded for word in wanted)
+    return sum(word.lower() in folded for word in terms)
 
 
 def line_of(text: str, found: str) -> int | None:
     """Return the index of the line that an excerpt is from; None if no line contains it."""
-    wanted = found.strip().strip("…").strip()
-    if not wanted:
+    sought = found.strip().strip("…").strip()
+    if not sought:
         return None
-    return next((at for at, line in enumerate(text.splitlines()) if wanted in line), None)
+    return next((at for at, line in enumerate(text.splitlines()) if sought in line), None)

@@ -87,7 +87,7 @@ def judged(answer: Answer, thread: str | None) -> Answer:
     if answer.status is None or not 200 <= answer.status < 300:
         return answer
     try:
-        parsed = loads(answer.said)
+        parsed = loads(answer.body)
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("ok"), bool):

@@ -104,11 +104,11 @@ def names(revocation: str, standing: Sequence[str]) -> int | None:
     The revocation begins with the words of the statement, or with the beginning of exactly one
     statement.
     """
-    said = _words(revocation)
+    revoked = _words(revocation)
     whole = [
         (len(words), at)
         for at, text in enumerate(standing)
-        if (words := _words(_without_reason(text))) and said[: len(words)] == words
+        if (words := _words(_without_reason(text))) and revoked[: len(words)] == words
     ]
     if whole:
         return max(whole)[1]

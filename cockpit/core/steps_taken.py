@@ -129,8 +129,8 @@ def _step(tool: ToolUse, event: ToolFinished) -> Step:
 
 def _first_error(text: str) -> str:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    told = [line for line in lines if _EXIT_CODE.fullmatch(line) is None]
-    return next(iter(told or lines), "")[:LONGEST]
+    without_code = [line for line in lines if _EXIT_CODE.fullmatch(line) is None]
+    return next(iter(without_code or lines), "")[:LONGEST]
 
 
 def _subjects(command: str, output: str) -> tuple[str, ...]:

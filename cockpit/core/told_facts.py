@@ -128,7 +128,7 @@ def reminder(facts: Facts) -> list[str]:
 
     Contains the newest of each kind, together at most `REMINDED` characters.
     """
-    said = [f"the user said: {_short(one.text)} (turn {one.turn})" for one in facts.constraints]
+    orders = [f"the user said: {_short(one.text)} (turn {one.turn})" for one in facts.constraints]
     refused = [
         f"the user refused {code(one.call, 80)}: {_short(one.reason)} (turn {one.turn})"
         for one in facts.refusals
@@ -141,7 +141,7 @@ def reminder(facts: Facts) -> list[str]:
     ]
     ran = [check_line(one) for one in facts.checks]
     linked = [link_line(one) for one in facts.links if one.state not in ("merged", "closed")]
-    lines = [*said[-6:], *refused[-3:], *answered[-3:], *ran, *linked[-2:]]
+    lines = [*orders[-6:], *refused[-3:], *answered[-3:], *ran, *linked[-2:]]
     kept, room = [], REMINDED
     for line in lines:
         room -= len(line) + 3

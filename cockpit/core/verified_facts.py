@@ -223,8 +223,8 @@ def _subagent(agent: Subagent) -> str:
     status = "running when this was written" if agent.status == "running" else agent.status
     task = one_line(agent.task) or "task unknown"
     kind = f" ({kind})" if (kind := one_line(agent.type, 60)) else ""
-    told = f'; it reported: "{one_line(agent.result, REPORT_SHOWN)}"' if agent.result else ""
-    return f"subagent {code(agent.id, 80)}{kind}, {one_line(status, 40)}: {task}{told}: {check}"
+    report = f'; it reported: "{one_line(agent.result, REPORT_SHOWN)}"' if agent.result else ""
+    return f"subagent {code(agent.id, 80)}{kind}, {one_line(status, 40)}: {task}{report}: {check}"
 
 
 def _task(task: BackgroundTask) -> str:

@@ -16,7 +16,7 @@ STAMP = "1503435956.000247"
 
 def answered(thread: str | None = None, **said: object) -> Answer:
     """Slack's answer with status 200, judged."""
-    return judged(Answer(200, said=json.dumps(said).encode()), thread)
+    return judged(Answer(200, body=json.dumps(said).encode()), thread)
 
 
 def test_a_message_goes_to_its_channel_and_thread() -> None:
@@ -65,7 +65,7 @@ def test_a_refusal_is_final_and_says_what_to_do(error: str, step: str) -> None:
 @pytest.mark.parametrize("error", ["ratelimited", "internal_error", "service_unavailable"])
 def test_what_passes_by_itself_is_tried_again(error: str) -> None:
     said = json.dumps({"ok": False, "error": error}).encode()
-    result = after(judged(Answer(200, 7.0, said=said), None), 1, 0, 1)
+    result = after(judged(Answer(200, 7.0, body=said), None), 1, 0, 1)
     assert isinstance(result, Again)
     assert result.seconds >= 7
 
@@ -79,7 +79,7 @@ def test_statuses_count_before_the_body() -> None:
 
 @pytest.mark.parametrize("said", [b"", b"ok", b"[]", b'{"ok": 1}', b"[" * 100_000])
 def test_an_answer_that_is_not_slacks_is_not_taken_for_a_delivery(said: bytes) -> None:
-    assert isinstance(after(judged(Answer(200, said=said), None), 1, 0, 1), Again)
+    assert isinstance(after(judged(Answer(200, body=said), None), 1, 0, 1), Again)
 
 
 def test_a_thread_that_was_deleted_is_told_apart() -> None:

@@ -78,11 +78,11 @@ class Command(RuntimeDefaults):
         words = (*order.command[1:], *order.arguments)
         by_file = any(PROMPT_FILE in word for word in words)
         file = (folder / "prompt.md").absolute() if by_file else None
-        given = (word.replace(PROMPT_FILE, str(file)) for word in words) if file else words
+        arguments = (word.replace(PROMPT_FILE, str(file)) for word in words) if file else words
         return Launch(
             argv=(
                 resolved_program(order.agent, order.command[0], order.directory, order.environment),
-                *given,
+                *arguments,
             ),
             directory=order.directory,
             environment={

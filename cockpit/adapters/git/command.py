@@ -123,7 +123,7 @@ class _Call:
     variables: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     folder: Path | None = None
     """The git directory for the files in `directory`; with None, git searches for it."""
-    given: bytes = b""
+    stdin: bytes = b""
     """The text for git's stdin."""
     source: int | None = None
     """The descriptor of an open file that git reads as stdin, from its current position."""
@@ -219,16 +219,17 @@ class GitCommand:
         settings: Mapping[str, str] = QUIET,
         variables: Mapping[str, str] = NOTHING,
         folder: Path | None = None,
-        given: bytes = b"",
+        stdin: bytes = b"",
         source: int | None = None,
     ) -> GitAnswer:
         """Run git in a directory. An error of git is returned, not raised.
 
         `folder`: the git directory for the files in `directory`, so that git does not search for
-        it. `given`: git's stdin; `source`: the descriptor of a file for it instead. Raises `Failed`
-        after the deadline (in seconds) or if the directory cannot be entered, and `ProgramMissing`.
+        it. `stdin`: bytes for git's stdin; `source`: the descriptor of a file instead. Raises
+        `Failed` after the deadline (in seconds) or if the directory cannot be entered, and
+        `ProgramMissing`.
         """
-        call = _Call(directory, arguments, settings, variables, folder, given, source)
+        call = _Call(directory, arguments, settings, variables, folder, stdin, source)
         return await asyncio.to_thread(self._call, call, deadline)
 
     async def run_limited(
@@ -245,7 +246,7 @@ class GitCommand:
         directory: Path,
         *arguments: str,
         taking: Callable[[IO[bytes]], Taken],
-        given: bytes,
+        stdin: bytes,
         variables: Mapping[str, str],
         folder: Path,
         deadline: float,
@@ -255,7 +256,7 @@ class GitCommand:
 
         git's exit code is not returned, so `taking` must detect truncated output.
         """
-        call = _Call(directory, arguments, QUIET, variables, folder, given)
+        call = _Call(directory, arguments, QUIET, variables, folder, stdin)
         return await asyncio.to_thread(self._read, call, taking, deadline)
 
     def _read(self, call: _Call, taking: Callable[[IO[bytes]], Taken], deadline: float) -> Taken:
@@ -268,7 +269,7 @@ class GitCommand:
         def feed(process: subprocess.Popen[bytes]) -> None:
             assert process.stdin is not None
             with suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(call.given)
+                process.stdin.write(call.stdin)
 
         with self._start(call, subprocess.DEVNULL) as process:
             if process is None:
@@ -294,7 +295,7 @@ class GitCommand:
             if process is None:
                 return NO_REPOSITORY
             try:
-                output, errors = process.communicate(call.given or None, timeout=deadline)
+                output, errors = process.communicate(call.stdin or None, timeout=deadline)
             except subprocess.TimeoutExpired:
                 _kill(process)
                 process.communicate()
@@ -344,7 +345,7 @@ class GitCommand:
     def _process(
         self, call: _Call, errors: int, seal: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
-        stdin = subprocess.PIPE if call.given else subprocess.DEVNULL
+        stdin = subprocess.PIPE if call.stdin else subprocess.DEVNULL
         try:
             return subprocess.Popen(
                 [self.program, "--no-optional-locks", "--no-pager", *call.words(bare=not seal)],

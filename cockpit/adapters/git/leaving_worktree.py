@@ -268,9 +268,9 @@ class LeavingWorktree:
     async def _shared(self, top: Path, known: Sequence[str]) -> list[str]:
         if not known:
             return []
-        given = "".join(f"{one}^{{commit}}\n" for one in known[:TIPS]).encode()
+        names = "".join(f"{one}^{{commit}}\n" for one in known[:TIPS]).encode()
         words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
-        answer = await self._command.run(top, *words, given=given, deadline=60.0)
+        answer = await self._command.run(top, *words, stdin=names, deadline=60.0)
         lines = [line.split() for line in answer.output.decode("ascii", "replace").splitlines()]
         return [line[1] for line in lines if line[0] == "commit"]
 

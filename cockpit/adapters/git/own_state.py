@@ -113,7 +113,7 @@ class GitOwnState:
         asked = "\n".join([*commits, *(f"^{one}" for one in kept)])
         words = ("rev-list", "--parents", "--stdin", "--not", *SHARED)
         answer = await self.command.run(
-            tree.repository, *words, deadline=60.0, given=asked.encode() + b"\n"
+            tree.repository, *words, deadline=60.0, stdin=asked.encode() + b"\n"
         )
         if not answer.ok:
             raise self._unknown(tree, answer.error)
@@ -155,8 +155,8 @@ class GitOwnState:
         if not names:
             return []
         words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
-        given = "\n".join(names).encode() + b"\n"
-        answer = await self.command.run(folder, *words, folder=folder, given=given, deadline=60.0)
+        text = "\n".join(names).encode() + b"\n"
+        answer = await self.command.run(folder, *words, folder=folder, stdin=text, deadline=60.0)
         if not answer.ok:
             raise self._unknown(tree, answer.error)
         lines = [line.split() for line in answer.output.decode("ascii").splitlines()]
@@ -205,7 +205,7 @@ class GitOwnState:
 
     async def _written(self, git_paths: GitPaths, content: bytes) -> str:
         words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
-        answer = await self._bytes.run(git_paths, git_paths.folder, *words, given=content)
+        answer = await self._bytes.run(git_paths, git_paths.folder, *words, stdin=content)
         if not answer.ok:
             raise Failed(
                 "Cannot save git's files for the worktree", answer.error, "Nothing was removed."

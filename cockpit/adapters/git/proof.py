@@ -137,7 +137,7 @@ class GitProof:
                     git_paths.folder,
                     *("cat-file", "--batch", "--buffer"),
                     taking=partial(_hashed, some),
-                    given="\n".join(some).encode() + b"\n",
+                    stdin="\n".join(some).encode() + b"\n",
                     variables={"GIT_OBJECT_DIRECTORY": str(store)},
                     folder=git_paths.folder,
                     deadline=DEADLINE,
@@ -156,7 +156,7 @@ class GitProof:
         answer = await self.command.run(
             git_paths.folder,
             *("pack-objects", "--quiet", str(common / "objects" / "pack" / "pack")),
-            given="\n".join(names).encode() + b"\n",
+            stdin="\n".join(names).encode() + b"\n",
             settings=DURABLE,
             folder=git_paths.folder,
             deadline=DEADLINE,

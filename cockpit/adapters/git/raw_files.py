@@ -132,7 +132,7 @@ class RawFiles:
             git_paths,
             git_paths.folder,
             *("hash-object", *options, "--no-filters", "--stdin-paths"),
-            given=b"".join(quoted(path) + b"\n" for path in paths),
+            stdin=b"".join(quoted(path) + b"\n" for path in paths),
         )
         hashes = answer.output.decode("ascii", "replace").split()
         if not answer.ok or len(hashes) != len(paths):
@@ -161,7 +161,7 @@ class RawFiles:
             if lines:
                 words = ("update-index", "-z", "--index-info")
                 self._require_ok(
-                    await self.run(private_paths, git_paths.folder, *words, given=b"".join(lines))
+                    await self.run(private_paths, git_paths.folder, *words, stdin=b"".join(lines))
                 )
             for name in nested:
                 add = ("update-index", "--add", "--", os.fsdecode(name))
@@ -187,7 +187,7 @@ class RawFiles:
         return answer
 
     async def run(
-        self, git_paths: GitPaths, where: Path, *words: str, given: bytes = b""
+        self, git_paths: GitPaths, where: Path, *words: str, stdin: bytes = b""
     ) -> GitAnswer:
         """Run git with the private index and with settings that allow every file name."""
         return await self.command.run(
@@ -197,7 +197,7 @@ class RawFiles:
             settings=EVERY_NAME,
             variables={"GIT_INDEX_FILE": str(git_paths.index)},
             folder=git_paths.folder,
-            given=given,
+            stdin=stdin,
         )
 
 

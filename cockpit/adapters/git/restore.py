@@ -66,10 +66,10 @@ class GitRestore:
             await asyncio.to_thread(_make_folders, top, [one.name for one in modules])
             # Links are created last; no path to a file follows a link in any case.
             for some in (*_portions(files), *_portions(links)):
-                given = "\n".join(one.held for one in some).encode() + b"\n"
+                ids = "\n".join(one.held for one in some).encode() + b"\n"
                 answer = self._held(
                     await self.command.run(
-                        repository, "cat-file", "--batch", given=given, deadline=DEADLINE
+                        repository, "cat-file", "--batch", stdin=ids, deadline=DEADLINE
                     )
                 )
                 await asyncio.to_thread(_write, top, some, answer.output)

@@ -173,11 +173,11 @@ class _Run:
             self._take(line.decode(errors="replace").rstrip("\r"))
 
     def _take(self, line: str) -> None:
-        mark, _, said = line.partition(" ")
+        mark, _, message = line.partition(" ")
         if mark != self.marker:
             self._noise = self._noise or safe_line(line.strip(), 200)
             return
-        key, _, value = said.partition(" ")
+        key, _, value = message.partition(" ")
         # Values may be shown in a terminal, so they are made safe here. The caller limits their
         # length.
         value = safe_line(value.strip(), MOST_BYTES)

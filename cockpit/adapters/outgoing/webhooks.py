@@ -93,7 +93,7 @@ async def _send(
     ):
         problem = "" if response.is_success else f"HTTP status {response.status_code}"
         body = b"" if problem or not heard else await _read_beginning(response, heard)
-        return Answer(response.status_code, _retry_after(response.headers), problem, said=body)
+        return Answer(response.status_code, _retry_after(response.headers), problem, body=body)
 
 
 async def _read_beginning(response: httpx2.Response, most: int) -> bytes:

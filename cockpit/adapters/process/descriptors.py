@@ -19,30 +19,30 @@ MOST_OPEN_ON_MACOS = 10_240
 """macOS's `OPEN_MAX`. A higher number may be refused even if the hard limit is infinite."""
 _AS_BEFORE = 'ulimit -S -n "$0"; exec "$@"'
 
-_given: int | None = None
+_original: int | None = None
 
 
 def raise_limit() -> int:
     """Raise the soft limit to the hard limit, at most `MOST_OPEN`; return the limit. Idempotent."""
-    global _given
+    global _original
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    target = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
+    if soft == resource.RLIM_INFINITY or soft >= target:
         return soft
-    for limit in (wanted, MOST_OPEN_ON_MACOS):
+    for limit in (target, MOST_OPEN_ON_MACOS):
         with suppress(OSError, ValueError):
             if limit > soft:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-                _given = soft
+                _original = soft
                 return limit
     return soft
 
 
 def with_given_limit(argv: Sequence[str]) -> list[str]:
     """Return an argument vector that runs a program with this process's original limit."""
-    if _given is None:
+    if _original is None:
         return list(argv)
-    return ["/bin/sh", "-c", _AS_BEFORE, str(_given), *argv]
+    return ["/bin/sh", "-c", _AS_BEFORE, str(_original), *argv]
 
 
 def out_of_descriptors() -> bool:

@@ -39,10 +39,10 @@ def lock_holders(files: Iterable[os.stat_result]) -> Mapping[int, int]:
     system, so the caller's files are found by their inodes, and the process must have the file
     open.
     """
-    wanted = {file.st_ino: file for file in files}
+    by_inode = {file.st_ino: file for file in files}
     holders: dict[int, int] = {}
-    for inode, pid in _locks() if wanted else ():
-        file = wanted.get(inode)
+    for inode, pid in _locks() if by_inode else ():
+        file = by_inode.get(inode)
         if file is not None and pid > 0 and has_open(pid, file):
             holders[inode] = pid
     return holders

@@ -109,10 +109,10 @@ def variable(pid: int, name: bytes) -> bytes | None:
 def variables(pid: int, names: Collection[str]) -> dict[str, str]:
     """Return these variables of the process's initial environment; empty if it cannot be read."""
     if USES_LINUX:
-        wanted = {os.fsencode(name): name for name in names}
+        by_bytes = {os.fsencode(name): name for name in names}
         held = _environ(pid).split(b"\0")
         pairs = (one.partition(b"=") for one in held)
-        return {wanted[name]: os.fsdecode(value) for name, _, value in pairs if name in wanted}
+        return {by_bytes[name]: os.fsdecode(value) for name, _, value in pairs if name in by_bytes}
     environment = _of_psutil(pid, lambda process: process.environ()) or {}
     return {name: environment[name] for name in names if name in environment}
 

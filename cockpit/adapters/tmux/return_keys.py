@@ -77,10 +77,10 @@ def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
 def stored(config: Path) -> tuple[str, ...]:
     """Return the keys stored beside the configuration; the default ones if there are none."""
     try:
-        said = read_text(_file(config), MOST_BYTES, cut=True).split()
+        keys = read_text(_file(config), MOST_BYTES, cut=True).split()
     except (OSError, CockpitError):
         return DEFAULT_RETURN_KEYS
-    return tuple(filter(is_return_key, said)) or DEFAULT_RETURN_KEYS
+    return tuple(filter(is_return_key, keys)) or DEFAULT_RETURN_KEYS
 
 
 def store(config: Path, keys: Sequence[str]) -> None:

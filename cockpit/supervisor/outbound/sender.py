@@ -100,7 +100,7 @@ class Sender:
             heard=MOST_READ,
         )
         gone = thread is not None and answer.status == GONE_STATUS
-        return replace(answer, thread=thread_of(answer.said), thread_gone=gone)
+        return replace(answer, thread=thread_of(answer.body), thread_gone=gone)
 
     async def _post_as_bot(
         self, hook: Mapping[str, Any], payload: Mapping[str, Any], thread: str | None

@@ -37,14 +37,14 @@ def _has_box(seen: Dialog, choices: tuple[int, ...]) -> bool:
     return seen.choices[choices[0]].checked is not None
 
 
-def _check(seen: Dialog, wanted: frozenset[int]) -> Step | Stuck:
+def _check(seen: Dialog, choices: frozenset[int]) -> Step | Stuck:
     if seen.typing:
         return Stuck("a text line is open in the pane")
     boxes = [place for place, one in enumerate(seen.choices) if one.checked is not None]
-    if not wanted <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
+    if not choices <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
         return Stuck("the choice for a text of your own cannot be used here")
     for place in boxes[:-1]:
-        if seen.choices[place].checked != (place in wanted):
+        if seen.choices[place].checked != (place in choices):
             return Step(key=str(place + 1))
     return Step(key="Tab", last=True)
 

@@ -65,11 +65,11 @@ def tool_words(payload: Payload) -> str:
 
 
 def _tool(payload: Payload) -> ToolUse:
-    given = payload.get("tool_input")
+    arguments = payload.get("tool_input")
     return ToolUse(
         _line(payload, "tool_use_id", 64),
         _line(payload, "tool_name", 60) or "a tool",
-        dict(given) if isinstance(given, Mapping) else {},
+        dict(arguments) if isinstance(arguments, Mapping) else {},
     )
 
 
@@ -103,8 +103,8 @@ def _permission(payload: Payload) -> Sequence[Moment]:
 
 
 def _question(payload: Payload) -> str:
-    given = payload.get("tool_input")
-    questions = given.get("questions") if isinstance(given, Mapping) else None
+    arguments = payload.get("tool_input")
+    questions = arguments.get("questions") if isinstance(arguments, Mapping) else None
     if isinstance(questions, list) and questions and isinstance(questions[0], Mapping):
         return _line(questions[0], "question") or "a question"
     return "a question"

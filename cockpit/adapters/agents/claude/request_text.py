@@ -15,26 +15,26 @@ def request_text(tool: ToolUse) -> str:
 
     The text is as the model wrote it, and can have control characters.
     """
-    given = tool.input
+    arguments = tool.input
     match tool.name:
         case "Bash":
-            return _text(given, "command").strip()
+            return _text(arguments, "command").strip()
         case "Write":
-            return _marked("+", _text(given, "content"))
+            return _marked("+", _text(arguments, "content"))
         case "Edit":
-            old, new = _text(given, "old_string"), _text(given, "new_string")
+            old, new = _text(arguments, "old_string"), _text(arguments, "new_string")
             return "\n".join(filter(None, (_marked("-", old), _marked("+", new))))
         case "WebFetch":
-            return "\n".join(filter(None, (_text(given, "url"), _text(given, "prompt"))))
+            return "\n".join(filter(None, (_text(arguments, "url"), _text(arguments, "prompt"))))
         case "ExitPlanMode":
-            return _text(given, "plan").strip()
+            return _text(arguments, "plan").strip()
         case "AskUserQuestion":
-            return "\n\n".join(_questions(given.get("questions")))
+            return "\n\n".join(_questions(arguments.get("questions")))
     return ""
 
 
-def _text(given: Mapping[str, Any], key: str) -> str:
-    value = given.get(key)
+def _text(arguments: Mapping[str, Any], key: str) -> str:
+    value = arguments.get(key)
     return value if isinstance(value, str) else ""
 
 
@@ -42,8 +42,8 @@ def _marked(sign: str, text: str) -> str:
     return "\n".join(f"{sign}{line}" for line in text.splitlines())
 
 
-def _questions(given: object) -> Iterator[str]:
-    for one in given[:MOST_QUESTIONS] if isinstance(given, list) else ():
+def _questions(questions: object) -> Iterator[str]:
+    for one in questions[:MOST_QUESTIONS] if isinstance(questions, list) else ():
         if isinstance(one, Mapping):
             options = one.get("options")
             labels = [

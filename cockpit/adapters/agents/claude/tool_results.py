@@ -164,15 +164,15 @@ def _refusal(record: Record, text: str, failed: bool) -> tuple[bool, str]:
         return False, ""
     if kind is None and not _REFUSAL.match(text):
         return False, ""
-    said = _SAID.search(text)
-    return True, text[said.end() :].partition(_NOTE)[0].strip() if said else ""
+    match = _SAID.search(text)
+    return True, text[match.end() :].partition(_NOTE)[0].strip() if match else ""
 
 
 def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
     """Return the questions and answers of a result; older CLIs have them only in the text."""
-    given = details.get("answers")
-    if isinstance(given, Mapping) and "questions" in details:
-        found: Sequence[tuple[object, object]] = list(_given(given, details))
+    answers = details.get("answers")
+    if isinstance(answers, Mapping) and "questions" in details:
+        found: Sequence[tuple[object, object]] = list(_given(answers, details))
     elif quoted := quoted_answers(text):
         found = quoted
     elif _CLARIFY in text:

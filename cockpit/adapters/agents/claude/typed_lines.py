@@ -136,12 +136,12 @@ def call_of(block: Block) -> ToolUse | None:
     Of a command only itself and its description, of an edit only the path: the changed text can
     have many kilobytes.
     """
-    ident, name, given = block.id, block.name, block.input
-    if ident is None or name is None or given is ABSENT:
+    ident, name, content = block.id, block.name, block.input
+    if ident is None or name is None or content is ABSENT:
         return None
     try:
         if name == "Bash":
-            shell = _decode_command(given)
+            shell = _decode_command(content)
             if _LARGE_SIGNATURE in shell.command:
                 return None
             if shell.description is None:
@@ -149,12 +149,12 @@ def call_of(block: Block) -> ToolUse | None:
             arguments = {"command": shell.command, "description": shell.description}
             return ToolUse(ident, name, arguments)
         if name in _FILE_TOOLS:
-            file = _decode_file(given)
+            file = _decode_file(content)
             path = file.file_path
             plan = name == "Write" and _PLANS in path
             if path.strip() and file.command is ABSENT and not plan:
                 return ToolUse(ident, name, {"file_path": path})
-        whole = loads(bytes(given))
+        whole = loads(bytes(content))
     except UNREADABLE:
         return None
     return ToolUse(ident, name, whole if isinstance(whole, dict) else {})

@@ -49,10 +49,10 @@ class CopilotSessions:
     def look(self) -> Sequence[LiveSession]:
         """Read the list of open sessions, and the marks in their folders."""
         found: list[LiveSession] = []
-        for ident, told in _open_sessions(config_folder(self._environment)):
+        for ident, fields in _open_sessions(config_folder(self._environment)):
             folder = session_folder(ident, self._environment)
             if folder is not None:
-                found += _sessions(SessionId(ident), folder, told)
+                found += _sessions(SessionId(ident), folder, fields)
         return sorted(found, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
@@ -81,17 +81,17 @@ def _open_sessions(config: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except (OSError, ValueError, RecursionError):
         return
     if isinstance(listed, dict):
-        for ident, told in list(listed.items())[-MOST:]:
-            yield ident, told if isinstance(told, dict) else {}
+        for ident, fields in list(listed.items())[-MOST:]:
+            yield ident, fields if isinstance(fields, dict) else {}
 
 
-def _sessions(ident: SessionId, folder: Path, told: Mapping[str, Any]) -> Iterator[LiveSession]:
+def _sessions(ident: SessionId, folder: Path, fields: Mapping[str, Any]) -> Iterator[LiveSession]:
     """Yield the session for each process that has it open; usually one."""
     processes = [pid for pid in _marked(folder) if _has_open(pid, folder)]
     directory = _directory(folder / TRANSCRIPT) if processes else None
     if directory is None:
         return
-    opened_at = moment(told.get("openedAt"))
+    opened_at = moment(fields.get("openedAt"))
     for pid in processes:
         process = entry(pid)
         if process is not None and not process.ended:
@@ -101,7 +101,7 @@ def _sessions(ident: SessionId, folder: Path, told: Mapping[str, Any]) -> Iterat
                 pid=pid,
                 started=process.started,
                 directory=directory,
-                activity=_activity(told.get("working")),
+                activity=_activity(fields.get("working")),
                 began=opened_at.timestamp() if opened_at else None,
             )
 

@@ -26,10 +26,10 @@ _FIELDS = {
 _LONGEST = 8_000
 
 
-def tool_use(ident: object, name: object, given: object) -> ToolUse:
+def tool_use(ident: object, name: object, arguments: object) -> ToolUse:
     """Return a call with Claude Code's names; long texts are truncated."""
     known = _NAMES.get(str(name), str(name))
-    fields = given if isinstance(given, Mapping) else {}
+    fields = arguments if isinstance(arguments, Mapping) else {}
     renames = _FIELDS if known in {"Edit", "Read", "Write"} else {}
     return ToolUse(
         str(ident), known, {renames.get(str(key), str(key)): _cut(fields[key]) for key in fields}

@@ -114,10 +114,10 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *words: 
             hint="To check the installation: cockpit doctor",
         ) from None
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
         raise Failed(
             f"gemini extensions {words[0]} failed",
-            safe_line(said, 400),
+            safe_line(output, 400),
             hint="Run it yourself to see the whole output: gemini extensions list",
         )
 

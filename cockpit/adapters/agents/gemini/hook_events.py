@@ -73,8 +73,8 @@ def _after_tool(payload: Payload) -> Sequence[Moment]:
 
 
 def _subagent_begins(payload: Payload) -> Sequence[Moment]:
-    given = payload.get("tool_input")
-    kind = given.get("agent_name") if isinstance(given, Mapping) else None
+    arguments = payload.get("tool_input")
+    kind = arguments.get("agent_name") if isinstance(arguments, Mapping) else None
     return (SubagentBegan(_subagent(payload), safe_line(str(kind or "subagent"), 60)),)
 
 
@@ -83,8 +83,8 @@ def _subagent(payload: Payload) -> str:
 
     Gemini has no ids for subagents, but the hooks before and after a subagent have the same input.
     """
-    given = json.dumps(payload.get("tool_input"), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
+    arguments = json.dumps(payload.get("tool_input"), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _notification(payload: Payload) -> Sequence[Moment]:

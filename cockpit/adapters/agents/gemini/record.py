@@ -147,8 +147,8 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
     )
     if status == "success":
         # Gemini CLI sometimes loses the output of a fast command: the model has not seen the file.
-        if not empty and (given := call.get("args")) and isinstance(given, Mapping):
-            named = given.get("file_path") or given.get("command")
+        if not empty and (arguments := call.get("args")) and isinstance(arguments, Mapping):
+            named = arguments.get("file_path") or arguments.get("command")
             taken = prompt_files_in(named) if isinstance(named, str) else []
             yield from (PromptFileTaken(path, text[:PROMPT_KEPT]) for path in taken[:1])
         yield TurnRecorded(working=True, at=at)

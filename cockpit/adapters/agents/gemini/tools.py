@@ -27,14 +27,14 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-def tool_use(ident: str, name: str, given: object) -> ToolUse:
+def tool_use(ident: str, name: str, arguments: object) -> ToolUse:
     """Return a tool call; a tool without a counterpart keeps its name."""
-    arguments = dict(given) if isinstance(given, Mapping) else {}
+    fields = dict(arguments) if isinstance(arguments, Mapping) else {}
     if name == SUBAGENT_TOOL:
-        return ToolUse(ident, "Agent", _subagent(arguments))
+        return ToolUse(ident, "Agent", _subagent(fields))
     if name == TODO_TOOL:
-        return ToolUse(ident, "TodoWrite", {"todos": _todos(arguments.get("todos"))})
-    return ToolUse(ident, _NAMES.get(name, name), arguments)
+        return ToolUse(ident, "TodoWrite", {"todos": _todos(fields.get("todos"))})
+    return ToolUse(ident, _NAMES.get(name, name), fields)
 
 
 def answers(given: object, output: str) -> tuple[tuple[str, str], ...]:

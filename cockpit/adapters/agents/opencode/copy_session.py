@@ -47,7 +47,7 @@ async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: 
 
 
 async def _run(
-    program: Path, order: SessionOrder, words: list[str], given: str, deadline: float
+    program: Path, order: SessionOrder, words: list[str], prompt: str, deadline: float
 ) -> tuple[int | None, bytes]:
     """Run opencode; return its output, and its exit code if it ended.
 
@@ -78,7 +78,7 @@ async def _run(
     assert process.stdout is not None
     try:
         async with asyncio.timeout(deadline):
-            process.stdin.write(given.encode())
+            process.stdin.write(prompt.encode())
             process.stdin.close()
             output = await _until_answered(process.stdout)
             if not _is_last(output[-1:]):

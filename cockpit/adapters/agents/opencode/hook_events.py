@@ -60,11 +60,11 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 
 def _tool(payload: Payload) -> ToolUse:
-    given = payload.get("tool_input")
+    arguments = payload.get("tool_input")
     return ToolUse(
         _line(payload, "tool_use_id", 64),
         _line(payload, "tool_name", 60) or "a tool",
-        dict(given) if isinstance(given, Mapping) else {},
+        dict(arguments) if isinstance(arguments, Mapping) else {},
     )
 
 

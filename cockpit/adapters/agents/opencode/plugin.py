@@ -56,13 +56,13 @@ def plugin_environment(
     Raises `BadUsage` if the agent's environment contains one of these variables with a value that
     cannot be merged.
     """
-    given = order.environment
-    config = _object_in(given, CONFIG)
+    environment_of_user = order.environment
+    config = _object_in(environment_of_user, CONFIG)
     plugins = config.get("plugin")
     ours = install_plugin(state).absolute().as_uri()
     config["plugin"] = [*(plugins if isinstance(plugins, list) else []), ours]
     tools = [f"{SERVER}_{name}" for name in OFFERED] if order.offers_tools else []
-    told = {
+    plugin_options = {
         "reporter": str(install_reporter(state).absolute()),
         "state": str(state.absolute()),
         "agent": order.agent,
@@ -72,7 +72,7 @@ def plugin_environment(
         "session": order.session_id if order.resume else "",
         "mode": {"edit": mode.edit} if mode.edit else None,
         "offered": {"name": SERVER, "server": _tools(), "tools": tools} if tools else None,
-        "restored": {name: given.get(name, "") for name in (CONFIG, PERMISSION)},
+        "restored": {name: environment_of_user.get(name, "") for name in (CONFIG, PERMISSION)},
     }
     own: dict[str, object] = {}
     if mode.edit:  # in case the plugin is not loaded
@@ -83,9 +83,9 @@ def plugin_environment(
         servers = config.get("mcp")
         config["mcp"] = {**(servers if isinstance(servers, dict) else {}), SERVER: _tools()}
         own |= dict.fromkeys(tools, "allow")
-    environment = {ORDER: json.dumps(told), CONFIG: json.dumps(config)}
+    environment = {ORDER: json.dumps(plugin_options), CONFIG: json.dumps(config)}
     if own:
-        environment[PERMISSION] = json.dumps({**_object_in(given, PERMISSION), **own})
+        environment[PERMISSION] = json.dumps({**_object_in(environment_of_user, PERMISSION), **own})
     return environment
 
 

@@ -99,9 +99,9 @@ def _said(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
-    given = line.get("input")
+    arguments = line.get("input")
     tool = ToolUse(
-        str(line["id"]), str(line["name"]), dict(given) if isinstance(given, dict) else {}
+        str(line["id"]), str(line["name"]), dict(arguments) if isinstance(arguments, dict) else {}
     )
     output = line.get("output")
     text = output if isinstance(output, str) else ""

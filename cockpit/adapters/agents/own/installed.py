@@ -74,8 +74,8 @@ def _wrong(made: Any, name: str) -> str | None:
     Does not catch exceptions of the package's code.
     """
     methods = [key for key, one in vars(Runtime).items() if inspect.isfunction(one)]
-    wanted = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
-    if missing := [key for key in wanted if not hasattr(made, key)]:
+    required = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
+    if missing := [key for key in required if not hasattr(made, key)]:
         return f"it has no {', '.join(missing)}"
     return None if made.name == name else f"its name is {made.name!a}"
 

@@ -246,24 +246,24 @@ class OwnProgram(Command):
 def capabilities_of(definition: OwnRuntime) -> Capabilities:
     """Return cockpit's capabilities for a program with this definition."""
     if not definition.record:
-        told: Answer = _UNKNOWN
+        by_record: Answer = _UNKNOWN
     else:
-        told = Yes("if the record contains this value")
+        by_record = Yes("if the record contains this value")
     return Capabilities(
         session_ids=SessionIds.GIVEN if definition.session else SessionIds.NONE,
-        readings=told,
-        window=told,
+        readings=by_record,
+        window=by_record,
         activity=(Source.TRANSCRIPT,) if definition.record else (),
         mid_turn=_NO_HOOKS,
         turn_end=_NO_HOOKS,
         dialogs=No("the record format has no dialogs"),
         answers=No("the record format has no dialogs"),
-        api_errors=told,
-        compactions=told,
+        api_errors=by_record,
+        compactions=by_record,
         held_compactions=_NO_HOOKS,
         drafts=No("cockpit does not know the program's permissions"),
         copies=No("cockpit cannot copy a session of this program"),
-        cost=told,
+        cost=by_record,
         reopening=Yes() if definition.resume else No("`resume` is not configured"),
         tools=No("register `cockpit mcp` in the program yourself"),
         background=No("the record format has no background tasks"),
