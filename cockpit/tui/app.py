@@ -179,10 +179,10 @@ class CockpitApp(App[bool]):
         """Show that the terminal is too small, until it is large enough."""
         columns, lines = LEAST
         small = self.size.width < columns or self.size.height < lines
-        told = isinstance(self.screen, TooSmall)
-        if small and not told:
+        shown = isinstance(self.screen, TooSmall)
+        if small and not shown:
             self.push_screen(TooSmall())
-        elif told and not small:
+        elif shown and not small:
             self.pop_screen()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -200,9 +200,9 @@ class CockpitApp(App[bool]):
         if isinstance(self._driver, DiffingDriver):
             self._driver.forget()
 
-    def watch_sub_title(self, said: str) -> None:
+    def watch_sub_title(self, sub_title: str) -> None:
         if isinstance(self._driver, DiffingDriver):
-            self._driver.set_title(f"{said} - {self.TITLE}" if said else str(self.TITLE))
+            self._driver.set_title(f"{sub_title} - {self.TITLE}" if sub_title else str(self.TITLE))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())
@@ -228,17 +228,17 @@ class CockpitApp(App[bool]):
             if act is None or action.context != context:
                 continue
             reason = action.why_not(self.model)
-            said = f"{NOT_NOW}{safe_line(reason, 200)}" if reason else action.sentence
+            sentence = f"{NOT_NOW}{safe_line(reason, 200)}" if reason else action.sentence
             key = shown_key(action, self._ui.keys)
             do = partial(self._run, act, action.id)
             recent = self._recent.index(action.id) if action.id in self._recent else RECENT
-            entry = SystemCommand(action.title.capitalize(), f"{key}  {said}", do)
+            entry = SystemCommand(action.title.capitalize(), f"{key}  {sentence}", do)
             entries.append(((bool(reason), recent), entry))
         yield from (entry for _, entry in sorted(entries, key=lambda each: each[0]))
         yield SystemCommand("Theme", "Change the theme.", self.search_themes)
         if context != "fleet":
-            said = "Quit; agents and supervisor keep running."
-            yield SystemCommand("Quit", said, self.action_quit)
+            sentence = "Quit; agents and supervisor keep running."
+            yield SystemCommand("Quit", sentence, self.action_quit)
 
     def _run(self, act: Callable[[str], object], action: str) -> None:
         self._recent = [action, *(each for each in self._recent if each != action)][:RECENT]

@@ -122,8 +122,8 @@ def cannot_answer(model: Model) -> str | None:
     if agent.is_snoozed:
         return None
     if agent.needs is None:
-        said = f"{agent.name} isn't waiting for you."
-        return f"{said} {answered_by(agent, datetime.now(UTC))}".rstrip()
+        text = f"{agent.name} isn't waiting for you."
+        return f"{text} {answered_by(agent, datetime.now(UTC))}".rstrip()
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
         if agent.needs.kind == "resume":
             how = press(model, "resume")

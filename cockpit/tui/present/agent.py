@@ -142,8 +142,8 @@ def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> boo
         return True
     if before.activity == now.activity and before.state == now.state:
         return False
-    said = (before.activity or "", now.activity or "")
-    wrote = any(each.split(" ", 1)[0] in WRITING for each in said)
+    activities = (before.activity or "", now.activity or "")
+    wrote = any(each.split(" ", 1)[0] in WRITING for each in activities)
     return wrote or (before.state == "working" and now.state != "working")
 
 

@@ -32,7 +32,7 @@ _STALE = re.compile(
 )
 _HASH = re.compile(
     r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
-    rf"(?: ?(?P<said>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
+    rf"(?: ?(?P<verdict>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
 )
 _NOUNS = {CONSTRAINTS: "constraint"}
 _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
@@ -88,7 +88,7 @@ class CheckedDocument:
 
 
 def _in_words(*counts: tuple[str, int, str]) -> str:
-    return ", ".join(said.format(counted(many, what)) for said, many, what in counts if many)
+    return ", ".join(form.format(counted(many, what)) for form, many, what in counts if many)
 
 
 def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
@@ -113,14 +113,14 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
         named = set(claimed_commits(line))
 
         def sign(match: re.Match[str]) -> str:
-            commit, said = match[1], match["said"]
+            commit, verdict = match[1], match["verdict"]
             if commit not in named:
                 return match[0]
-            bare = match[0].removesuffix(said or "").rstrip()
-            if said == UNVERIFIED:
+            bare = match[0].removesuffix(verdict or "").rstrip()
+            if verdict == UNVERIFIED:
                 unknown.add(commit)
                 return f"{bare} {_UNKNOWN}"
-            if said or any(one.startswith(commit) or commit.startswith(one) for one in has):
+            if verdict or any(one.startswith(commit) or commit.startswith(one) for one in has):
                 known.add(commit)
                 return f"{bare} {YES}"
             return match[0]

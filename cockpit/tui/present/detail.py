@@ -53,7 +53,7 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
     if row.band and row.band != "unknown":
         reading.append(Span(f" {row.band}", band))
     place = short_path(agent.worktree or agent.directory, home)
-    said = (agent.model or agent.runtime, agent.mode, agent.branch, place)
+    facts = (agent.model or agent.runtime, agent.mode, agent.branch, place)
     numbers = [
         reading if row.tokens else [],
         [Span(row.trend, "trend")] if row.trend else [],
@@ -64,7 +64,7 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
         else [],
     ]
     return [part for part in numbers if part] + [
-        [Span(safe_line(part, 120), "muted")] for part in said if part
+        [Span(safe_line(part, 120), "muted")] for part in facts if part
     ]
 
 
@@ -82,16 +82,16 @@ def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
         return []
     look = look_of(agent)
     if agent.needs:
-        said = safe_line(agent.needs.detail, 400).removeprefix(f"{look.word} ")
+        text = safe_line(agent.needs.detail, 400).removeprefix(f"{look.word} ")
     elif snoozed := words.snoozed(agent.handoff):
-        said = f"{_phase(agent).rstrip('.')} ({snoozed})."
+        text = f"{_phase(agent).rstrip('.')} ({snoozed})."
     elif agent.handoff:
-        said = safe_line(agent.handoff.detail or _phase(agent), 400)
+        text = safe_line(agent.handoff.detail or _phase(agent), 400)
     else:
-        said = safe_line(agent.note or "", 400)
-        return [Span(" "), Span(said, "muted")] if said else []
+        text = safe_line(agent.note or "", 400)
+        return [Span(" "), Span(text, "muted")] if text else []
     state = Span(f" {look.glyph} {look.word}  ", f"state-{look.role}")
-    return [state if named else Span(" "), Span(said)]
+    return [state if named else Span(" "), Span(text)]
 
 
 def _phase(agent: AgentStatus) -> str:

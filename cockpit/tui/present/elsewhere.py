@@ -56,15 +56,15 @@ def short_id(session: ElsewhereSession) -> str:
 
 
 def drawn(
-    session: ElsewhereSession, now: datetime, width: int, said: str = "", home: str = ""
+    session: ElsewhereSession, now: datetime, width: int, progress: str = "", home: str = ""
 ) -> list[Spans]:
-    """Return a session in a few lines; `said` is the progress of a request. `now` is UTC."""
+    """Return a session in a few lines; `progress` is that of a request. `now` is UTC."""
     lines = [[Span(f" {piece}", "name")] for piece in broken(_place(session, home), _room(width))]
     lines.append(_state_line(session, width))
     brief = f"{'watched: ' if session.watched else ''}{_brief(session, now)}"
     lines.append([Span(f"   {fit_words(brief, max(1, width - 3))}", "muted")])
-    if said:
-        lines += [[Span(f"   {piece}", "accent")] for piece in broken(said, max(1, width - 3))]
+    if progress:
+        lines += [[Span(f"   {piece}", "accent")] for piece in broken(progress, max(1, width - 3))]
     return [_cut(line, width) for line in lines]
 
 
@@ -73,13 +73,13 @@ def detail(
     now: datetime,
     width: int,
     home: str = "",
-    said: Sequence[Span] = (),
+    progress: Sequence[Span] = (),
     key: str = "a",
 ) -> list[Spans]:
     """Return all facts about a session, and what adopting the session does.
 
-    `said` is the progress or the refusal of a request; `key` is the key that adopts it. `now` is
-    UTC.
+    `progress` is the progress or the refusal of a request; `key` is the key that adopts the
+    session. `now` is UTC.
     """
     goal = safe_line(session.goal or "", LONGEST)
     lines: list[Spans] = [
@@ -100,8 +100,8 @@ def detail(
     if session.watched:
         lines += _labelled("watched", [Span(WATCHED)], width)
     lines.append([])
-    if said:
-        lines += [[Span(f" {piece}", one.role)] for one in said
+    if progress:
+        lines += [[Span(f" {piece}", one.role)] for one in progress
                   for piece in broken(safe_line(one.text, LONGEST), _room(width))]  # fmt: skip
     elif session.refusal:
         lines.append([Span(" It cannot be adopted now:", "name")])

@@ -71,10 +71,10 @@ def _commit(commit: Mapping[str, Any], width: int) -> list[Span]:
 
 
 def _task(one: Mapping[str, Any], width: int) -> list[Span]:
-    said = f"{one.get('type')} {one.get('status')}: {one.get('command') or one.get('description')}"
-    return [Span(safe_line(said, width))]
+    text = f"{one.get('type')} {one.get('status')}: {one.get('command') or one.get('description')}"
+    return [Span(safe_line(text, width))]
 
 
 def _subagent(one: Mapping[str, Any], width: int) -> list[Span]:
-    said = f"{one.get('type')} {one.get('status')}: {one.get('task')}"
-    return [Span(safe_line(said, width))]
+    text = f"{one.get('type')} {one.get('status')}: {one.get('task')}"
+    return [Span(safe_line(text, width))]

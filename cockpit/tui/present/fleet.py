@@ -177,7 +177,7 @@ def _state_cell(row: Row, column: Column) -> list[Span]:
 
 def _activity_cell(row: Row, column: Column) -> list[Span]:
     """Return the state's word, the age of an old token count, and what the agent does."""
-    said = [
+    spans = [
         Span(f"{text}  ", role)
         for text, role in (
             (row.state, f"state-{row.look.role}"),
@@ -185,10 +185,10 @@ def _activity_cell(row: Row, column: Column) -> list[Span]:
         )
         if text
     ]
-    used = sum(cell_len(span.text) for span in said)
+    used = sum(cell_len(span.text) for span in spans)
     if used >= column.width:
-        return [Span(fit(plain(said).rstrip(), column.width), said[0].role)]
-    return [*said, Span(fit_words(row.activity, column.width - used), "activity")]
+        return [Span(fit(plain(spans).rstrip(), column.width), spans[0].role)]
+    return [*spans, Span(fit_words(row.activity, column.width - used), "activity")]
 
 
 def _cost_cell(row: Row, column: Column) -> list[Span]:

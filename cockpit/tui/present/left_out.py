@@ -68,20 +68,20 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def _points(facts: SessionFacts) -> Iterator[Point]:
-    said = [Constraint(one.turn, one.text) for one in facts.constraints]
+    orders = [Constraint(one.turn, one.text) for one in facts.constraints]
     for order in facts.constraints:
-        if correction_of(order.text, order.turn, said) is not None:
+        if correction_of(order.text, order.turn, orders) is not None:
             continue
         yield Point(_told("order", order.turn, order.text), order.text)
     for refusal in facts.refusals:
         if refusal.reason.strip():
             yield Point(_told("refusal", refusal.turn, refusal.reason), refusal.reason)
     for answer in facts.answers:
-        told = f"{answer.question} {answer.answer}"
-        if answer_correction(answer.question, answer.answer, answer.turn, said) is not None:
+        exchange = f"{answer.question} {answer.answer}"
+        if answer_correction(answer.question, answer.answer, answer.turn, orders) is not None:
             continue
-        text = answer.answer if len(answer.answer) > SHORT else told
-        yield Point(_told("answer", answer.turn, told), text)
+        text = answer.answer if len(answer.answer) > SHORT else exchange
+        yield Point(_told("answer", answer.turn, exchange), text)
     for prompt in facts.prompts[-PROMPTS:]:
         if prompt.turn > 1:
             yield Point(_told("prompt", prompt.turn, prompt.text), prompt.text)

@@ -24,18 +24,18 @@ EVERYTHING = Match((), by_name=True)
 """The match of every agent without a filter."""
 
 
-def match(agent: AgentStatus, wanted: Sequence[str]) -> Match | None:
+def match(agent: AgentStatus, terms: Sequence[str]) -> Match | None:
     """Return how an agent matches the words; None unless every word matches.
 
     A word matches the name if it is part of the name, or if its characters are in the name in this
     order. It matches another field, such as the branch, only at the beginning of a word.
     """
-    if not wanted:
+    if not terms:
         return EVERYTHING
     letters: set[int] = set()
     by_name = True
     fields = _fields(agent)
-    for word in wanted:
+    for word in terms:
         name = agent.name.lower()
         at = name.find(word)
         if at >= 0:

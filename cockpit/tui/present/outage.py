@@ -19,12 +19,12 @@ def outage(model: Model) -> list[Span]:
     if model.any_live or connection.lost_at is None:
         return []
     if model.is_joined:
-        said, step = "no host is reachable", "retrying each"
+        problem, step = "no host is reachable", "retrying each"
     else:
         remote_host = model.main.host if model.main.is_remote else None
-        said, step = _no_supervisor(connection, remote_host), remedy(connection, remote_host)
+        problem, step = _no_supervisor(connection, remote_host), remedy(connection, remote_host)
     return [
-        Span(f" {LOST} {said}  ", "error"),
+        Span(f" {LOST} {problem}  ", "error"),
         Span(f"{step}. This is the last known state."),
     ]
 

@@ -69,10 +69,10 @@ def plot(course: Course, width: int, height: int) -> list[list[Span]]:
 
 def _nothing(stretches: Sequence[Stretch], width: int, height: int) -> list[list[Span]]:
     why = next((each.unknown for each in reversed(stretches) if each.unknown), None)
-    said = f"  {safe_line(why or 'No token count yet.', 200)}"
+    text = f"  {safe_line(why or 'No token count yet.', 200)}"
     middle = height // 2
     return [
-        [Span(fit(said, width), "muted")] if line == middle else [Span(" " * width)]
+        [Span(fit(text, width), "muted")] if line == middle else [Span(" " * width)]
         for line in range(height)
     ]
 
@@ -85,9 +85,9 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
     """Split `cells` by weight, each share at least `LEAST`."""
     spare = max(0, cells - SHORTEST * len(weights))
     whole = sum(weights)
-    given = [SHORTEST + spare * weight // whole for weight in weights]
-    given[-1] += cells - sum(given)
-    return given
+    shares = [SHORTEST + spare * weight // whole for weight in weights]
+    shares[-1] += cells - sum(shares)
+    return shares
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
@@ -95,9 +95,9 @@ def _top(stretches: Sequence[Stretch]) -> int:
     peak = max(point.tokens for each in stretches for point in each.points)
     last = next(each for each in reversed(stretches) if each.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]
-    wanted = round(max([peak, last.marks.act or 0, *marks]) * 1.06)
-    window = last.window or wanted
-    return max(1, wanted if peak > window else min(wanted, window))
+    needed = round(max([peak, last.marks.act or 0, *marks]) * 1.06)
+    window = last.window or needed
+    return max(1, needed if peak > window else min(needed, window))
 
 
 def _columns(stretch: Stretch, cells: int) -> list[_Column]:
@@ -197,11 +197,11 @@ def _below(stretches: Sequence[Stretch], widths: Sequence[int], width: int) -> l
         last = index == len(stretches) - 1
         room = cells if not last else cells + 1
         began = next((point.at for point in each.points if point.at is not None), None)
-        said = f"#{each.number}"
-        if began is not None and len(said) + 6 < cells:
+        label = f"#{each.number}"
+        if began is not None and len(label) + 6 < cells:
             with suppress(ValueError, OverflowError, OSError):  # not a valid time
-                said += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
-        spans.append(Span(fit(said, room), "name" if last else "chain"))
+                label += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"
+        spans.append(Span(fit(label, room), "name" if last else "chain"))
         if not last:
             spans.append(Span("»", "cursor"))
     used = sum(len(span.text) for span in spans)

@@ -60,7 +60,7 @@ def facts_line(
         return [Span(fit(" not verified: no front matter yet", width), "muted")]
     wrong = ", ".join(filter(None, (checked.problems if checked else "", missing)))
     problems = f" {wrong}" if wrong else ""
-    said = [
+    parts = [
         checked.others if checked else "",
         f"by {WRITERS.get(front.writer, front.writer)}",
         f"{words.tokens(front.tokens)} of {words.tokens(front.window)} tokens"
@@ -71,7 +71,7 @@ def facts_line(
         f"{counted(front.redactions, 'secret')} redacted" if front.redactions else "",
         f"session {front.number}",
     ]
-    text = " · ".join(safe_line(part, 120) for part in said if part)
+    text = " · ".join(safe_line(part, 120) for part in parts if part)
     room = max(0, width - cell_len(problems))
     return [
         *([Span(fit(problems, min(width, cell_len(problems))), "error")] if problems else []),

@@ -110,9 +110,9 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     known = (words.snoozed(agent.handoff), over_budget(agent), agent.warning, activity)
     if activity or known[0] or known[1]:
         return safe_line("; ".join(filter(None, known)), 200)
-    said = safe_line(agent.note or agent.warning or "", 200)
+    text = safe_line(agent.note or agent.warning or "", 200)
     # The state column has the word already.
-    return said.removeprefix(f"{_state(agent)} ") if _state(agent) else said
+    return text.removeprefix(f"{_state(agent)} ") if _state(agent) else text
 
 
 def _waits_for(needs: Needs, now: datetime) -> str:

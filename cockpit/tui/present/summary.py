@@ -73,7 +73,7 @@ def joined_summary(
     tried = [(counts, [*ways[0], *cost])]
     # Prefer the less urgent counts over the longer forms of the hosts.
     tried += [(counts, hosts) for hosts in ways[:2]]
-    tried += [(said, hosts) for said in (urgent, brand) for hosts in ways]
+    tried += [(counted, hosts) for counted in (urgent, brand) for hosts in ways]
     for left, right in tried:
         free = width - _length(left) - _length(right) - 1
         if free > 0:
@@ -114,10 +114,10 @@ def _held(held: int) -> list[Span]:
 def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
     """Return the counts, then `after`, in `room` cells; drops the least urgent counts first."""
     for shown in range(len(GROUPS), 0, -1):
-        said = [*_counts(agents, GROUPS[:shown]), *after]
-        if _length(said) <= room:
-            return said
-    return said
+        spans = [*_counts(agents, GROUPS[:shown]), *after]
+        if _length(spans) <= room:
+            return spans
+    return spans
 
 
 def _rights(agents: list[AgentStatus], host: str, day: Day) -> list[list[Span]]:

@@ -100,13 +100,13 @@ def detail(
     shown: Table,
     now: datetime,
     width: int,
-    said: Sequence[Span],
+    progress: Sequence[Span],
     key: str,
     home: str,
 ) -> list[list[Span]]:
     """Return the lines below a worktree's row: what the row cuts, and how to remove the worktree.
 
-    `said` is the progress or the error of a removal, and replaces the second part.
+    `progress` is the progress or the error of a removal, and replaces the second part.
     """
     cells = _cells(tree, now, home, shown.sizes)
     cut = [
@@ -117,7 +117,7 @@ def detail(
     if cells["size"] and "size" not in shown.widths:
         cut.append((f"size: {cells['size']}", ""))
     parts = [(_path(tree, home), "name"), *cut]
-    parts += list(said) or way_to_remove(tree, width, key, home)
+    parts += list(progress) or way_to_remove(tree, width, key, home)
     return [
         [Span(f"  {piece}", role)]
         for text, role in parts

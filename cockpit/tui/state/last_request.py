@@ -40,5 +40,5 @@ def _sentence(agent: AgentStatus, now: datetime) -> str:
     if seconds > SHOWN_SECONDS:
         return ""
     # In minutes, so that an idle screen is not redrawn.
-    told = safe_line(what_was_done(last.verb, last.by, ago(seconds if seconds >= 60 else 0)), 200)
-    return f"{told[:1].upper()}{told[1:]}."
+    text = safe_line(what_was_done(last.verb, last.by, ago(seconds if seconds >= 60 else 0)), 200)
+    return f"{text[:1].upper()}{text[1:]}."

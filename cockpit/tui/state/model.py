@@ -68,8 +68,8 @@ class Day:
     """None without a budget."""
 
     @classmethod
-    def of(cls, said: SupervisorStatus | DaySpent) -> Day:
-        return cls(said.spent_today_usd, said.budget_today_usd)
+    def of(cls, status: SupervisorStatus | DaySpent) -> Day:
+        return cls(status.spent_today_usd, status.budget_today_usd)
 
 
 Listener = Callable[[Change, str | None], None]

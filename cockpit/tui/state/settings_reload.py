@@ -50,8 +50,8 @@ def drawn_as(
 ) -> Callable[[CockpitSettings], tuple[Sequence[LineFilter], Pace]]:
     """Return a function from settings to filters and pace, for a terminal with this environment."""
 
-    def drawn(said: CockpitSettings) -> tuple[Sequence[LineFilter], Pace]:
-        found = filters(said.glyphs, said.colours, environment)
-        return found, pace(said.refresh, over_ssh=over_ssh)
+    def drawn(settings: CockpitSettings) -> tuple[Sequence[LineFilter], Pace]:
+        found = filters(settings.glyphs, settings.colours, environment)
+        return found, pace(settings.refresh, over_ssh=over_ssh)
 
     return drawn

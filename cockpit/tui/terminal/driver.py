@@ -58,10 +58,10 @@ class DiffingDriver(LinuxDriver):
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                given = os.read(self.fileno, READ) if selector.select(LOOK) else None
-                if given == b"":  # end of input
+                read = os.read(self.fileno, READ) if selector.select(LOOK) else None
+                if read == b"":  # end of input
                     self.exit_event.wait(LOOK)
-                events = [*parser.feed(decode(given)), *parser.tick()] if given else parser.tick()
+                events = [*parser.feed(decode(read)), *parser.tick()] if read else parser.tick()
                 events = list(events)
                 bursts.mark(events, monotonic())
                 for event in events:

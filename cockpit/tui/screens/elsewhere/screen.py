@@ -153,9 +153,9 @@ class ElsewhereScreen(BaseScreen):
         if not self._sessions:
             self.remove_class("-open")
         above = self._sessions and not (self.has_class("-beside") or self.has_class("-short"))
-        wanted = BLOCK * len(self._sessions or ()) + len(self.model.lost)
+        needed = BLOCK * len(self._sessions or ()) + len(self.model.lost)
         most = max(BLOCK, size.height // 3)
-        self.listing.styles.height = min(most, wanted) if above else "1fr"
+        self.listing.styles.height = min(most, needed) if above else "1fr"
 
     def _open(self) -> None:
         if self.chosen is None:
@@ -305,37 +305,37 @@ class ElsewhereScreen(BaseScreen):
     def _say(self, place: int, width: int) -> list[list[Span]]:
         assert self._sessions is not None
         session = self._sessions[place]
-        said = self._under_way.get(session.session_id, "")
-        return drawn(session, datetime.now(UTC), width, said, self.ui.home)
+        progress = self._under_way.get(session.session_id, "")
+        return drawn(session, datetime.now(UTC), width, progress, self.ui.home)
 
     def _say_all(self, width: int, _height: int) -> list[list[Span]]:
         """Return the details of the selected session."""
         session = self.chosen
         if session is None:
             return []
-        said: list[Span] = []
+        request: list[Span] = []
         if progress := self._under_way.get(session.session_id):
-            said = [Span(progress, "accent")]
+            request = [Span(progress, "accent")]
         elif (error := self._refusals.get(session.session_id)) is not None:
-            said = refused(error.title, error.detail, error.hint)
+            request = refused(error.title, error.detail, error.hint)
         elif path := self._documents.get(session.session_id):
-            said = [Span("Its handoff document:", "name"), Span(path), Span(CONTINUE)]
+            request = [Span("Its handoff document:", "name"), Span(path), Span(CONTINUE)]
         key = shown_key(BY_ID["elsewhere.adopt"], self.ui.keys)
-        return detail(session, datetime.now(UTC), width, self.ui.home, said, key)
+        return detail(session, datetime.now(UTC), width, self.ui.home, request, key)
 
     def _say_after(self, width: int) -> list[list[Span]]:
         """Return the lines below the list."""
-        said: list[str] = []
+        lines: list[str] = []
         if self._sessions is None:
-            said.append("  loading…")
+            lines.append("  loading…")
         elif self._is_off:
-            said.append(f"  {OFF}")
+            lines.append(f"  {OFF}")
         elif not self._sessions:
-            said.append("  No sessions of Claude Code or Copilot outside cockpit.")
+            lines.append("  No sessions of Claude Code, Codex or Copilot outside cockpit.")
         for part in self.model.lost:
             host = safe_line(part.host, 32)
-            said.append(f"  {host} does not answer: its sessions are not listed")
-        return [[Span(piece, "muted")] for one in said for piece in broken(one, width)]
+            lines.append(f"  {host} does not answer: its sessions are not listed")
+        return [[Span(piece, "muted")] for one in lines for piece in broken(one, width)]
 
     async def _look(self) -> None:
         try:

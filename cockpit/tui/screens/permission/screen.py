@@ -167,8 +167,8 @@ class PermissionScreen(TextScreen):
             self._show(others[0])
         elif self.is_attached and self.app.screen is self:
             agent = self.model.agents.get(self.name_of_agent)
-            if agent is not None and (said := done_by_other(agent, this_user(), datetime.now(UTC))):
-                show_message(self, f"{agent.name}: {said}")
+            if agent is not None and (done := done_by_other(agent, this_user(), datetime.now(UTC))):
+                show_message(self, f"{agent.name}: {done}")
             self.dismiss()
 
     def _show(self, name: str) -> None:

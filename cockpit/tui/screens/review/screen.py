@@ -313,9 +313,9 @@ class ReviewScreen(TextScreen):
         agent = self.agent
         if self.model.part_of(self.name_of_agent).connection.live and not self._is_current(agent):
             if self.is_active:  # otherwise this would close the screen above it
-                said = f"{self.name_of_agent}: this question is no longer open."
+                text = f"{self.name_of_agent}: this question is no longer open."
                 by = answered_by(agent, datetime.now(UTC), self.handoff_id)
-                show_message(self, f"{said} {by}".rstrip())
+                show_message(self, f"{text} {by}".rstrip())
                 self.dismiss()
             return
         self._title.show()

@@ -50,14 +50,14 @@ def order(filled: Filled) -> Start:
 
 def kept_settings(filled: Filled) -> AgentSettings:
     """Return the agent's table for the file, with only the values that differ from defaults."""
-    said: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
+    table: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
     if filled.prompt:
-        said["prompt"] = filled.prompt
+        table["prompt"] = filled.prompt
     for key in ("mode", "runtime"):
         if key in filled.touched:
-            said[key] = getattr(filled, key)
+            table[key] = getattr(filled, key)
     if filled.command:
-        said |= {"runtime": "command", "command": filled.command}
+        table |= {"runtime": "command", "command": filled.command}
     if "worktree" in filled.touched and filled.worktree:
-        said["worktree"] = {"strategy": "git_worktree"}
-    return AgentSettings.model_validate(said)
+        table["worktree"] = {"strategy": "git_worktree"}
+    return AgentSettings.model_validate(table)

@@ -332,9 +332,9 @@ class StartScreen(Form[Start]):
         if wrong is not None:
             return
         await asyncio.sleep(PAUSE)
-        said = order(self._filled()).model_dump()
+        request = order(self._filled()).model_dump()
         try:
-            done = await self._client.ask(Plan(**said))
+            done = await self._client.ask(Plan(**request))
             words, bad = done.message, False
             if self._home and self._host is None:
                 words = words.replace(f" {self._home}/", " ~/")

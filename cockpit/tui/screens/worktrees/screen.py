@@ -214,10 +214,10 @@ class WorktreesScreen(BaseScreen):
         tree = self._trees[place]
         now, home = datetime.now(UTC), self.ui.home
         shown = table(self._trees, now, width, home, self._sizes)
-        said = self._said_of(tree)
+        progress = self._progress_of(tree)
         lines = [row(tree, shown, now, home)]
-        if place == self.listing.selected or said:
-            lines += detail(tree, shown, now, width, said, self._key("remove"), home)
+        if place == self.listing.selected or progress:
+            lines += detail(tree, shown, now, width, progress, self._key("remove"), home)
         return lines
 
     def _say_columns(self, width: int) -> list[Span]:
@@ -228,7 +228,7 @@ class WorktreesScreen(BaseScreen):
         shown = table(self._trees, now, width - EDGE, self.ui.home, self._sizes)
         return [Span(" "), *heading(shown, width - EDGE)]
 
-    def _said_of(self, tree: WorktreeStatus) -> list[Span]:
+    def _progress_of(self, tree: WorktreeStatus) -> list[Span]:
         name = name_of(tree)
         if (since := self._removals.begun.get(name)) is not None:
             seconds = int((datetime.now(UTC) - since).total_seconds())
@@ -241,22 +241,22 @@ class WorktreesScreen(BaseScreen):
 
     def _say_after(self, width: int) -> list[list[Span]]:
         """Return the lines below the list: removed worktrees, and hosts that do not answer."""
-        said: list[Span] = []
+        lines: list[Span] = []
         if self._trees is None:
-            said.append(Span("  loading…", "muted"))
+            lines.append(Span("  loading…", "muted"))
         elif not self._trees:
             words = "  No worktrees. cockpit start --worktree gives an agent its own."
-            said.append(Span(words, "muted"))
+            lines.append(Span(words, "muted"))
         for removed in self._removals.done:
-            said.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
+            lines.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
             if removed.reference:
-                said.append(Span(f"    saved as {safe_line(removed.reference, 200)}", ""))
+                lines.append(Span(f"    saved as {safe_line(removed.reference, 200)}", ""))
             back = back_again(removed.tree, removed.reference)
-            said += [Span(f"    {words}", "muted") for words in ("to restore it:", *back)]
+            lines += [Span(f"    {words}", "muted") for words in ("to restore it:", *back)]
         for part in self.model.lost:
             host = safe_line(part.host, 32)
-            said.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
-        return [[Span(piece, one.role)] for one in said for piece in broken(one.text, width)]
+            lines.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
+        return [[Span(piece, one.role)] for one in lines for piece in broken(one.text, width)]
 
     async def _look(self) -> None:
         try:
