@@ -9,7 +9,7 @@ from time import thread_time
 from typing import Any, cast
 
 import pytest
-from textual import timer
+from textual import _time
 from textual.app import App
 from textual.message_pump import MessagePump
 
@@ -75,7 +75,7 @@ async def test_a_busy_processor_does_not_end_the_drawing(monkeypatch: pytest.Mon
         draw = Throttled(app, lambda: 0.01, drawn.set)
         draw.want()
         drawn.clear()
-        clock, seconds = timer._time.get_time, chain(range(20), repeat(20))
-        monkeypatch.setattr(timer._time, "get_time", lambda: clock() + next(seconds))
+        clock, seconds = _time.get_time, chain(range(20), repeat(20))
+        monkeypatch.setattr(_time, "get_time", lambda: clock() + next(seconds))
         draw.want()
         await asyncio.wait_for(drawn.wait(), 30)

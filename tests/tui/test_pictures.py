@@ -83,7 +83,7 @@ async def at_rest(pilot: Pilot[Any]) -> None:
         frames += 1
         display(*frame)
 
-    pilot.app._display = counting  # type: ignore[method-assign]
+    pilot.app._display = counting  # type: ignore[method-assign, assignment]
     try:
         while same < 4 and time.monotonic() < deadline:
             await pilot.pause(0.05)
