@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from textual.app import App
+from textual.screen import ModalScreen
 
+LEAVING = "-leaving"
+"""CSS class of the question whether to leave."""
 KEEPS_RUNNING = "Agents and supervisor keep running. To open the screen again: cockpit"
 
 
@@ -25,4 +28,13 @@ def leave(app: App[Any], ends: str, *, ask: bool = False) -> None:
         if yes:
             app.exit(True)
 
-    app.push_screen(ConfirmScreen("Leave cockpit?", ends or KEEPS_RUNNING, "leave"), decided)
+    question = ConfirmScreen("Leave cockpit?", ends or KEEPS_RUNNING, "leave")
+    question.add_class(LEAVING)
+    app.push_screen(question, decided)
+
+
+def stay(app: App[Any]) -> None:
+    """Close the question whether to leave, if it is open: the terminal that it was asked in may
+    have been lost."""
+    if isinstance(app.screen, ModalScreen) and app.screen.has_class(LEAVING):
+        app.screen.dismiss(False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from textual.events import AppBlur, AppFocus
 
 from cockpit.core.errors import NotNow
 from cockpit.wire.status import Needs, Status, SupervisorStatus
@@ -345,6 +346,29 @@ async def test_ctrl_c_asks_to_leave_and_again_cancels(fly: Fly) -> None:
         await flight.reads("Leave cockpit?")
         await flight.press("y")
         await flight.until(lambda: flight.app.return_value is True)
+
+
+async def test_the_question_to_leave_is_closed_when_a_terminal_comes_back(fly: Fly) -> None:
+    async with fly(scene(), selected="api") as flight:
+        await flight.press("ctrl+c")
+        await flight.reads("Leave cockpit?")
+        flight.app.post_message(AppFocus())
+        await flight.until(lambda: "Leave cockpit?" not in flight.text())
+        await flight.press("n")
+        await flight.reads("Start an agent")
+        flight.app.post_message(AppFocus())
+        await flight.pilot.pause()
+        assert "Start an agent" in flight.text(), "work that was begun stays"
+
+
+async def test_the_question_to_leave_stays_in_a_terminal_that_has_the_focus_again(fly: Fly) -> None:
+    async with fly(scene(), selected="api", direct=True) as flight:
+        await flight.press("ctrl+c")
+        await flight.reads("Leave cockpit?")
+        flight.app.post_message(AppBlur())
+        flight.app.post_message(AppFocus())
+        await flight.pilot.pause()
+        assert "Leave cockpit?" in flight.text()
 
 
 async def test_q_asks_where_leaving_ends_something(fly: Fly) -> None:
