@@ -86,6 +86,8 @@ def _no_record(agent: Agent) -> str | None:
     )
     if not (agent.alive and unknown and agent.has_readings):
         return None
+    if agent.job is None or not agent.job.prompt:
+        return "no transcript yet; this agent was started without a prompt"
     return "the process was found running without a transcript: the earlier work is unknown"
 
 

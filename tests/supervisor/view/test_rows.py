@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,15 @@ def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent)
     assert told(agent) == ("idle", None)
     agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
     assert (told(agent), note(agent)) == (("working", None), None)
+
+
+def test_who_was_started_without_a_prompt_has_no_record_yet(agent: Agent) -> None:
+    assert agent.job is not None
+    agent.job = replace(agent.job, prompt="")
+    agent.begin_session(None)
+    assert note(agent) == "no transcript yet; this agent was started without a prompt"
+    agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
+    assert note(agent) is None
 
 
 @pytest.mark.parametrize(
