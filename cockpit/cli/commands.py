@@ -23,6 +23,7 @@ from cockpit.cli.connect import attach, dial_stdio, send
 from cockpit.cli.doctor import doctor
 from cockpit.cli.events import events
 from cockpit.cli.handoffs import continue_, handoff, undo
+from cockpit.cli.help_format import use_help_format
 from cockpit.cli.history import history, show
 from cockpit.cli.hooks import hooks
 from cockpit.cli.hosts_commands import hosts
@@ -117,6 +118,7 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
 for _command in COMMANDS:
     cockpit.add_command(_command)
 hide_options(cockpit)
+use_help_format(cockpit)
 
 
 def run(arguments: Sequence[str]) -> int:

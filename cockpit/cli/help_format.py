@@ -1,0 +1,75 @@
+"""Wrap the help of commands to the terminal.
+
+click leaves the lines of examples as they are, and a terminal breaks a long one inside a word.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+
+import click
+
+_EXPLANATION = re.compile(r"\S {2,}(?=\S)")
+"""What separates an example from its explanation."""
+LEAST = 20
+"""Minimum columns for an explanation; with fewer, it continues at the indent of the example."""
+
+
+class HelpFormatter(click.HelpFormatter):
+    """In a terminal, breaks lines between words. Other output keeps one example per line."""
+
+    def write_text(self, text: str) -> None:
+        before = len(self.buffer)
+        super().write_text(text)
+        if sys.stdout.isatty():
+            paragraphs = "".join(self.buffer[before:]).rstrip("\n").split("\n\n")
+            self.buffer[before:] = [
+                "\n\n".join(fitted(one, self.width) for one in paragraphs),
+                "\n",
+            ]
+
+
+class HelpContext(click.Context):
+    formatter_class = HelpFormatter
+
+
+def use_help_format(command: click.Command) -> None:
+    """Let a command, and the commands below it, wrap their help."""
+    command.context_class = HelpContext
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            use_help_format(each)
+
+
+def fitted(paragraph: str, width: int) -> str:
+    """Break the lines of a paragraph that are too long; unchanged if none is.
+
+    Lines of prose are filled together. Other lines, such as examples, stay apart.
+    """
+    lines = paragraph.split("\n")
+    if max(map(len, lines)) <= width:
+        return paragraph
+    indents = {len(line) - len(line.lstrip()) for line in lines}
+    if len(indents) == 1 and not any(map(_EXPLANATION.search, lines)):
+        lines = [" " * indents.pop() + " ".join(map(str.strip, lines))]
+    return "\n".join(_hanging(line, width) for line in lines)
+
+
+def _hanging(line: str, width: int) -> str:
+    """Break a line between words; what follows is indented like the line's explanation."""
+    if len(line) <= width:
+        return line
+    column = len(line) - len(line.lstrip())
+    for found in _EXPLANATION.finditer(line):
+        if found.end() <= width - LEAST:
+            column = found.end()
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=" " * column,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
