@@ -95,6 +95,7 @@ setup: programs $(READY)
 
 $(READY): pyproject.toml requirements.lock
 	@if [ -z "$(PYTHON)" ]; then echo "cockpit needs Python 3.11 or later; name it: make PYTHON=/path/to/python3" >&2; exit 6; fi
+	@echo "Installing Python packages in $(VENV). This takes a few minutes, only once." >&2
 	@[ -x $(BIN)/pip ] || $(PYTHON) -m venv $(VENV)
 	@# The build backend comes from the lock like everything else, hence no build isolation.
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock hatchling editables

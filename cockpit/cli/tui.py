@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cockpit.cli.fast_path import resume_gc
-from cockpit.config.paths import DEMO_VARIABLE
+from cockpit.config.paths import DEMO_VARIABLE, KEPT
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import ProgramMissing
 
@@ -42,6 +42,7 @@ class ReloadTargets(NamedTuple):
 
 
 DEMO_ENDS = "This ends the demo and its agents, and removes its folder."
+DEMO_ENDS_KEPT = "This ends the demo and its agents. Its folder is kept."
 UNEXPECTED_END = (
     "cockpit: the screen ended unexpectedly; please report this. "
     "Your agents keep running. To open the screen again: cockpit"
@@ -76,6 +77,12 @@ class ScreenOptions:
     """Notified when settings change."""
 
 
+def ends_on_leaving(environment: Mapping[str, str]) -> str:
+    """Return what ends when the user leaves the screen; empty outside the demo."""
+    demo = environment.get(DEMO_VARIABLE)
+    return {None: "", KEPT: DEMO_ENDS_KEPT}.get(demo, DEMO_ENDS)
+
+
 def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitApp:
     """Return the application, not yet running."""
     from cockpit.tui.app import CockpitApp
@@ -98,7 +105,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
         home=str(Path.home()) if options.host == "local" else "",
         directory=Path.cwd() if options.host == "local" else Path("/"),
         files=options.files,
-        ends_on_leaving=DEMO_ENDS if DEMO_VARIABLE in os.environ else "",
+        ends_on_leaving=ends_on_leaving(os.environ),
         has_tour=DEMO_VARIABLE in os.environ,
         reload=options.outside
         and ReloadDependencies(drawn_as(os.environ, over_ssh=over_ssh), *options.outside),

@@ -19,6 +19,8 @@ from cockpit.core.errors import BadUsage, Failed
 SOCKET_PATH_BYTES = 107 if USES_LINUX else 103
 """Maximum bytes of a unix socket's path, without the NUL at its end."""
 DEMO_VARIABLE = "COCKPIT_DEMO"
+KEPT = "kept"
+"""Value of `DEMO_VARIABLE` if the demo keeps its folder."""
 """The environment variable that marks the programs of a demo."""
 
 

@@ -19,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from cockpit.client.http import HttpClient
+from cockpit.config.paths import DEMO_VARIABLE, KEPT
 from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_text
@@ -70,13 +71,18 @@ class Flight:
         return subprocess.run(
             [sys.executable, "-P", "-m", "cockpit", *arguments],
             cwd=self.scratch.repository,
-            env=self.scratch.environment(),
+            env=self.environment(),
             stdin=subprocess.DEVNULL if quiet else None,
             stdout=subprocess.DEVNULL if quiet else None,
             stderr=errors,
             timeout=seconds,
             check=False,
         ).returncode
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of cockpit's commands, which tells the screen about `keep`."""
+        kept = {DEMO_VARIABLE: KEPT} if self.keep else {}
+        return self.scratch.environment() | kept
 
     async def start_agents(self) -> None:
         """Start the agents one at a time, each in its own worktree."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.cli.tui import ends_on_leaving
 from cockpit.core.errors import Failed
 from cockpit.demo.flight import Flight, fly_headless, take_off
 from cockpit.demo.jobs import jobs_for
@@ -36,6 +37,17 @@ def test_a_flight_that_fails_leaves_nothing_either() -> None:
         fly_headless(1, keep=False, say=told.append, standin=True, cap=1.0)
     assert not folder_of(told).exists()
     assert carriers(folder_of(told)) == []
+
+
+@pytest.mark.parametrize(("keep", "folder"), [(True, "is kept"), (False, "removes its folder")])
+def test_the_question_to_leave_says_what_becomes_of_the_folder(keep: bool, folder: str) -> None:
+    scratch = make_scratch(jobs_for(1), "http://127.0.0.1:9", standin=True)
+    try:
+        flight = Flight(scratch, jobs_for(1), print, 0.0, keep)
+        assert folder in ends_on_leaving(flight.environment())
+    finally:
+        scratch.remove()
+    assert not ends_on_leaving({})
 
 
 def test_a_supervisor_that_cannot_start_is_told_with_the_end_of_its_log() -> None:
