@@ -74,6 +74,13 @@ def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(key.strip() for key in own.split(",") if key.strip())
 
 
+NUMBERS = {
+    "fleet": "Select the agent with that number.",
+    "permission": "Select the choice with that number.",
+}
+"""What a digit does, by context."""
+
+
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
     """Return every action as context, keys, id and sentence, in the registry's order."""
     rows = [
@@ -85,6 +92,7 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
         )
         for action in ACTIONS
     ]
-    jump = ("fleet", "1 … 9", "", "Select the agent with that number.")
-    last = max(index for index, row in enumerate(rows) if row[0] == "fleet")
-    return [*rows[: last + 1], jump, *rows[last + 1 :]]
+    for context, said in NUMBERS.items():
+        last = max(index for index, row in enumerate(rows) if row[0] == context)
+        rows.insert(last + 1, (context, "1 … 9", "", said))
+    return rows

@@ -35,6 +35,8 @@ def bindings(context: Context) -> list[BindingType]:
             Binding(str(digit), f"jump({digit})", show=False, priority=True)
             for digit in range(1, 10)
         ]
+    elif context == "permission":
+        found += [Binding(str(digit), f"choose({digit})", show=False) for digit in range(1, 10)]
     return found
 
 

@@ -296,6 +296,22 @@ async def test_the_key_line_offers_only_keys_for_the_selected_choice(fly: Fly) -
         await flight.reads("Question api", "Space check")
 
 
+async def test_a_digit_selects_the_choice_with_that_number(fly: Fly) -> None:
+    client = fleet(asking("api"))
+    client.dialogs["api"] = permission()
+    async with fly(client) as flight:
+        screen = await opened(flight)
+        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.press("3")
+        await flight.reads("❯ 3. No")
+        await flight.press("9")
+        await flight.reads("❯ 3. No")
+        assert not answers(flight)
+        await flight.press("enter")
+        await flight.until(lambda: answers(flight), "the answer")
+        assert answers(flight) == [Answer(name="api", dialog="d1", choices=[3])]
+
+
 async def test_an_answer_that_takes_long_is_not_called_a_dialog_of_another_kind(fly: Fly) -> None:
     """The tool of the dialog runs, and its hook has not yet reported that it was allowed."""
     client = fleet(asking("api"))

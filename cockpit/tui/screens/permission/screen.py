@@ -34,6 +34,7 @@ from cockpit.tui.screens.permission.text_form import TextForm
 from cockpit.tui.screens.requests import Requests, show_error, show_message, show_reason
 from cockpit.tui.state.arming import READ, Arming
 from cockpit.tui.state.background import in_background
+from cockpit.tui.state.delay import call_after
 from cockpit.tui.state.last_request import done_by_other
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.widgets.line import OneLine
@@ -210,7 +211,7 @@ class PermissionScreen(TextScreen):
         before = self.is_ready
         self.arming.drawn(identity, get_time())
         if identity is not None and not before:
-            self.set_timer(READ, self._draw_choices)
+            call_after(self, READ, self._draw_choices)
 
     def _draw_choices(self) -> None:
         if not self.is_attached:
@@ -377,6 +378,11 @@ class PermissionScreen(TextScreen):
             return
         self.selected = max(0, min(most - 1, self.selected + step))
         self._draw_choices()
+
+    def action_choose(self, number: int) -> None:
+        """Select the choice that is shown with this number; does not answer."""
+        if self.dialog is not None and number <= len(self.dialog.choices):
+            self._select(number - 1 - self.selected)
 
     def _next(self) -> None:
         self._turn(1)
