@@ -134,7 +134,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     "inbox.answer": ("a",),
     "inbox.refuse": ("r",),
     "inbox.snooze": ("z",),
-    "inbox.open": ("enter",),
+    "inbox.open": ("enter", "d"),
     "inbox.down": ("j", "down", "tab"),
     "inbox.up": ("k", "up"),
     "inbox.first": ("g", "home"),

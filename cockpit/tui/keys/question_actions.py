@@ -116,7 +116,7 @@ QUESTIONS: tuple[Action, ...] = (
     ),
     Action(
         "inbox.open", "open", "Open the document or the agent's pane to answer.",
-        ("enter",), "inbox", shown=True, is_destructive=True,
+        ("enter", "d"), "inbox", shown=True, is_destructive=True,
     ),
     Action("inbox.down", "down", "Select the next item.", ("j", "down", "tab"), "inbox"),
     Action("inbox.up", "up", "Select the previous item.", ("k", "up"), "inbox"),

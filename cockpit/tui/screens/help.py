@@ -22,7 +22,7 @@ from cockpit.tui.widgets.line import wrapped
 from cockpit.tui.widgets.lines import Lines
 
 LEGEND = (
-    (Span("  ┊  ", "bar-act-tick"), Span("on the bar: the act threshold, where a handoff begins")),
+    (Span("  ┊  ", "bar-act-tick"), Span("the act threshold, where a handoff begins")),
     (Span("  ┃  ", "bar-end"), Span("where the CLI compacts automatically")),
     (Span("  ╍  ", "bar-calm"), Span("the window size is assumed")),
     (Span("  ╌  ", "bar-unknown"), Span("no token count yet")),

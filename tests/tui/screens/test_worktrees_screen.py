@@ -48,6 +48,16 @@ async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> N
         await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
+async def test_the_worktree_of_the_selected_agent_is_selected_first(fly: Fly) -> None:
+    client = scene()
+    client.trees = [tree("api"), tree("web")]
+    async with fly(client, selected="web") as flight:
+        await flight.press("W")
+        await flight.reads("2 worktrees", "▌  /r/.worktrees/web")
+        await flight.press("k", "r")
+        await flight.reads("▌  /r/.worktrees/api")
+
+
 async def test_the_list_does_not_wait_for_the_sizes(fly: Fly) -> None:
     client = scene()
     client.trees = [tree("api", size=2_140_000_000, size_partial=True), tree("web", size=4_096)]

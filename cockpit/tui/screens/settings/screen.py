@@ -108,7 +108,7 @@ class SettingsScreen(ChangeForm):
             yield self.preview
             yield self.status_line
             yield DialogKeys(
-                "↑↓ move  ←→ change  Enter save  Ctrl-R default  Ctrl-K keys  Esc back"
+                "↑↓ move  ←→ change  Ctrl-S save  Ctrl-R default  Ctrl-K keys  Esc back"
             )
 
     def _mark_row(self, name: str) -> Horizontal:

@@ -12,12 +12,14 @@ from textual.binding import BindingType
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import far_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.keys import shown_key
+from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, broken, fit
 from cockpit.tui.present.worktree_table import detail, heading, row, table
 from cockpit.tui.present.worktrees import Sizes, back_again, name_of, question, refusal
@@ -165,8 +167,11 @@ class WorktreesScreen(BaseScreen):
                 in_background(self.app, task, group="removals")
 
         self.app.push_screen(
-            ConfirmScreen(f"Remove {name_of(tree)}?", question(tree), "remove it"), decided
+            ConfirmScreen(f"Remove {self._shown_name(tree)}?", question(tree), "remove it"), decided
         )
+
+    def _shown_name(self, tree: WorktreeStatus) -> str:
+        return name_of(tree) if tree.host else short_path(tree.directory, self.ui.home)
 
     async def _have_removed(self, tree: WorktreeStatus, *, salvage: bool) -> None:
         app = self.app
@@ -273,8 +278,17 @@ class WorktreesScreen(BaseScreen):
             measured = {name_of(tree): tree for tree in answer}
         self._show([measured.get(name_of(tree), tree) for tree in trees], Sizes.MEASURED)
 
+    def _place_of_agent(self, trees: list[WorktreeStatus]) -> int:
+        """Return the place of the worktree of the agent that is selected on the agents' screen."""
+        agents = [far_name(tree.host, tree.agent or "") if tree.host else tree.agent
+                  for tree in trees]  # fmt: skip
+        name = self.model.selected
+        return agents.index(name) if name in agents else 0
+
     def _show(self, trees: list[WorktreeStatus], sizes: Sizes) -> None:
         if self.is_attached:
+            if self._trees is None:
+                self.listing.selected = self._place_of_agent(trees)
             self._trees, self._sizes = trees, sizes
             self._title.show()
             self._columns.show()
