@@ -199,7 +199,7 @@ def _written(entry: Entry) -> str:
 def _writer(entry: Entry) -> str:
     if entry.document is None:
         return "no document yet" if entry.outcome is None else "no document"
-    return WRITERS.get(entry.writer or "", safe_line(entry.writer or "unknown writer", 20))
+    return f"by {WRITERS.get(entry.writer or '', safe_line(entry.writer or 'unknown writer', 20))}"
 
 
 def widest_name(found: Iterable[Entry], width: int) -> int:
@@ -260,7 +260,7 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
     if entry.answered_by:
         answer = "refused" if entry.outcome == "refused" else "approved"
         how.append(safe_line(f"{answer} by {entry.answered_by}", 120))
-    ended = [*how, _fill(entry).strip(), cost, begun]
+    ended = [begun, *how, _fill(entry).strip(), cost]
     lines = [
         [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],
         [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],

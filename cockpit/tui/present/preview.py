@@ -41,7 +41,7 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
 def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
     """Format name, bar, tokens and change of band.
 
-    `wanted`: the new thresholds; None for an agent of another file.
+    `wanted`: the new thresholds; None for an agent that the file does not name.
     """
     bar_width = max(8, min(32, width - NAME - NUMBERS - 26))
     context = agent.context if wanted is None else with_marks(agent.context, wanted)
@@ -49,7 +49,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
     if context.tokens is None:
         numbers = words.DASH
     if wanted is None:
-        said, role = "other file", "muted"
+        said, role = "not in this file", "muted"
     elif context.band == agent.context.band:
         said, role = str(context.band), f"band-{context.band}"
     else:

@@ -52,6 +52,14 @@ def test_a_line_has_exactly_the_width_and_says_its_outcome(width: int, marked: b
     assert "\x1b" not in "".join(plain(spans) for spans in below)
 
 
+def test_the_day_and_the_time_are_whole_on_80_columns() -> None:
+    done = handoff("a", AT, tokens_after=24_000, answered_by="somebody@a-machine-with-a-long-name")
+    (entry,) = entries([chain("api", session(1, done))])
+    below = plain(detail(entry, 80, 4)[1])
+    assert below.startswith(" 2026-11-21 ")
+    assert "done · by the agent · approved by somebody@" in below
+
+
 def test_the_quality_of_a_handoff_is_below_it_once_it_is_known() -> None:
     hostile = "[b]x\x1b[2J\u202e漢字"
     known = {

@@ -31,7 +31,7 @@ async def test_all_of_it_newest_first_and_what_the_selected_one_came_to(fly: Fly
         await flight.press("j")
         await flight.reads("handoff-h-api.md", "$0.60")
         await flight.press("G")
-        await flight.reads("done · cockpit, from facts · 142k → 41k")
+        await flight.reads("done · by cockpit, from facts · 142k → 41k")
         await flight.press("q")
         await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
