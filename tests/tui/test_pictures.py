@@ -22,6 +22,7 @@ from textual.pilot import Pilot
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.tui.app import CockpitApp
+from cockpit.tui.screens import lazy
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.pace import Pace
 from cockpit.wire.status import HandoffStatus, Needs, Status
@@ -29,6 +30,7 @@ from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, context, scene
 from tests.tui.scene_elsewhere import SESSIONS
+from tests.tui.scene_sessions import course
 
 THEMES = Path(__file__).parents[2] / "themes"
 SMALL, USUAL, LARGE = (60, 15), (100, 30), (200, 60)
@@ -65,7 +67,8 @@ def app(client: MemoryClient, theme: str = "night", selected: str | None = "api"
 
 
 async def settled(pilot: Pilot[Any]) -> None:
-    """The supervisor has answered, and the pane is drawn."""
+    """The supervisor has answered, the pane is drawn, and what is imported later is there."""
+    lazy.load()
     model = pilot.app.model  # type: ignore[attr-defined]
     deadline = time.monotonic() + 60
     while not model.connection.live and time.monotonic() < deadline:
@@ -111,7 +114,9 @@ def pressing(*keys: str) -> Callable[[Pilot[None]], object]:
 @pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
 def test_fleet(snap_compare: Compare, size: tuple[int, int]) -> None:
     """The first screen: which columns and panes are left at each size."""
-    assert snap_compare(app(scene()), terminal_size=size, run_before=settled)
+    client = scene()
+    client.chart(course())
+    assert snap_compare(app(client), terminal_size=size, run_before=settled)
 
 
 @pytest.mark.parametrize("theme", ["day", "high-contrast"])

@@ -29,6 +29,7 @@ class Feed(Lines, can_focus=False):
     def __init__(self, *, of_one: bool = False) -> None:
         """`of_one`: all events are of one agent, so the agent's name is left out."""
         super().__init__(id="feed")
+        self.border_title = "events"
         self._of_one = of_one
 
     def show(self, events: Iterable[Event]) -> None:
@@ -56,4 +57,5 @@ def _event_text(event: Event) -> str:
     if event.agent is None:
         return event.text
     host, name = host_and_name(event.agent)
-    return event.text.removeprefix(f"{host}: ").removeprefix(f"{name} ")
+    text = event.text.removeprefix(f"{host}: ")
+    return text.removeprefix(f"{name}: ").removeprefix(f"{name} ")

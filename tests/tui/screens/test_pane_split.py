@@ -6,10 +6,13 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+from cockpit.core.errors import Failed
 from cockpit.tui.state.remembered import ViewMemory
+from cockpit.wire.course import Course
 from cockpit.wire.status import Status
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
+from tests.tui.scene_sessions import course
 
 
 class Fly(Protocol):
@@ -136,3 +139,57 @@ async def test_beside_the_pane_groups_stand_apart_as_long_as_all_have_room(fly: 
         await flight.until(lambda: fleet.virtual_size.height == fleet.least + 4, "gaps")
         await flight.pilot.resize_terminal(200, 17)
         await flight.until(lambda: fleet.virtual_size.height == fleet.least, "no gaps")
+
+
+def courses(client: MemoryClient) -> list[str]:
+    return [name for what, name in client.looked_up if what == "course"]
+
+
+class Unreadable(MemoryClient):
+    """No context history can be read."""
+
+    async def course(self, name: str) -> Course:
+        raise Failed("The transcript cannot be read", f"It is of {name}.")
+
+
+def charted() -> MemoryClient:
+    client = scene()
+    client.chart(course("api"))
+    client.happen("agent.started", "api was started", "api")
+    client.happen("handoff.begun", "api: the document is being written", "api")
+    return client
+
+
+async def test_below_a_short_list_are_the_context_over_time_and_events(fly: Fly) -> None:
+    client = charted()
+    async with fly(client, size=(200, 60), selected="api") as flight:
+        await flight.reads(
+            "╭─ context of api ─", "┄ act 140k", "╭─ events ─", "api       was started"
+        )
+        assert "the document is being written" in flight.text()
+        assert "api: the document" not in flight.text()
+        await flight.press("e")
+        await flight.until(lambda: "╭─ events ─" not in flight.text(), "no events")
+        await flight.press("e")
+        await flight.reads("╭─ events ─")
+        await flight.press("down")
+        await flight.reads("╭─ context of mailer ─", "No token count yet.")
+        assert courses(client) == ["api", "mailer"]
+        client.change("mailer", chain_cost_usd=7.77)
+        await flight.reads("$7.77")
+        assert courses(client) == ["api", "mailer"]
+
+
+async def test_a_long_list_and_a_list_above_the_pane_have_no_panels(fly: Fly) -> None:
+    async with fly(crowd(), size=(200, 60)) as flight:
+        assert "─ context of" not in flight.text()
+    async with fly(charted(), size=(200, 60), selected="api") as flight:
+        await flight.reads("─ context of api")
+        await flight.press("b")
+        await flight.until(lambda: "─ context of" not in flight.text(), "the pane below")
+
+
+async def test_an_agent_whose_context_cannot_be_read(fly: Fly) -> None:
+    client = Unreadable(Status(agents=[agent("api")]))
+    async with fly(client, size=(200, 60), selected="api") as flight:
+        await flight.reads("The transcript cannot be read")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cockpit.tui.screens import lazy
 from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.state.remembered import View, ViewMemory
 
@@ -19,6 +20,8 @@ LOW = 14
 the pane."""
 PACKED = 20
 """On a terminal with fewer lines, the list takes the lines it needs, and the pane the rest."""
+PANELS = 14
+"""Minimum free lines below a list for the panels of the context and the events."""
 PANE_LEAST = 5
 """Minimum lines of a pane."""
 USUAL = View()
@@ -38,6 +41,11 @@ class PaneSplit:
     def __init__(self, screen: FleetScreen, memory: ViewMemory) -> None:
         self._screen = screen
         self._memory = memory
+
+    @property
+    def has_panels(self) -> bool:
+        """Whether the lines below the list show the selected agent's context, and events."""
+        return self._screen.has_class("-roomy")
 
     @property
     def is_beside(self) -> bool:
@@ -63,6 +71,13 @@ class PaneSplit:
             screen.fleet.styles.max_height = list_lines
             screen.left.styles.width = "100%"
         screen.fleet.give(list_lines, framed=framed)
+        free = height - screen.fleet.height
+        roomy = beside and framed and free >= PANELS and bool(screen.model.agents)
+        roomy = roomy and lazy.is_loaded()
+        if roomy != self.has_panels:
+            screen.set_class(roomy, "-roomy")
+            screen.show_events()
+        screen.follow_context()
         screen.follow_visible_pane()
 
     @property

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -49,6 +49,9 @@ from cockpit.tui.widgets.line import Divider, KeyLine, OneLine, Wrapped
 from cockpit.tui.widgets.lines import Lines
 from cockpit.tui.widgets.pane_view import PaneView
 
+if TYPE_CHECKING:
+    from cockpit.tui.screens.fleet.side_panels import ContextPanel
+
 MINUTE = 15.0
 """Seconds between two updates of the ages, which are shown in minutes."""
 
@@ -74,6 +77,9 @@ class FleetScreen(Screen[None]):
         self.left = Vertical(id="left")
         self.pane = PaneView()
         self.feed = Feed()
+        self.below = Vertical(id="below")
+        self.context_panel: ContextPanel | None = None
+        """The panel of the selected agent's context; None until it is imported and shown."""
         self.welcome = Lines(id="welcome")
         self.welcome.display = False
         self.filter_line = FilterLine(self._key_of_all, self._count)
@@ -105,7 +111,8 @@ class FleetScreen(Screen[None]):
             with self.left:
                 yield self.fleet
                 yield self.filter_line
-                yield self.feed
+                with self.below:
+                    yield self.feed
             with Vertical(id="right"):
                 yield self._rule
                 with Vertical(id="pane-frame"):
@@ -192,11 +199,11 @@ class FleetScreen(Screen[None]):
     def _heard(self, change: Change, name: str | None) -> None:
         if change is Change.SELECTION:
             self._follow_selection()
+            self.follow_context()
             self._see_connection()
             self._welcome_if_empty()
         if change is Change.EVENT:
-            if self.feed.has_class("-open"):
-                self.feed.show(self.model.events)
+            self.show_events()
             return
         if change is Change.CONNECTION:
             self._see_connection()
@@ -245,6 +252,7 @@ class FleetScreen(Screen[None]):
             self.split.arrange()
         self._keys.show()
         self._show_step()
+        self.follow_context()
         self.app.sub_title = title(self.model.agents.values())
         self.follow_visible_pane()
         if self.model.any_live and not self._loaded:
@@ -252,7 +260,29 @@ class FleetScreen(Screen[None]):
             self.call_after_refresh(self._load_behind)
 
     def _load_behind(self) -> None:
-        in_background(self, partial(asyncio.to_thread, lazy.load), group="load")
+        in_background(self, self._load_lazy, group="load")
+
+    async def _load_lazy(self) -> None:
+        await asyncio.to_thread(lazy.load)
+        self.split.arrange()
+
+    def show_events(self) -> None:
+        """Update the recent events, if they are shown."""
+        if self.feed.has_class("-open") or self.split.has_panels:
+            self.feed.show(self.model.events)
+
+    def follow_context(self) -> None:
+        """Show the selected agent's context over time, if there is room for it. Idempotent."""
+        if not self.split.has_panels:
+            if self.context_panel is not None:
+                self.context_panel.pause()
+            return
+        if self.context_panel is None:
+            from cockpit.tui.screens.fleet.side_panels import ContextPanel
+
+            self.context_panel = ContextPanel(self.client)
+            self.below.mount(self.context_panel, before=self.feed)
+        self.context_panel.follow(self.model.agent)
 
     @property
     def reason_lines(self) -> int:

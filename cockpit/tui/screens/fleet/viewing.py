@@ -104,10 +104,12 @@ class Viewing:
             show_reason(self._screen, reason)
 
     def _events(self) -> None:
-        feed = self._screen.feed
-        feed.toggle_class("-open")
-        if feed.has_class("-open"):
-            feed.show(self._model.events)
+        screen = self._screen
+        if screen.split.has_panels:
+            screen.toggle_class("-no-events")
+            return
+        screen.feed.toggle_class("-open")
+        screen.show_events()
 
     def _redraw(self) -> None:
         self._screen.post_message(RedrawWanted())
