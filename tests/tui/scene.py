@@ -246,7 +246,14 @@ def scene() -> MemoryClient:
     client.chart(flown.course())
     client.differ("api", flown.DIFF)
     client.know("api", flown.FACTS)
-    client.happen("agent.started", "checkout was started", "checkout")
-    client.happen("band.crossed", "api crossed its act point at 142k", "api")
-    client.happen("handoff.asked", "search is asked to write its document", "search")
+    client.happen("agent.started", "checkout was started", "checkout", at="2026-11-21T20:09:00Z")
+    client.happen(
+        "band.crossed", "api crossed its act point at 142k", "api", at="2026-11-21T20:12:00Z"
+    )
+    client.happen(
+        "handoff.asked",
+        "search is asked to write its document",
+        "search",
+        at="2026-11-21T20:17:00Z",
+    )
     return client
