@@ -176,6 +176,11 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
     return merged(spans)
 
 
+def title(entry: Entry) -> str:
+    """Return the agent of a handoff, and the sessions before and after the handoff."""
+    return f"{safe_line(entry.agent, 32)} {entry.number}→{entry.number + 1}"
+
+
 def _many(entry: Entry) -> str:
     return f"{entry.times} cancelled, no document" if entry.times > 1 else ""
 

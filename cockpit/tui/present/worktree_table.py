@@ -16,7 +16,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, broken, fit, fit_words, merged
-from cockpit.tui.present.worktrees import MEASURING, Sizes, content, size, way_to_remove
+from cockpit.tui.present.worktrees import MEASURING, Keys, Sizes, content, size, way_to_remove
 from cockpit.wire.worktrees import WorktreeStatus
 
 GAP = 2
@@ -101,7 +101,7 @@ def detail(
     now: datetime,
     width: int,
     progress: Sequence[Span],
-    key: str,
+    keys: Keys,
     home: str,
 ) -> list[list[Span]]:
     """Return the lines below a worktree's row: what the row cuts, and how to remove the worktree.
@@ -117,7 +117,7 @@ def detail(
     if cells["size"] and "size" not in shown.widths:
         cut.append((f"size: {cells['size']}", ""))
     parts = [(_path(tree, home), "name"), *cut]
-    parts += list(progress) or way_to_remove(tree, width, key, home)
+    parts += list(progress) or way_to_remove(tree, width, keys, home)
     return [
         [Span(f"  {piece}", role)]
         for text, role in parts

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
+from typing import NamedTuple
 
 from cockpit.core.far_names import far_name
 from cockpit.core.plurals import counted
@@ -112,18 +113,36 @@ def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
     return [safe_line(one, 600) for one in found]
 
 
-def way_to_remove(tree: WorktreeStatus, width: int, key: str, home: str) -> list[tuple[str, str]]:
+class Keys(NamedTuple):
+    """The keys that act on a worktree, as printed on a keyboard."""
+
+    remove: str = "x"
+    save: str = "X"
+    """Saves the worktree's contents in git, then removes it."""
+    stop: str = "x"
+    """Stops the agent that works in the worktree, on the agents' screen."""
+
+
+def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> list[tuple[str, str]]:
     """Return how to remove a worktree, or what to do first, as texts with their roles."""
     if tree.unlisted is not None:
         return [(_next(tree, one, home), "muted") for one in tree.obstacles]
     if not tree.made:
         return [("not created by cockpit, so cockpit never removes it", "muted")]
     if not tree.obstacles:
-        return [(f"{key} removes it", "muted")]
-    parts = [("to remove it, first:", "muted")]
-    for one in tree.obstacles:
-        parts += [(text, "muted") for text in _obstacle(tree, one, width, home)]
-    return parts
+        return [(f"{keys.remove} removes it", "muted")]
+    first = against(tree, salvage=True)
+    saved = [one for one in tree.obstacles if one not in first]
+    parts = ["to remove it, first:"] if first else []
+    for one in first:
+        parts += _obstacle(tree, one, width, home)
+        if tree.agent and one.next == f"cockpit stop {tree.agent}":
+            parts.append(f"  (or {keys.stop} on the row of {safe_line(tree.agent, 32)})")
+    if saved:
+        then = "then " if first else ""
+        parts.append(f"{then}{keys.save} saves this in git and removes it:")
+        parts += [f"· {safe_line(one.why, 300)}" for one in saved]
+    return [(text, "muted") for text in parts]
 
 
 def _obstacle(tree: WorktreeStatus, one: Obstacle, width: int, home: str) -> list[str]:

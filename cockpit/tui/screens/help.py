@@ -99,6 +99,8 @@ class Explanation(ModalScreen[None]):
         Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False, priority=True),
         Binding("j,down,pagedown,space", "scroll(1)", show=False),
         Binding("k,up,pageup", "scroll(-1)", show=False),
+        Binding("g,home", "scroll_to_edge(False)", show=False),
+        Binding("G,end", "scroll_to_edge(True)", show=False),
     ]
 
     def __init__(
@@ -124,6 +126,10 @@ class Explanation(ModalScreen[None]):
     def action_scroll(self, direction: int) -> None:
         step = direction * max(1, self.lines.size.height - 2)
         self.lines.scroll_relative(y=step, animate=False, force=True)
+
+    def action_scroll_to_edge(self, end: bool) -> None:
+        scroll = self.lines.scroll_end if end else self.lines.scroll_home
+        scroll(animate=False, force=True)
 
 
 class HelpScreen(Explanation):

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.words import disk_space
 from cockpit.tui.present.worktree_table import detail, heading, row, table
-from cockpit.tui.present.worktrees import Sizes
+from cockpit.tui.present.worktrees import Keys, Sizes
 from cockpit.wire.worktrees import WorktreeStatus
 from tests.tui.screens.test_worktrees_screen import tree
 
@@ -86,10 +86,12 @@ def test_with_sizes_every_row_has_exactly_the_width(width: int) -> None:
 def test_a_size_without_room_in_the_row_is_below_it() -> None:
     shown = table(SIZED, NOW, 36, "", Sizes.MEASURED)
     assert "size" not in shown.widths
-    lines = [plain(line) for line in detail(SIZED[0], shown, NOW, 36, [], "x", "")]
+    lines = [plain(line) for line in detail(SIZED[0], shown, NOW, 36, [], Keys(), "")]
     assert "  size: over 2.1 GB" in lines
     wide = table(SIZED, NOW, 98, "", Sizes.MEASURED)
-    assert "GB" not in "".join(plain(one) for one in detail(SIZED[0], wide, NOW, 98, [], "x", ""))
+    assert "GB" not in "".join(
+        plain(one) for one in detail(SIZED[0], wide, NOW, 98, [], Keys(), "")
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_what_a_row_cuts_stands_below_it() -> None:
     one = TREES[1]
     shown = table(TREES[:2], NOW, 58, "")
     assert (one.branch or "") not in plain(row(one, shown, NOW, ""))
-    below = "".join(plain(line) for line in detail(one, shown, NOW, 58, [], "x", "/r"))
+    below = "".join(plain(line) for line in detail(one, shown, NOW, 58, [], Keys(), "/r"))
     assert "~/.worktrees/durations" in below
     assert (one.branch or "-") in below
     assert "x removes it" in below

@@ -41,6 +41,7 @@ async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> N
         )  # fmt: skip
         await flight.press("j")
         await flight.reads("to remove it, first:", "· web works in it → cockpit stop web")
+        await flight.reads("(or x on the row of web)")
         client.trees = [tree("api")]
         await flight.press("r")
         await flight.reads("1 worktree", "reload", "back")
@@ -56,6 +57,22 @@ async def test_the_worktree_of_the_selected_agent_is_selected_first(fly: Fly) ->
         await flight.reads("2 worktrees", "▌  /r/.worktrees/web")
         await flight.press("k", "r")
         await flight.reads("▌  /r/.worktrees/api")
+
+
+async def test_work_that_can_be_saved_names_the_key_that_saves_it(fly: Fly) -> None:
+    saved = Obstacle(
+        why="3 commits not pushed or merged", next="push, or save it with --salvage",
+        salvageable=True,
+    )  # fmt: skip
+    client = scene()
+    client.trees = [tree("api", alone=3, obstacles=[saved])]
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads(
+            "X saves this in git and removes it:", "· 3 commits not pushed or merged"
+        )
+        assert "--salvage" not in flight.text()
+        assert "to remove it, first:" not in flight.text()
 
 
 async def test_the_list_does_not_wait_for_the_sizes(fly: Fly) -> None:

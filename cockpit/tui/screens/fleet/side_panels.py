@@ -11,6 +11,7 @@ from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
@@ -47,7 +48,7 @@ class ContextPanel(Vertical):
         if agent is None or before is None or before.name != agent.name:
             self._course, self._why = None, "" if agent else "No agent is selected."
             name = safe_line(agent.name, LONGEST_NAME) if agent else ""
-            self.border_title = f"context of {name}" if name else "context"
+            self.border_title = Content(f"context of {name}" if name else "context")
             self._plot.show()
         if agent is None or agent == before:
             return

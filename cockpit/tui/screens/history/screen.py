@@ -12,6 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.events import Key
 from textual.widgets import Input
 
@@ -92,6 +93,9 @@ class HistoryScreen(BaseScreen):
         self.list = Picker(self._say, empty="loading…", id="history")
         self.search = Field(placeholder="search the documents", id="search")
         self.search.display = False
+        self.search.border_title = "search"
+        self._list_frame = Vertical(id="history-frame")
+        self._detail_frame = Vertical(id="history-detail-frame")
         self._heading = OneLine(self._head, id="history-title")
         self.detail = TextView(
             lambda width, height: history.detail(self.entry, width, height, ui.home),
@@ -105,10 +109,10 @@ class HistoryScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield self._heading
-        with Vertical(id="history-frame"):
+        with self._list_frame:
             yield self.list
         yield self.search
-        with Vertical(id="history-detail-frame"):
+        with self._detail_frame:
             yield self.detail
         yield from self.footer()
 
@@ -134,8 +138,16 @@ class HistoryScreen(BaseScreen):
 
     @on(Picker.Moved)
     def _moved(self) -> None:
-        self.detail.show()
+        self._show_detail()
         self._load_near_end()
+
+    def _show_detail(self) -> None:
+        """Show the selected handoff, named in the frames' titles."""
+        of = "matches" if self._searched else "handoffs"
+        self._list_frame.border_title = f"{of}, newest first"
+        title = history.title(self.entry) if self.entry else "no handoff"
+        self._detail_frame.border_title = Content(title)
+        self.detail.show()
 
     @on(Input.Changed, "#search")
     def _typed(self) -> None:
@@ -381,7 +393,7 @@ class HistoryScreen(BaseScreen):
         if self._has_loaded:
             self.list.show(list(self._entries), empty=NOT_FOUND if self._searched else EMPTY)
         self._heading.show()
-        self.detail.show()
+        self._show_detail()
         self._keys.show()
 
     def _say(self, key: str, width: int) -> list[Any]:

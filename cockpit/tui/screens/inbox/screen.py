@@ -110,7 +110,8 @@ class InboxScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield self._heading
-        with Vertical(id="inbox-frame"):
+        with Vertical(id="inbox-frame") as frame:
+            frame.border_title = "needs you"
             yield self.list
         yield self._rule
         with Vertical(id="inbox-pane-frame"):

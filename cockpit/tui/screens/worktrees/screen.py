@@ -22,7 +22,7 @@ from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.span import Span, broken, fit
 from cockpit.tui.present.worktree_table import detail, heading, row, table
-from cockpit.tui.present.worktrees import Sizes, back_again, name_of, question, refusal
+from cockpit.tui.present.worktrees import Keys, Sizes, back_again, name_of, question, refusal
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.screens.removals import Removals
@@ -222,7 +222,9 @@ class WorktreesScreen(BaseScreen):
         progress = self._progress_of(tree)
         lines = [row(tree, shown, now, home)]
         if place == self.listing.selected or progress:
-            lines += detail(tree, shown, now, width, progress, self._key("remove"), home)
+            stop = shown_key(BY_ID["stop"], self.ui.keys)
+            keys = Keys(self._key("remove"), self._key("salvage"), stop)
+            lines += detail(tree, shown, now, width, progress, keys, home)
         return lines
 
     def _say_columns(self, width: int) -> list[Span]:
