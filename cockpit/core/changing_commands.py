@@ -11,7 +11,8 @@ from cockpit.core.command_lines import bare_command, parts
 from cockpit.core.deferred_pattern import deferred_pattern
 
 _MAY_CHANGE = deferred_pattern(
-    r"sed|perl|patch|git |fmt|format|fix|black|isort|prettier|cat +>|tee "
+    r"sed|perl|patch|\bam\b|apply|cherry-pick|merge|pull|rebase|restore|revert|reset|stash"
+    r"|checkout|switch|fmt|format|fix|black|isort|prettier|cat +>|tee "
 )
 _CHANGES = deferred_pattern(
     r"(?:sed|perl)\s+(?:-\S+\s+)*(?:-\w*i|--in-place)|patch\s"

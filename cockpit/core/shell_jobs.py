@@ -22,7 +22,7 @@ def shell_jobs(command: str) -> tuple[str, ...]:
 
     Empty if the command line waits for them or ends them.
     """
-    if not _MAY_START.search(command):
+    if command.count("&") == 2 * command.count("&&") or not _MAY_START.search(command):
         return ()
     found = parts(command)
     if any(_ENDS.match(part.text) for part in found):

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from cockpit.core.session import SessionEvent, Skipped
 
-Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
+Parse = Callable[[bytes], Sequence[SessionEvent | Skipped] | Skipped]
 
 
 @runtime_checkable
@@ -48,7 +48,7 @@ LOOK_BACK = max(map(len, _NEEDLES)) - 1
 """Number of bytes before a piece of a line in which a match across the boundary may begin."""
 
 
-def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent] | Skipped:
+def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
     """Parse a line, or skip it if it has too many values."""
     if len(line) >= WEIGHED_FROM and _has_too_many_values(line):
         return Skipped("too-many-values", reading=may_hold_reading(line))

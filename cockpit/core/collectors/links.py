@@ -49,7 +49,8 @@ def is_about_links(tool: ToolUse) -> bool:
 
 def works_on_links(command: str) -> bool:
     """Return whether a command makes, changes or shows a pull request or an issue."""
-    return _COMMAND.search(command) is not None
+    named = "gh " in command or "glab " in command or "tea " in command
+    return named and _COMMAND.search(command) is not None
 
 
 class LinkCollector:

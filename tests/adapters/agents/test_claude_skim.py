@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ from hypothesis import strategies as st
 from cockpit.adapters.agents.claude.record import parse
 from cockpit.adapters.agents.claude.skim import FactsParser
 from cockpit.adapters.agents.claude.totals import TotalsParser
-from cockpit.adapters.transcripts.lines import KeepsRest
+from cockpit.adapters.transcripts.lines import KeepsRest, Parse
 from cockpit.core.collect import Collector
 from cockpit.core.meter import Meter
-from cockpit.core.session import AssistantReplied, SessionEvent, Skipped
+from cockpit.core.session import AssistantReplied, Skipped
 
 RECORDED = sorted((Path(__file__).parents[2] / "data" / "transcripts").glob("*.jsonl"))
 USAGE = {
@@ -24,7 +23,6 @@ USAGE = {
     "cache_read_input_tokens": 3,
     "output_tokens": 4,
 }
-Parse = Callable[[bytes], Sequence[SessionEvent] | Skipped]
 
 
 def counted(lines: list[bytes], with_parse: Parse) -> tuple[Any, ...]:
@@ -33,6 +31,8 @@ def counted(lines: list[bytes], with_parse: Parse) -> tuple[Any, ...]:
         found = with_parse(line)
         for event in [found] if isinstance(found, Skipped) else found:
             meter.feed(event)
+    for event in with_parse.rest() if isinstance(with_parse, KeepsRest) else ():
+        meter.feed(event)
     return (
         meter.tokens, meter.totals, meter.api_calls, meter.model, meter.compactions,
         meter.skipped, meter.peak, meter.tokens_per_turn, meter.cost_usd,
@@ -116,6 +116,14 @@ def test_fields_of_an_unexpected_type_are_read_as_by_a_parse(line: bytes) -> Non
     line = line.replace(b"{", b'{"parentUuid": null, ', 1)
     assert gathered([line], FactsParser()) == gathered([line], parse)
     assert counted([line], FactsParser()) == counted([line], parse)
+
+
+def test_a_reply_without_calls_counts_before_the_line_that_follows() -> None:
+    """Its event is held back until the next line, which can be one that hides a reply."""
+    said = reply({"type": "text", "text": "Done."}).replace(b"{", b'{"parentUuid": null, ', 1)
+    torn = b'{"parentUuid": null, "type": "assistant", "message": {'
+    for lines in ([said, torn], [said, b""], [said, said], [said, torn, said]):
+        assert counted(lines, FactsParser()) == counted(lines, parse)
 
 
 def real_reply() -> bytes:

@@ -54,12 +54,15 @@ class FactsParser:
     `rest` at the end to get the last text and checks. Remembers the calls whose results are needed.
     """
 
-    __slots__ = ("_awaited", "_billed", "_held", "_kept_back", "_last", "_texts")
+    __slots__ = ("_awaited", "_bare", "_billed", "_held", "_kept_back", "_last", "_texts")
 
     def __init__(self) -> None:
         self._last: _Key | None = None
         """The last reply. None after a line that was parsed whole, because the next line of the
         same message may then matter again."""
+        self._bare = False
+        """The last reply has no event yet, because it has no calls: a following line of the same
+        message usually has them, and one event for both is faster."""
         self._billed = Usage()
         self._awaited: dict[str, Awaited] = {}
         """The calls whose results are needed."""
@@ -69,7 +72,7 @@ class FactsParser:
         self._texts: deque[str] = deque(maxlen=REPLIES_BEFORE + 1)
         """The last texts of the main agent whose events had no text."""
 
-    def __call__(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
+    def __call__(self, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
         """Parse the next line."""
         if line.startswith(_BARE):
             return self._whole(line)
@@ -89,7 +92,7 @@ class FactsParser:
 
     def rest(self) -> Sequence[SessionEvent]:
         """Return the events that were held back. Call it after the last line."""
-        return [*self._held_results(), *self._held_texts()]
+        return [*self._bare_reply(), *self._held_results(), *self._held_texts()]
 
     def _reply(
         self, line: Line, message: Message, blocks: list[Block]
@@ -119,7 +122,10 @@ class FactsParser:
         if text and not side and not is_blank(text):
             self._texts.append(text)
         # The CLI writes a line for each block of a message, with the same token counts.
+        before: Sequence[SessionEvent] = ()
         if (side, ident, model, counts) != self._last:
+            if self._bare:
+                before = self._bare_reply()
             self._last = side, ident, model, counts
             self._billed = Usage(
                 counts.input_tokens,
@@ -127,12 +133,26 @@ class FactsParser:
                 counts.cache_read_input_tokens,
                 counts.output_tokens,
             )
+            if not calls:
+                self._bare = True
+                return before
         elif not calls:
             return ()
+        self._bare = False
         for call in calls:
-            self._await(call)
+            if (wanted := awaited(call)) is not None:
+                remember_call(self._awaited, call.id, wanted)
         billed = self._billed
-        return (AssistantReplied(ident, model, billed, billed, "", tuple(calls), None, side),)
+        reply = AssistantReplied(ident, model, billed, billed, "", tuple(calls), None, side)
+        return (*before, reply) if before else (reply,)
+
+    def _bare_reply(self) -> Sequence[SessionEvent]:
+        """Return the event of the last reply, if it has none yet."""
+        if not self._bare or self._last is None:
+            return ()
+        self._bare = False
+        side, ident, model, _ = self._last
+        return (AssistantReplied(ident, model, self._billed, self._billed, "", (), None, side),)
 
     def _results(self, line: Line, blocks: list[Block]) -> Sequence[SessionEvent] | None:
         """Return the events of results; None if they need a full parse."""
@@ -155,7 +175,7 @@ class FactsParser:
             return self._hold(wanted.checks, held)
         # The order of results matters only between those of checks.
         before = self._held_results() if wanted.checks and self._held else ()
-        return (*before, success(*held))
+        return (*self._bare_reply(), *before, success(*held))
 
     def _hold(self, kinds: tuple[str, ...], held: tuple[Block, bool]) -> Sequence[SessionEvent]:
         self._held.pop(kinds, None)
@@ -167,12 +187,12 @@ class FactsParser:
         held, self._held, self._kept_back = [*self._held.values()], {}, 0
         return [success(*one) for one in held]
 
-    def _whole(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
-        self._last = None
+    def _whole(self, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
         events = parse(line)
+        before: list[SessionEvent] = [*self._bare_reply()]
+        self._last = None
         if isinstance(events, Skipped):
-            return events
-        before: list[SessionEvent] = []
+            return (*before, events) if before else events
         for event in events:
             if isinstance(event, AssistantReplied):
                 for tool in event.tools:
