@@ -10,10 +10,12 @@ from functools import lru_cache
 from cockpit.core.command_lines import bare_command, parts
 from cockpit.core.deferred_pattern import deferred_pattern
 
-_MAY_CHANGE = deferred_pattern(
-    r"sed|perl|patch|\bam\b|apply|cherry-pick|merge|pull|rebase|restore|revert|reset|stash"
-    r"|checkout|switch|fmt|format|fix|black|isort|prettier|cat +>|tee "
+_WORDS_OF_CHANGES = (
+    "sed perl patch apply cherry-pick merge pull rebase restore revert reset stash checkout "
+    "switch fmt format fix black isort prettier --write"
 )
+_MAY_CHANGE = (*_WORDS_OF_CHANGES.split(), " am ", "cat ", "cat>", "tee ")
+"""Every command line that changes files has one of these."""
 _CHANGES = deferred_pattern(
     r"(?:sed|perl)\s+(?:-\S+\s+)*(?:-\w*i|--in-place)|patch\s"
     r"|git\s+(?:-\S+\s+\S+\s+)*(?:apply|am|cherry-pick|merge|pull|rebase|restore|revert)\b"
@@ -27,6 +29,6 @@ _CHANGES = deferred_pattern(
 @lru_cache(maxsize=64)
 def changes_files(command: str) -> bool:
     """Return whether a command line changes files on purpose."""
-    if not _MAY_CHANGE.search(command):
+    if not any(text in command for text in _MAY_CHANGE):
         return False
     return any(_CHANGES.match(bare_command(part.text)) for part in parts(command))

@@ -28,16 +28,36 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
     The newest point is always kept. Compactions are kept unless there are too many of them.
     """
-    kept, stride = list(points), 1
-    while len(kept) > most:
-        stride *= 2
-        if stride > points[-1].call:
-            return [*kept[: -1 : -(-len(kept) // (most - 1))], points[-1]]
-        kept = [
-            *(point for point in points[:-1] if point.kind != "reply" or point.call % stride == 0),
-            points[-1],
-        ]
-    return kept
+    if len(points) <= most:
+        return list(points)
+    last = points[-1]
+    # The number of replies for each largest power of two by which their numbers can be divided.
+    counts = [0] * (last.call.bit_length() + 2)
+    always = 1
+    for point in points[:-1]:
+        if point.kind == "reply" and point.call:
+            counts[min((point.call & -point.call).bit_length() - 1, len(counts) - 1)] += 1
+        else:
+            always += 1
+    kept, power = sum(counts) + always, 0
+    while kept > most:
+        kept -= counts[power]
+        power += 1
+        if 1 << power > last.call:
+            return _spread(_of_power(points, power - 1), most)
+    return _of_power(points, power)
+
+
+def _of_power(points: Sequence[Point], power: int) -> list[Point]:
+    """Return the last point, the compactions, and replies whose number is a multiple of 2**power."""
+    if power == 0:
+        return list(points)
+    rest = (1 << power) - 1
+    return [*(one for one in points[:-1] if one.kind != "reply" or not one.call & rest), points[-1]]
+
+
+def _spread(points: list[Point], most: int) -> list[Point]:
+    return [*points[: -1 : -(-len(points) // (most - 1))], points[-1]]
 
 
 class Trend:

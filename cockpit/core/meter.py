@@ -196,8 +196,8 @@ class Meter:
             # A copied or late row of an earlier message: not the current context.
             return
         self._model = event.model or self._model
-        if event.context.context > 0:
-            self._read(event, event.context.context)
+        if (tokens := event.context.context) > 0:
+            self._read(event, tokens)
 
     def _bill(self, message_id: str, before: Usage | None, now: Usage) -> None:
         if before is not None:
@@ -215,18 +215,22 @@ class Meter:
         self._output += sign * usage.output
 
     def _read(self, event: AssistantReplied, tokens: int) -> None:
-        if event.message_id == self._counted_id:
-            self._series[-1] = Point(event.at, tokens, "reply", self.api_calls)
+        point = Point(event.at, tokens, "reply", self.api_calls)
+        again = event.message_id == self._counted_id
+        if again:
+            self._series[-1] = point
         else:
-            if self._base is not None and self.tokens is not None and self.tokens > self._base:
-                self._growths.append(self.tokens - self._base)
-            self._base = self.tokens
-            self._keep(Point(event.at, tokens, "reply", self.api_calls))
-        self._trend.take(tokens, again=event.message_id == self._counted_id)
-        self._counted_id = event.message_id
+            before, base = self.tokens, self._base
+            if base is not None and before is not None and before > base:
+                self._growths.append(before - base)
+            self._base = before
+            self._keep(point)
+            self._counted_id = event.message_id
+        self._trend.take(tokens, again=again)
         self.tokens = tokens
         self._just_compacted = False
-        self.peak = max(self.peak, tokens)
+        if tokens > self.peak:
+            self.peak = tokens
 
     def _compact(self, event: Compacted) -> None:
         before = event.pre_tokens or self.tokens

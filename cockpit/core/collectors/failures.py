@@ -57,6 +57,8 @@ _LOOKS = frozenset(
     ]
 )
 _GIT_LOOKS = frozenset({"git branch", "git diff", "git log", "git show", "git status"})
+_PENDING_MOST = 200
+"""Maximum calls of one message without a result."""
 _EMPTY_TRACE = deferred_pattern(r"\s*Traceback \(most recent call last\)")
 
 
@@ -99,7 +101,9 @@ class FailureCollector:
 
     def called(self, ident: str, call: CallLine) -> None:
         """Record a call of the main conversation."""
-        remember_call(self._pending, ident, call, 100)
+        self._pending[ident] = call
+        if len(self._pending) > _PENDING_MOST:
+            remember_call(self._pending, ident, call, _PENDING_MOST // 2)
 
     def finished(self, event: ToolFinished, turn: int) -> None:
         known = self._pending.get(event.tool_use_id)
