@@ -189,7 +189,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
 def marked(line: str, mark: str) -> str:
     """Return a line that cockpit added with `mark` and the session, instead of the whole label."""
-    return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}", line)
+    return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}, added back", line)
 
 
 def _listed(text: str) -> str:

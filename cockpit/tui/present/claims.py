@@ -66,11 +66,12 @@ class CheckedDocument:
             (f"{NO} {{}} unknown to git", self.unknown, "commit"),
             (f"{NO} {{}} not found", self.missing, "file"),
         )
-        lost = [
-            f"{NO} {counted(many, _NOUNS.get(section, 'decision'))} dropped since {place}"
+        lost = ", ".join(
+            f"{counted(many, _NOUNS.get(section, 'decision'))} dropped since {place}"
             for (section, place), many in Counter(self.dropped).items()
-        ]
-        return ", ".join(filter(None, (wrong, *lost)))
+        )
+        # First what cockpit did: "dropped" alone reads as if the new session would not get them.
+        return ", ".join(filter(None, (wrong, lost and f"{NO} added back: {lost}")))
 
     @property
     def others(self) -> str:

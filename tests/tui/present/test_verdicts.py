@@ -78,9 +78,9 @@ def test_what_the_document_dropped_is_counted_and_marked() -> None:
     )
     checked = check_claims(body)
     assert checked.problems == (
-        "✗ 1 constraint dropped since session 1, ✗ 2 decisions dropped since session 2"
+        "✗ added back: 1 constraint dropped since session 1, 2 decisions dropped since session 2"
     )
-    assert "- Use SQLite ✗ dropped since session 2\n" in checked.body
+    assert "- Use SQLite ✗ dropped since session 2, added back\n" in checked.body
     assert "- code (dropped since session 3; added by cockpit)" in checked.body
 
 
