@@ -91,15 +91,12 @@ class CommitCollector:
         command = self._committing.pop(event.tool_use_id, None)
         if command is None:
             return
-        if not event.failed and _SWITCHED.search(event.text) is not None:
-            self._elsewhere = True
-        if not event.failed and (reset := _RESET.search(command)) is not None:
-            self._reset(reset, event.text)
+        if not event.failed:
+            self._moved(command, event.text)
         if _COMMAND.search(command) is None:
             self._listed(command, event)
             return
-        amends = _AMENDS.search(command) is not None
-        if self._note(event.text, amends=amends) or event.failed:
+        if self._note(event.text, amends=_amends(command)) or event.failed:
             return
         subject = _subject(command)
         if not subject or _DRY.search(command) or _NO_COMMIT.search(event.text):
@@ -118,7 +115,14 @@ class CommitCollector:
         # Of a reset without output the transcript does not show whether it succeeded.
         if (reset := _RESET.search(command)) is not None and _NOW_AT.search(text) is not None:
             self._reset(reset, text)
-        self._note(text, amends=_AMENDS.search(command) is not None)
+        self._note(text, amends=_amends(command))
+
+    def _moved(self, command: str, output: str) -> None:
+        """Record where the branch is after a command."""
+        if "witch" in output and _SWITCHED.search(output) is not None:
+            self._elsewhere = True
+        if "reset" in command and (reset := _RESET.search(command)) is not None:
+            self._reset(reset, output)
 
     def _reset(self, reset: re.Match[str], output: str) -> None:
         """Take back the commits after the one to which the branch was reset, if it is known."""
@@ -179,6 +183,10 @@ class CommitCollector:
             self._branch, self._elsewhere = branch, False
             remember(self._commits, hash_, CommitMade(hash_, subject.strip()), COMMITS_KEPT)
         return bool(found)
+
+
+def _amends(command: str) -> bool:
+    return "--amend" in command and _AMENDS.search(command) is not None
 
 
 def _subject(command: str) -> str:

@@ -42,8 +42,8 @@ _BARE = b'{"type":"'
 prompt."""
 _SYNTHETIC = "<synthetic>"
 
-_Key = tuple[bool, str, str, Counts]
-"""What is counted of a reply: whether it is a subagent's, its id, model and token counts."""
+_Key = tuple[str, bool, str, Counts]
+"""What is counted of a reply: its id, whether it is a subagent's, its model and token counts."""
 
 
 class FactsParser:
@@ -110,7 +110,7 @@ class FactsParser:
         ):
             return None
         text: str | None = None
-        calls = []
+        calls: list[ToolUse] = []
         for block in blocks:
             if block.type == "tool_use":
                 call = call_of(block)
@@ -123,10 +123,11 @@ class FactsParser:
             self._texts.append(text)
         # The CLI writes a line for each block of a message, with the same token counts.
         before: Sequence[SessionEvent] = ()
-        if (side, ident, model, counts) != self._last:
+        key = ident, side, model, counts
+        if key != self._last:
             if self._bare:
                 before = self._bare_reply()
-            self._last = side, ident, model, counts
+            self._last = key
             self._billed = Usage(
                 counts.input_tokens,
                 counts.cache_creation_input_tokens,
@@ -151,7 +152,7 @@ class FactsParser:
         if not self._bare or self._last is None:
             return ()
         self._bare = False
-        side, ident, model, _ = self._last
+        ident, side, model, _ = self._last
         return (AssistantReplied(ident, model, self._billed, self._billed, "", (), None, side),)
 
     def _results(self, line: Line, blocks: list[Block]) -> Sequence[SessionEvent] | None:
