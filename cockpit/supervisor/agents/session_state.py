@@ -32,6 +32,7 @@ from cockpit.core.session import (
     SessionEvent,
     Skipped,
     ToolFinished,
+    TurnEnded,
     TurnFailed,
     TurnRecorded,
     UserSaid,
@@ -86,6 +87,8 @@ class SessionState:
     """Whether this supervisor started the session as a new one, not reopened."""
     replied: bool = False
     """Whether the transcript has an assistant message."""
+    _turn_text: str = ""
+    """The newest text in the transcript's last turn; empty if the turn called a tool since."""
     _reads: dict[str, set[str]] = field(default_factory=dict)
     """Paths and commands of tool calls, by the call's id, without calls that failed."""
     prompt_files_named: set[str] = field(default_factory=set)
@@ -213,6 +216,7 @@ class SessionState:
                 note_bounded(self.received, text[:MOST_KEPT])
                 self.last_activity = when
                 self.prompt_files_named.update(mentioned_files(text))
+                self._turn_text = ""
                 if not event.meta:
                     self.conduct.broken = None if self.catching_up else self.conduct.broken
                     self.conduct.spoke("", when)
@@ -238,7 +242,12 @@ class SessionState:
                 # A turn of an earlier process ended with that process, perhaps without a line.
                 ended = self._is_before_opening(recorded_at)
                 self.conduct.recorded(working=working and not ended, at=when)
+            case TurnEnded():
+                # Some CLIs mark the end of a turn, but not the reply that ends it.
+                if self._turn_text:
+                    self.conduct.spoke(self._turn_text, when)
             case Interrupted():
+                self._turn_text = ""
                 self.conduct.interrupted(when)
             case CostCounted(total_usd=total):
                 self.cost_usd = total
@@ -287,6 +296,7 @@ class SessionState:
 
     def _record_conduct(self, reply: AssistantReplied, at: float) -> None:
         """Record turns and dialogs from the transcript, until the first hook report."""
+        self._turn_text = "" if reply.tools else reply.text or self._turn_text
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)
         if reply.stop_reason == ENDS_TURN and reply.text:
