@@ -67,18 +67,17 @@ of its old terminal."""
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
-    "--watch",
-    "watched",
-    flag_value="watch",
-    help="Watch the session; notify me when its context fills up.",
+    "--watch", is_flag=True, help="Watch the session; notify me when its context fills up."
 )
-@click.option("--unwatch", "watched", flag_value="unwatch", help="Stop watching the session.")
+@click.option("--unwatch", is_flag=True, help="Stop watching the session.")
 @click.option(
     "--document",
     is_flag=True,
     help="Write a handoff document from a copy of the session. This may cost a request.",
 )
-def adopt(session: str, name: str | None, yes: bool, watched: str | None, document: bool) -> int:
+def adopt(
+    session: str, name: str | None, yes: bool, watch: bool, unwatch: bool, document: bool
+) -> int:
     """Adopt a session that cockpit did not start.
 
     Ends the session's process, and reopens the session as a new agent in the same directory, with
@@ -93,7 +92,12 @@ def adopt(session: str, name: str | None, yes: bool, watched: str | None, docume
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Adopt
 
-    hows = [how for how in (watched, "document" if document else None) if how is not None]
+    if watch and unwatch:
+        raise BadUsage(
+            "--watch cannot be used with --unwatch", "", "Usage: cockpit adopt SESSION --watch"
+        )
+    asked = {"watch": watch, "unwatch": unwatch, "document": document}
+    hows = [how for how, is_asked in asked.items() if is_asked]
     if hows and (name is not None or yes):
         raise BadUsage(
             f"--{hows[0]} cannot be used with {'--name' if name is not None else '--yes'}",

@@ -204,6 +204,16 @@ async def test_a_change_needs_write(method: str) -> None:
         assert script.behind.asked[0][3] == b'{"name": "api"}'
 
 
+async def test_a_refused_page_or_host_is_told_what_to_do() -> None:
+    async with serving() as script:
+        for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+            url = f"{script.base}/v1/status"
+            async with script.session.get(url, headers=script.allowed | headers) as answer:
+                problem = await answer.json(content_type="application/problem+json")
+            assert problem["detail"].endswith(".")
+            assert problem["hint"].endswith(".")
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "192.168.1.7", "[x"])
 async def test_another_sites_name_for_this_machine_is_refused(host: str) -> None:
     async with serving(write=True) as script:

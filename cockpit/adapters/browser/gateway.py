@@ -122,11 +122,19 @@ class Gateway:
     def _check_page(self, asked: Asked) -> None:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
         if not self._access.is_known_host(host):
-            raise Denied(403, "foreign-page", "Unknown Host header")
+            raise Denied(
+                403, "foreign-page", "Unknown Host header",
+                "The request's Host is not an address of this server.",
+                "Use the address that `cockpit serve` printed.",
+            )  # fmt: skip
         site = asked.headers.get("sec-fetch-site", "none")
         ours = origin is None or self._access.is_ours(origin, host)
         if not ours or site not in ("none", "same-origin"):
-            raise Denied(403, "foreign-page", "Cross-origin request refused")
+            raise Denied(
+                403, "foreign-page", "Cross-origin request refused",
+                "A page of another origin sent the request.",
+                "Send the request from a program, without the headers Origin and Sec-Fetch-Site.",
+            )  # fmt: skip
 
     def _has_token(self, asked: Asked) -> bool:
         scheme, _, token = asked.headers.get("authorization", "").partition(" ")

@@ -253,7 +253,8 @@ async def test_a_document_of_the_pilots_own_is_taken_as_it_is(cockpit: Cockpit) 
         assert isinstance(wrong, BadUsage)
         assert (await cockpit.row()).handoff is None
 
-        tried = await cockpit.ask(Handoff(name="api", dry_run=True))
+        tried = await cockpit.ask(Handoff(name="api", dry_run=True, model="opus"))
+        assert "the new session's model will be opus" in tried.message
         assert tried.text is not None
         own = tried.text.replace("## Key Decisions\n", "## Key Decisions\n\nNever on Fridays.\n")
         notes.write_text(own)

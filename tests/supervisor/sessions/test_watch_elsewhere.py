@@ -202,6 +202,8 @@ async def test_the_command_line_watches_and_says_so(cockpit: Cockpit, terminal: 
         short = (await idle(supervisor)).session_id[:8]
         code, _, err = await command("adopt", short, "--watch", "--name", "mine")
         assert (code, "--watch cannot be used with --name" in err) == (2, True)
+        code, _, err = await command("adopt", short, "--watch", "--unwatch")
+        assert (code, "--watch cannot be used with --unwatch" in err) == (2, True)
         code, out, err = await command("adopt", short, "--watch")
         assert (code, out) == (0, "")
         assert err.startswith(f"Watching session {short} until its process ends")

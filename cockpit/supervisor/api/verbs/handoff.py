@@ -194,6 +194,7 @@ class HandoffHandler:
 
     def _successor_lines(self, agent: Agent, target: Target) -> list[str]:
         lines = [f"the new session will run in {target.runtime}"] if target.runtime else []
+        lines += [f"the new session's model will be {target.model}"] if target.model else []
         if question := self._engine.targets.mode_question(agent, target):
             lines.append(f"cockpit asks you first: {question}")
         return lines
