@@ -89,7 +89,18 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     except CockpitError as error:
         return [from_error("claude", error)]
     where = "from claude-agent-sdk; none on PATH" if program.bundled else str(program.path)
-    return [fit("claude", f"{program.version} ({where})"), *_first_screens(environment, directory)]
+    return [_version("claude", program.version, where), *_first_screens(environment, directory)]
+
+
+def _version(name: str, version: str, where: str) -> Finding:
+    """Report a CLI's version. An older one may have other hooks, transcripts and options."""
+    from cockpit.adapters.agents.tested_versions import TESTED, is_older
+
+    found = f"{version} ({where})"
+    if not is_older(name, version):
+        return fit(name, found)
+    text = f"{found} is older than {TESTED[name]}, with which cockpit is tested"
+    return note(name, text, f"If its agents show no context or do not hand off, update {name}.")
 
 
 def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
@@ -131,7 +142,7 @@ def other_clis(environment: Mapping[str, str]) -> list[Finding]:
         except CockpitError as error:
             findings.append(from_error(name, error))
         else:
-            findings.append(fit(name, f"{program.version} ({program.path})"))
+            findings.append(_version(name, program.version, str(program.path)))
     return findings
 
 
@@ -147,7 +158,7 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
         program = find_program(environment)
     except CockpitError as error:
         return [from_error("gemini", error)]
-    findings = [fit("gemini", f"{program.version} ({program.path})")]
+    findings = [_version("gemini", program.version, str(program.path))]
     linked = state_of(environment, directory)
     if linked is not Linked.YES:
         findings.append(

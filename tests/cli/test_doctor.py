@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from cockpit.adapters.agents.claude.first_run import open_questions
+from cockpit.adapters.agents.tested_versions import TESTED
 from cockpit.adapters.store.fitness import check_sqlite
 from cockpit.cli.commands import run
 from cockpit.cli.doctor_finding import Finding
-from cockpit.cli.doctor_machine import claude, disk, git, sqlite, tmux, utf8
+from cockpit.cli.doctor_machine import claude, disk, git, other_clis, sqlite, tmux, utf8
 from cockpit.cli.doctor_setup import check_setup, configuration, folder
 from cockpit.config.paths import Places
 from tests.repositories import lay_repository
@@ -91,6 +92,34 @@ def test_a_claude_that_does_not_work_is_unfit(own_home: Path) -> None:
 
     assert finding.level == "unfit"
     assert str(broken) in finding.said
+
+
+@pytest.mark.parametrize(
+    ("version", "level"),
+    [("0.168.9", "note"), ("0.169.0", "fit"), ("0.170.0-alpha.1", "fit"), ("1.0.0", "fit")],
+)
+def test_a_cli_that_is_older_than_the_tested_one_is_noted(
+    own_home: Path, version: str, level: str
+) -> None:
+    program = own_home / "bin" / "codex"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\necho codex-cli {version}\n")
+    program.chmod(0o755)
+    (found,) = other_clis({"PATH": f"{program.parent}:/usr/bin:/bin"})
+    assert (found.level, found.said.startswith(version)) == (level, True)
+    assert ("older than 0.169.0" in found.said) == (level == "note")
+
+
+def test_the_tested_versions_are_those_of_the_page_and_of_the_journeys() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "cockpit" / "docs" / "runtimes.md").read_text().splitlines()
+    names, row = (
+        [cell.strip(" `") for cell in line.strip("| ").split("|")]
+        for line in (page[5], next(line for line in page if line.startswith("| Tested with")))
+    )
+    assert {name: row[place + 1] for place, name in enumerate(names[:-1])} == TESTED
+    packages = json.loads((root / "tests" / "clis_all.json").read_text())["dependencies"]
+    assert sorted(packages.values()) == sorted(TESTED[name] for name in TESTED if name != "claude")
 
 
 def test_first_screens_are_told_beforehand(own_home: Path) -> None:
