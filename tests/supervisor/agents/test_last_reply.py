@@ -52,7 +52,11 @@ def reply(text: str = "", *tools: ToolUse) -> AssistantReplied:
 )
 def test_the_last_reply_is_in_the_transcript_of_each_cli(parse: Parse, recording: str) -> None:
     lines = (DATA / f"{recording}.jsonl").read_bytes().splitlines()
-    events = [event for line in lines for event in parse(line) if not isinstance(event, str)]
+    events: list[SessionEvent] = []
+    for line in lines:
+        parsed = parse(line)
+        assert not isinstance(parsed, Skipped)
+        events += parsed
     texts = [one.text for one in events if isinstance(one, AssistantReplied) and one.text]
     assert session(events).conduct.last_words == texts[-1]
 
