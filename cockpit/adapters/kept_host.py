@@ -64,9 +64,8 @@ class KeptHost:
         if not self.is_old:
             return ""
         return (
-            f"{self.host.name} has an older cockpit, so each request logs in there again. Upgrade "
-            "cockpit there, then restart the supervisor (agents keep running): "
-            f"{self.host.by_hand('restart')}"
+            f"{self.host.name} has an older cockpit, so each request logs in there again. "
+            f"Upgrade it (agents keep running): cockpit hosts install {self.host.name}"
         )
 
     def dial(self) -> RemoteConnection | StreamConnection:

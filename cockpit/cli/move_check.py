@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from cockpit import __version__
+from cockpit.cli.host_checks import numbers
 from cockpit.cli.move_machines import Machine, shown_list
 from cockpit.cli.output import say
 from cockpit.core.errors import Failed, NoSuchAgent, NotNow
@@ -155,7 +156,7 @@ class MoveCheck:
             raise NotNow(
                 f"{machine.shown} has another version of cockpit",
                 f"There {safe_line(version, 40)}, here {__version__}.",
-                "Upgrade the older one; its agents keep running.",
+                upgrade_step(machine.host.name if machine.host else None, version),
             )
 
     @property
@@ -217,3 +218,13 @@ def _print_staying(what: str, stays: Staying) -> None:
     amount = f"{stays.size / 1_000_000:.1f} MB" if stays.size >= 100_000 else f"{stays.size} bytes"
     weight = f"; {amount}" if stays.size else ""
     say(f"  stays ({what}): {', '.join(names)}{rest}{weight}")
+
+
+def upgrade_step(host: str | None, version: str) -> str:
+    """Return how to get both machines to one version; `host` has this one, None: this machine's
+    supervisor."""
+    if host is None:
+        return "Restart the supervisor; agents keep running: cockpit restart"
+    if numbers(version) > numbers(__version__):
+        return "Upgrade cockpit on this machine; agents keep running."
+    return f"Upgrade it; agents keep running: cockpit hosts install {host}"

@@ -167,7 +167,7 @@ def test_a_host_that_is_too_old_gets_a_process_for_each_request(old: Host, answe
         assert fetch(old.kept, "/v1/status", patience=PATIENCE) == b"{}"
 
     assert old.kept.is_old
-    assert old.kept.remark.endswith("cockpit restart")
+    assert old.kept.remark.endswith("cockpit hosts install gpu1")
     assert len(old.processes) == 4
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli import move_machines
+from cockpit.cli.move_check import upgrade_step
 from cockpit.cli.move_machines import MARK, Machine
 from cockpit.cli.move_steps import parcel_of
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
@@ -102,3 +103,15 @@ def test_a_file_after_the_answer_is_whole_or_refused(
 def test_a_parcel_of_another_form_is_refused(sent: object) -> None:
     with pytest.raises(Failed, match="invalid description"):
         parcel_of(sent)
+
+
+@pytest.mark.parametrize(
+    ("host", "version", "step"),
+    [
+        ("gpu1", "0.0.9", "cockpit hosts install gpu1"),
+        ("gpu1", "99.0.0", "Upgrade cockpit on this machine"),
+        (None, "0.0.9", "cockpit restart"),
+    ],
+)
+def test_another_version_has_a_next_step(host: str | None, version: str, step: str) -> None:
+    assert step in upgrade_step(host, version)
