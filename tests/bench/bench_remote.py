@@ -37,7 +37,10 @@ FAR_AGENTS = 10
 FAR_SIZE = (30, 100)
 FAR_KEYS = 6
 KEY_SECONDS = 3.0
+OVER_SSH = {"SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}
+"""As in a login from another machine, so that the screen is in `low`."""
 BUSY_SECONDS = 20.0
+COUNT = HOME / "count"
 NEEDED = ("sshd", "ssh", "ssh-keygen", "tmux")
 
 
@@ -111,25 +114,35 @@ def far_screens() -> None:
     with flying(fleet_of(FAR_AGENTS)), listening_sshd() as (ssh, port):
         sleepers = Sleepers.of(FAR_AGENTS)
         sleepers.rest()
-        with Terminal([*COCKPIT], {**os.environ, **CONTEXT}, HOME, FAR_SIZE) as here:
+        with Terminal([*COCKPIT], {**os.environ, **CONTEXT, **OVER_SSH}, HOME, FAR_SIZE) as here:
             here.until([b"agent000"])  # the screen runs, as after the first visit
         with slow("tcp", port) as slow_port:
             reach = [*ssh, "-p", str(slow_port), "-t", "127.0.0.1"]
             figures = far("ssh -t host cockpit", [*reach, "cockpit"], sleepers)
+            compressed = [reach[0], "-C", *reach[1:], "cockpit"]
+            beside = {"ssh -C": far("ssh -C -t host cockpit", compressed, sleepers)}
             socket = HOME / "run" / "tmux.sock"
             attach = f"tmux -S {shlex.quote(str(socket))} attach"
-            beside = {"tmux attach": far("tmux attach", [*reach, attach], sleepers)}
+            beside["tmux attach"] = far("tmux attach", [*reach, attach], sleepers)
         if where("mosh-server") and where("mosh-client"):
             beside["mosh"] = over_mosh([*ssh, "-p", str(port)], sleepers)
         else:
             note("mosh: not measured. It is not installed.")
     goals = {"first frame": 3.0, "first frame, bytes": 6.0, "a key": 200.0, "busy": 1000.0}
-    units = {"first frame": "s", "first frame, bytes": "KB", "a key": "B", "busy": "B/s"}
+    units = {
+        "first frame": "s",
+        "first frame, bytes": "KB",
+        "a key": "B",
+        "busy": "B/s",
+        "login and first frame, on the line": "KB",
+        "a key, on the line": "B",
+        "busy, on the line": "B/s",
+    }
     for name, value in figures.items():
         others = {other: theirs[name] for other, theirs in beside.items()}
         what = f"300 ms, 5 %, 64 kbit/s: {name}"
-        row(what, value, units[name], at_most=goals[name], beside=others)
-    note("bytes are those that reach the terminal; ssh and mosh encrypt and may compress them")
+        row(what, value, units[name], at_most=goals.get(name), beside=others)
+    note("tmux draws a terminal twice when it attaches; both are counted in the bytes")
 
 
 def far(
@@ -145,25 +158,37 @@ def far(
                 raise TimeoutError(f"no frame: {terminal.seen[-300:]!r}")
             size += len(terminal.read(0.5))
         took = time.monotonic() - terminal.begun
-        terminal.drained(KEY_SECONDS)
-        sizes = []
+        size += terminal.drained(KEY_SECONDS)
+        login = on_the_line()
+        sizes, lines = [], []
         for number in range(FAR_KEYS):
+            before = on_the_line()
             terminal.press(b"j" if number % 4 < 2 else b"k")
             sizes.append(terminal.drained(KEY_SECONDS))
+            lines.append(on_the_line() - before)
         sleepers.work()
         terminal.drained(KEY_SECONDS)
-        total, end = 0, time.monotonic() + BUSY_SECONDS
+        total, end, before = 0, time.monotonic() + BUSY_SECONDS, on_the_line()
         while time.monotonic() < end:
             sleepers.reply(sleepers.written % FAR_AGENTS)
             sleepers.written += 1
             total += terminal.drained(1 / FAR_AGENTS / 2)
+        busy = on_the_line() - before
         sleepers.note("idle")
     return {
         "first frame": took,
         "first frame, bytes": size / 1e3,
         "a key": statistics.median(sizes),
         "busy": total / BUSY_SECONDS,
+        "login and first frame, on the line": login / 1e3,
+        "a key, on the line": statistics.median(lines),
+        "busy, on the line": busy / BUSY_SECONDS,
     }
+
+
+def on_the_line() -> int:
+    """Bytes that have come over the line, encrypted, since the last connection began."""
+    return int(COUNT.read_text())
 
 
 def over_mosh(ssh: list[str], sleepers: Sleepers) -> dict[str, float]:
@@ -179,7 +204,7 @@ def over_mosh(ssh: list[str], sleepers: Sleepers) -> dict[str, float]:
 @contextmanager
 def slow(kind: str, port: int) -> Iterator[int]:
     """A line with the far conditions in front of a port; yields its port."""
-    argv = [sys.executable, str(LINE), *FAR_LINE, kind, str(port)]
+    argv = [sys.executable, str(LINE), *FAR_LINE, "--count", str(COUNT), kind, str(port)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:

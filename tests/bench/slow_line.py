@@ -4,9 +4,10 @@
     slow_line.py [conditions] tcp PORT          a listener in front of a port of 127.0.0.1
     slow_line.py [conditions] udp PORT          the same for datagrams
 
-A listener prints its port. On a stream, a lost segment arrives late by a retransmission, and so
-does everything after it; a lost datagram does not arrive. While the file of `--cut` exists,
-connections end without a word, and new ones fail.
+A listener prints its port; the file of `--count` has the bytes that have come from there. On a
+stream, a lost segment arrives late by a retransmission, and so does everything after it; a lost
+datagram does not arrive. While the file of `--cut` exists, connections end without a word, and new
+ones fail.
 """
 
 from __future__ import annotations
@@ -42,8 +43,18 @@ class Direction:
         self._chance = random.Random(given.seed)
         self._free_at = 0.0
         self._arrives = 0.0
+        self._count: int | None = None
+        self._counted = 0
+
+    def counted_in(self, file: Path | None) -> Direction:
+        """Keep the number of bytes in this file, if any."""
+        if file is not None:
+            self._count = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
+            self._add(0)
+        return self
 
     def stream(self, data: bytes) -> None:
+        self._add(len(data))
         for start in range(0, len(data), SEGMENT):
             segment = data[start : start + SEGMENT]
             due = self._due(len(segment))
@@ -53,6 +64,7 @@ class Direction:
             asyncio.get_running_loop().call_at(self._arrives, self._write, segment)
 
     def datagram(self, data: bytes) -> None:
+        self._add(len(data))
         due = self._due(len(data))
         if self._chance.random() >= self._loss:
             asyncio.get_running_loop().call_at(due, self._write, data)
@@ -61,6 +73,11 @@ class Direction:
         """Call this after everything has arrived."""
         loop = asyncio.get_running_loop()
         loop.call_at(max(self._arrives + INSTANT, loop.time()), call)
+
+    def _add(self, size: int) -> None:
+        self._counted += size
+        if self._count is not None:
+            os.pwrite(self._count, b"%12d" % self._counted, 0)  # at once: somebody reads it
 
     def _due(self, size: int) -> float:
         self._free_at = max(self._free_at, asyncio.get_running_loop().time())
@@ -106,7 +123,8 @@ async def listen_tcp(given: argparse.Namespace) -> int:
             if _is_cut(given):
                 return
             far_reader, far = await asyncio.open_connection("127.0.0.1", int(given.words[0]))
-            there, back = Direction(given, far.write), Direction(given, writer.write)
+            there = Direction(given, far.write)
+            back = Direction(given, writer.write).counted_in(given.count)
             tasks = [
                 asyncio.create_task(_pump(reader, there, far.close)),
                 asyncio.create_task(_pump(far_reader, back, writer.close)),
@@ -156,7 +174,8 @@ async def listen_udp(given: argparse.Namespace) -> int:
     near, _ = await loop.create_datagram_endpoint(
         lambda: Side(from_client), local_addr=("127.0.0.1", 0)
     )
-    there, back = Direction(given, far.sendto), Direction(given, to_client)
+    there = Direction(given, far.sendto)
+    back = Direction(given, to_client).counted_in(given.count)
     print(near.get_extra_info("sockname")[1], flush=True)
     await asyncio.Event().wait()
     return 0
@@ -190,6 +209,7 @@ def main() -> int:
     parser.add_argument("--kilobits", type=float, default=0, help="per second; 0: no limit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cut", type=Path)
+    parser.add_argument("--count", type=Path, help="of the last connection")
     parser.add_argument("kind", choices=("exec", "tcp", "udp"))
     parser.add_argument("words", nargs=argparse.REMAINDER)
     given = parser.parse_args()

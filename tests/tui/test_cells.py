@@ -278,3 +278,11 @@ def test_a_long_write_is_in_order() -> None:
     sent = ScreenDiff().reduced("\n".join(rows))
     moves = [int(row) for row in re.findall(r"\x1b\[(\d+);1H", sent)]
     assert moves == sorted(moves)
+
+
+def test_blanks_keep_the_colour_of_the_text_before_them() -> None:
+    frame = "38;2;1;2;3;48;2;4;5;6"
+    line = run(0, 0, [("|", frame), ("  ", "48;2;9;9;9"), ("|", frame)])
+    sent = ScreenDiff().reduced("\n".join(line.replace("[1;", f"[{y};") for y in (1, 2)))
+    assert sent.count("38;2;1;2;3") == 1
+    assert "39" not in sent

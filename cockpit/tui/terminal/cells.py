@@ -168,8 +168,9 @@ class ScreenDiff:
     def _write_piece(self, out: list[str], piece: _Piece) -> None:
         self._go(out, piece.x, piece.y)
         if not self._suits(piece):
-            out.append(_sgr_change(self._style, piece.style))
-            self._style = piece.style
+            style = piece.style if piece.text.strip(" ") else _blank(self._style, piece.style)
+            out.append(_sgr_change(self._style, style))
+            self._style = style
         if piece.is_erased:  # the cursor stays
             out.append(f"\x1b[{piece.width}X")
             return
@@ -308,6 +309,19 @@ def _ground(style: str) -> str:
     if kept:
         return ";".join(part for part in (";".join(kept), foreground, background) if part)
     return background
+
+
+@lru_cache(maxsize=4096)
+def _blank(before: str, style: str) -> str:
+    """Return the style for blank cells of a style, with the foreground of the text before.
+
+    tmux stores the colour with the cells, and sends it when it draws the whole screen.
+    """
+    attributes, foreground, background = _parts(style)
+    attributes_before, foreground_before, _ = _parts(before)
+    if attributes or attributes_before or foreground:
+        return style
+    return ";".join(filter(None, (foreground_before, background)))
 
 
 @lru_cache(maxsize=4096)
