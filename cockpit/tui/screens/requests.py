@@ -17,6 +17,9 @@ from cockpit.tui.terminal.paste_guard import key_in_hand, looked_like_a_paste
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Done, Snooze, Verb
 
+SHOWN_SECONDS = 5.0
+COMMAND_SECONDS = 60.0
+"""How long a message is shown that nobody asked for and that has a command to type."""
 ERROR_SECONDS = 10.0
 """Seconds for which an error stays on the screen."""
 TEN_MINUTES = 600.0
@@ -66,18 +69,18 @@ def show_message(screen: Screen[Any], message: str) -> None:
     screen.notify(safe_line(message, 300), markup=False, timeout=4)
 
 
-def show_reason(screen: Screen[Any], reason: str) -> None:
-    """Show why a key has no effect now.
+def show_reason(screen: Screen[Any], reason: str, *, seconds: float = SHOWN_SECONDS) -> None:
+    """Show why a key has no effect now, for some seconds or until the next key.
 
     Keys that look pasted get one reason: that they do. No later reason takes its place.
     """
     burst = key_in_hand(screen)
     if burst is None or not burst.reported:
-        _show(screen, reason)
+        _show(screen, reason, seconds)
 
 
-def _show(screen: Screen[Any], reason: str) -> None:
-    screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=5)
+def _show(screen: Screen[Any], reason: str, seconds: float = SHOWN_SECONDS) -> None:
+    screen.notify(safe_line(reason, 300), severity="warning", markup=False, timeout=seconds)
 
 
 def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:

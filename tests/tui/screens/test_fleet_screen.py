@@ -468,6 +468,8 @@ async def test_a_remark_about_a_connection_is_shown_once(fly: Fly) -> None:
     client.remark = "gpu1 has an older cockpit. Upgrade it [there]."
     async with fly(client) as flight:
         await flight.until(lambda: client.remark in str(flight.toasts()))
+        (shown,) = flight.app._notifications
+        assert shown.timeout >= 60  # there is a command to type
         client.disconnect()
         await flight.reads("supervisor unreachable")
         client.reconnect()

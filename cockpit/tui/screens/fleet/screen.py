@@ -35,7 +35,7 @@ from cockpit.tui.screens import lazy
 from cockpit.tui.screens.fleet.commands import Commands
 from cockpit.tui.screens.fleet.layout import PaneSplit
 from cockpit.tui.screens.pane_follow import look
-from cockpit.tui.screens.requests import show_reason
+from cockpit.tui.screens.requests import COMMAND_SECONDS, show_reason
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.last_request import done_by_other
@@ -391,7 +391,7 @@ class FleetScreen(Screen[None]):
         for part in self.model.parts.values():
             if part.connection.live and part.remark and part.remark not in self._told_remarks:
                 self._told_remarks.add(part.remark)
-                show_reason(self, part.remark)
+                show_reason(self, part.remark, seconds=COMMAND_SECONDS)
 
     def _tell_of_other_version(self) -> None:
         if (other := self._other_version) is None or other == self._reported_version:
@@ -401,6 +401,7 @@ class FleetScreen(Screen[None]):
             self,
             f"The supervisor is version {other}, this screen is {__version__}. Restart the "
             "supervisor (agents keep running): cockpit restart",
+            seconds=COMMAND_SECONDS,
         )
 
     def refresh_keys(self) -> None:
