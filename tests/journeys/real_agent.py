@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.flight import Flight, flight
+from cockpit.demo.flight import Flight, land, take_off
 from cockpit.demo.jobs import jobs_for
 from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.scratch import make_scratch
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import Event
 from tests.supervisor.conftest import pause
@@ -99,19 +99,29 @@ class RealAgent:
 
 @contextmanager
 def real_agent(answer: Answer, **settings: str) -> Iterator[RealAgent]:
-    """Nothing runs yet. `settings` are values of the configuration, as TOML, by their names."""
+    """Nothing runs yet. `settings` are values of the configuration, as TOML, by their names.
+
+    cockpit's tools are not offered: their server takes a second of processor time for each session.
+    `test_claude_tools` and the demo's flight have them.
+    """
     jobs = jobs_for(1)
-    with flight(jobs, keep=False, say=lambda _: None) as flown, ModelServer(answer) as model:
-        assert flown.scratch.real, flown.scratch.cli
-        config = flown.scratch.config
-        text = re.sub(r"http://127.0.0.1:\d+", model.url, config.read_text())
-        for name, value in settings.items():
-            lines = text.splitlines()
-            assert any(line.startswith(f"{name} = ") for line in lines), name
-            given = f"{name} = {value}"
-            text = "\n".join(given if line.startswith(f"{name} = ") else line for line in lines)
-        config.write_text(text)
-        yield RealAgent(flown, model, next(iter(jobs)))
+    with ModelServer(answer) as model:
+        scratch = make_scratch(jobs, model.url)
+        flown = Flight(scratch, jobs, lambda _: None, time.monotonic())
+        try:
+            assert scratch.real, scratch.cli
+            text = scratch.config.read_text()
+            for name, value in settings.items():
+                lines = text.splitlines()
+                assert any(line.startswith(f"{name} = ") for line in lines), name
+                given = f"{name} = {value}"
+                text = "\n".join(given if line.startswith(f"{name} = ") else line for line in lines)
+            assert "mcp = " not in text
+            scratch.config.write_text(text.replace("[defaults]\n", "[defaults]\nmcp = false\n", 1))
+            take_off(flown)
+            yield RealAgent(flown, model, next(iter(jobs)))
+        finally:
+            land(flown, keep=False)
 
 
 def call(tool: str, tokens: int = 20_000, **given: object) -> Reply:
