@@ -197,7 +197,7 @@ def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
 
 def test_agents_are_ended_where_no_supervisor_runs_any_more(own_home: Path) -> None:
     (own_home / "mine.toml").write_text(
-        '[defaults]\nruntime = "command"\ncommand = ["sleep", "60"]\n'
+        '[defaults]\nruntime = "command"\ncommand = ["sleep", "600"]\n'
     )
     cockpit("start", "api", "--config", "mine.toml")
     (row,) = json.loads(cockpit("status", "--json").stdout)["agents"]
@@ -233,7 +233,9 @@ def test_up_names_who_was_cut_off(own_home: Path) -> None:
     cockpit("down")
     tmux = ["tmux", "-S", str(own_home / "ck" / "run" / "tmux.sock"), "kill-server"]
     subprocess.run(tmux, check=True)
+    end = time.monotonic() + 60
     while not ended(row["pid"]):
+        assert time.monotonic() < end, "the agent outlives its tmux server"
         time.sleep(0.02)
 
     told = cockpit("up").stderr
