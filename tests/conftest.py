@@ -43,7 +43,7 @@ _FOLDERS = {
     "COCKPIT_HOME": "ck",
 }
 _FOLDER_MODE = stat.S_IFDIR | 0o700
-_GITCONFIG = "[user]\n\tname = Pilot\n\temail = pilot@example.com\n[init]\n\tdefaultBranch = main\n"
+_GITCONFIG = "[user]\n\tname = User\n\temail = user@example.com\n[init]\n\tdefaultBranch = main\n"
 
 
 def pytest_configure() -> None:

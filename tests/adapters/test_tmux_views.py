@@ -1,4 +1,4 @@
-"""What pilots see: their own choice of window, the way back, and a screen that survives them."""
+"""What users see: their own choice of window, the way back, and a screen that survives them."""
 
 from __future__ import annotations
 
@@ -140,21 +140,21 @@ def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
     panes, command = asyncio.run(fly())
     with pytest.raises(NotNow):
         asyncio.run(views.show(panes[0].id))
-    pilot = terminal(command)
-    waiting(lambda: b"the screen of" in pilot.seen)
+    user = terminal(command)
+    waiting(lambda: b"the screen of" in user.seen)
     asyncio.run(views.show(panes[1].id))
-    waiting(lambda: b"I am b" in pilot.seen)
-    waiting(lambda: b"F12 back to the cockpit" in pilot.seen)
-    pilot.type(b"typed by hand\r")
+    waiting(lambda: b"I am b" in user.seen)
+    waiting(lambda: b"F12 back to the cockpit" in user.seen)
+    user.type(b"typed by hand\r")
     asyncio.run(waiting.shows(views.tmux, panes[1].id, "typed by hand\ntyped by hand"))
     assert [one["window"] for one in clients().values()] == [2]
-    pilot.type(F12)
+    user.type(F12)
     waiting(lambda: [one["window"] for one in clients().values()] == [0])
     asyncio.run(views.detach())
-    assert pilot.process.wait(60) == 0, pilot.seen[-300:]
+    assert user.process.wait(60) == 0, user.seen[-300:]
     assert asyncio.run(views.attached()) == 0
-    pilot.read_rest()
-    assert b"[exited]" not in pilot.seen, pilot.seen[-300:]
+    user.read_rest()
+    assert b"[exited]" not in user.seen, user.seen[-300:]
 
 
 def test_the_return_key_opens_a_screen_that_died(
@@ -166,18 +166,18 @@ def test_the_return_key_opens_a_screen_that_died(
         return pane, await views.attach_command()
 
     pane, command = asyncio.run(fly())
-    pilot = terminal(command)
-    waiting(lambda: b"frail" in pilot.seen)
-    pilot.type(b"\r")
+    user = terminal(command)
+    waiting(lambda: b"frail" in user.seen)
+    user.type(b"\r")
 
     def says_why() -> bool:
         # Up to tmux 3.5 the server may have missed the end, and is reminded of it.
         asyncio.run(views.tmux.server.collect())
-        return b"This process has ended with status 1. F12 goes back." in pilot.seen
+        return b"This process has ended with status 1. F12 goes back." in user.seen
 
     waiting(says_why)
     (own_home / "again").touch()
-    pilot.type(F12)
+    user.type(F12)
     asyncio.run(waiting.shows(views.tmux, pane, "the screen of"))
 
 
@@ -194,10 +194,10 @@ def test_an_own_key_goes_back_and_is_named_below_the_pane(
         pane, _ = await opened(views.tmux, own_home)
         return await views.attach_command(pane.id)
 
-    pilot = terminal(asyncio.run(fly()))
-    waiting(lambda: b"F9 back to the cockpit" in pilot.seen)
-    assert b"F12" not in pilot.seen
-    pilot.type(b"\x1b[20~")
+    user = terminal(asyncio.run(fly()))
+    waiting(lambda: b"F9 back to the cockpit" in user.seen)
+    assert b"F12" not in user.seen
+    user.type(b"\x1b[20~")
     waiting(lambda: [one["window"] for one in clients().values()] == [0])
 
 
@@ -210,10 +210,10 @@ def test_what_is_copied_reaches_the_terminal_and_stays_nowhere(
 
     with pytest.raises(PaneGone):
         asyncio.run(views.copy("nobody is there"))
-    pilot = terminal(asyncio.run(fly()))
-    waiting(lambda: b"the screen of" in pilot.seen)
+    user = terminal(asyncio.run(fly()))
+    waiting(lambda: b"the screen of" in user.seen)
     asyncio.run(views.copy("agent/api; #(date)"))
-    waiting(lambda: base64.b64encode(b"agent/api; #(date)") in pilot.seen)
+    waiting(lambda: base64.b64encode(b"agent/api; #(date)") in user.seen)
     server = libtmux.Server(socket_path=str(views.tmux.command.socket))
     assert server.cmd("list-buffers").stdout == []
 
@@ -307,10 +307,10 @@ def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
         return await views.open_home(launch(own_home)), await views.attach_command()
 
     pane, command = asyncio.run(fly())
-    pilot = terminal(command)
-    waiting(lambda: b"the screen of" in pilot.seen)
+    user = terminal(command)
+    waiting(lambda: b"the screen of" in user.seen)
     before = asyncio.run(views.tmux.capture(pane)).lines[0]
-    pilot.hang_up()
+    user.hang_up()
     waiting(lambda: asyncio.run(views.attached()) == 0)
     again = terminal(asyncio.run(views.attach_command()))
     waiting(lambda: before.encode() in again.seen)
@@ -355,12 +355,12 @@ def test_a_program_that_is_killed_while_it_is_looked_at_costs_nobody_else_anythi
         return agent, await views.attach_command(agent.id)
 
     agent, command = asyncio.run(fly())
-    pilot = terminal(command)
-    waiting(lambda: b"ready" in pilot.seen)
+    user = terminal(command)
+    waiting(lambda: b"ready" in user.seen)
     os.kill(agent.pid, signal.SIGKILL)
     waiting(lambda: asyncio.run(tmux.look())[agent.id].dead)
-    pilot.type(F12)
-    waiting(lambda: b"the screen of" in pilot.seen)
+    user.type(F12)
+    waiting(lambda: b"the screen of" in user.seen)
     assert asyncio.run(tmux.server_pid()) is not None
 
 
@@ -375,15 +375,15 @@ def test_letting_go_of_terminals_never_costs_the_server(
 
     server = asyncio.run(views.tmux.start_server())
     for turn in range(12):
-        pilot = terminal(asyncio.run(attach()))
-        waiting(lambda pilot=pilot: b"the screen of" in pilot.seen)  # type: ignore[misc]
+        user = terminal(asyncio.run(attach()))
+        waiting(lambda user=user: b"the screen of" in user.seen)  # type: ignore[misc]
         if turn % 3 == 0:
-            pilot.hang_up()
+            user.hang_up()
         elif turn % 3 == 1:
             asyncio.run(views.detach())
         else:
             asyncio.run(views.tmux.command.run(["detach-client", "-a"], ["detach-client"]))
-        pilot.process.wait(60)
+        user.process.wait(60)
         assert asyncio.run(views.tmux.server_pid()) == server
 
 
@@ -478,13 +478,13 @@ def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
         return line
 
     api, web, command = asyncio.run(fly())
-    pilot = terminal(command)
+    user = terminal(command)
     waiting(lambda: resized("screen")[-1:] == ["30"])
     before = len(resized("screen"))
     asyncio.run(views.show(api.id))
     waiting(lambda: resized("api") != [])
     assert status() == "1 on"
-    pilot.type(F12)
+    user.type(F12)
     waiting(lambda: status() == "0 off")
     asyncio.run(views.show(web.id))
     waiting(lambda: resized("web") != [])
@@ -494,4 +494,4 @@ def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
     assert resized("api") == ["29"]
     assert resized("web") == ["29"]
     assert resized("screen")[before:] == []
-    pilot.hang_up()
+    user.hang_up()

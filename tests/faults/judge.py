@@ -1,6 +1,6 @@
 """What must hold when a flight is over: each violation is a sentence.
 
-Judges by `witness` alone, and by the row that the pilot is shown where a reason must stand on it.
+Judges by `witness` alone, and by the row that the user is shown where a reason must stand on it.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
     assert "yes; go on $(id) `id` #{pid}" in fleet.cockpit.prompts(fleet.row())
 
 
-def test_tab_goes_to_who_needs_the_pilot(fleet: Flight) -> None:
+def test_tab_goes_to_the_agent_that_needs_the_user(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")
     terminal.press("Tab")

@@ -165,7 +165,7 @@ async def test_a_new_agent_is_judged_while_it_is_typed(fly: Fly, tmp_path: Path)
 async def test_moving_and_jumping_select(fly: Fly) -> None:
     async with fly(scene()) as flight:
         model = flight.app.model
-        assert model.selected == "api", "the first of those who need the pilot"
+        assert model.selected == "api", "the first of those that need the user"
         for key, name in (
             ("j", "mailer"), ("down", "search"), ("k", "mailer"), ("G", "cron"), ("j", "cron"),
             ("g", "api"), ("up", "api"), ("4", "checkout"), ("tab", "api"), ("tab", "mailer"),
