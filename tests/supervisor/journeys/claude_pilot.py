@@ -43,13 +43,14 @@ class ClaudePilot:
         )
 
     def table(self, mode: str = "prompt", more: str = "") -> str:
+        """Without cockpit's tools: their server takes a second of processor time."""
         env = {
             **agent_environment(KEY, self.model.url),
             "CLAUDE_CONFIG_DIR": str(self.folder),
         }
         return (
             "[[agents]]\nname = 'api'\nruntime = 'claude'\nmodel = 'claude-sonnet-4-6'\n"
-            f"mode = '{mode}'\npermission_mode = 'acceptEdits'\n"
+            f"mode = '{mode}'\npermission_mode = 'acceptEdits'\nmcp = false\n"
             f"arguments = ['--allowedTools', {json.dumps(EVERYTHING)}]\n"
             f"directory = {json.dumps(str(self.cockpit.repository))}\nprompt = 'Count the steps.'\n"
             f"env = {table(env)}\n{more}\n"

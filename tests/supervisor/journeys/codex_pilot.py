@@ -51,10 +51,11 @@ class CodexPilot:
             for call in request.calls_made
         )
 
-    def table(self, mode: str = "prompt", more: str = "") -> str:
+    def table(self, mode: str = "prompt", more: str = "", *, tools: bool = False) -> str:
+        """cockpit's tools only with `tools`: their server takes a second of processor time."""
         return (
             "[[agents]]\nname = 'api'\nruntime = 'codex'\npermission_mode = 'bypassPermissions'\n"
             f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = 'Count the steps.'\n{more}\n"
+            f"prompt = 'Count the steps.'\nmcp = {str(tools).lower()}\n{more}\n"
             f"[agents.env]\nCODEX_HOME = {json.dumps(str(self.folder))}\nLAB_KEY = 'made up'\n"
         )

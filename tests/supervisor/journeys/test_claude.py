@@ -15,13 +15,11 @@ from cockpit.demo.conversation import ApiError, Reply, Request, TokenCount, Tool
 from cockpit.demo.model import Answer
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.claude_pilot import CLAUDE, ClaudePilot
+from tests.supervisor.journeys.cli_model import SLOW, bash, made_with_models, say, swapped
 
 if TYPE_CHECKING:
-    from cockpit.wire.status import AgentStatus
     from tests.supervisor.conftest import Cockpit
 
-SLOW = 240.0
-"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 
 pytestmark = [
     pytest.mark.claude,
@@ -33,24 +31,7 @@ pytestmark = [
 
 @pytest.fixture
 def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], ClaudePilot]]:
-    made: list[ClaudePilot] = []
-
-    def make(answer: Answer) -> ClaudePilot:
-        made.append(ClaudePilot(cockpit, answer))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.model.stop()
-
-
-def say(text: str, tokens: int = 20_000) -> Reply:
-    return Reply(text, tokens=TokenCount(cache_read=tokens))
-
-
-def bash(command: str, tokens: int = 20_000) -> Reply:
-    call = ToolCall("Bash", {"command": command, "description": "a command"})
-    return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=tokens))
+    yield from made_with_models(ClaudePilot, cockpit)
 
 
 def worker(steps: Callable[[Request], Reply]) -> Answer:
@@ -69,10 +50,6 @@ def worker(steps: Callable[[Request], Reply]) -> Answer:
         return steps(request)
 
     return answer
-
-
-def swapped(row: AgentStatus) -> bool:
-    return row.handoffs == 1 and row.handoff is None
 
 
 async def test_an_error_of_the_api_is_told(
@@ -124,7 +101,9 @@ async def test_a_request_does_not_reach_a_subagent(
             if request.document_asked:
                 asked_inside.append(request.document_asked)
             if request.replies_made < 6:
-                return bash(f"sleep 0.5; echo inside {request.replies_made}", 5_000)
+                return bash(
+                    f"sleep 0.5; echo inside {request.replies_made}", 5_000, description="a command"
+                )
             return say("The subtask is done.", tokens=6_000)
         return main(request)
 

@@ -25,6 +25,14 @@ from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Plan, Start, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.cli_model import (
+    SLOW,
+    bash,
+    idle_with,
+    made_with_models,
+    say,
+    swapped,
+)
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 
 if TYPE_CHECKING:
@@ -32,8 +40,6 @@ if TYPE_CHECKING:
 
 NAMED = 95_000
 """The window that Codex names for it."""
-SLOW = 240.0
-"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 
 pytestmark = [
     pytest.mark.tmux,
@@ -48,25 +54,7 @@ def shown(cockpit: Cockpit, pane: str) -> str:
 
 @pytest.fixture
 def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], CodexPilot]]:
-    made: list[CodexPilot] = []
-
-    def make(answer: Answer) -> CodexPilot:
-        made.append(CodexPilot(cockpit, answer))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.model.stop()
-
-
-def say(text: str, tokens: int = 20_000) -> Reply:
-    return Reply(text, tokens=TokenCount(cache_read=tokens))
-
-
-def bash(command: str, tokens: int = 20_000) -> Reply:
-    return Reply(
-        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
-    )
+    yield from made_with_models(CodexPilot, cockpit)
 
 
 def worker(steps: Callable[[int], Reply]) -> Answer:
@@ -88,16 +76,6 @@ def worker(steps: Callable[[int], Reply]) -> Answer:
         return steps(len(done))
 
     return answer
-
-
-def swapped(row: AgentStatus) -> bool:
-    return row.handoffs == 1 and row.handoff is None
-
-
-def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
-    """A hook tells that a turn is over before the last reply is read from the record."""
-    tokens = last.context + last.output
-    return lambda row: row.state == "idle" and row.context.tokens == tokens
 
 
 @pytest.mark.long

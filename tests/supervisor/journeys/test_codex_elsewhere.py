@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cockpit.config.kernel import USES_LINUX
 from cockpit.demo.conversation import TokenCount
-from cockpit.wire.status import ElsewhereSession
 from cockpit.wire.verbs import Adopt, Send
+from tests.supervisor.journeys.cli_model import SLOW, bash, say
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
-from tests.supervisor.journeys.test_codex import NAMED, SLOW, bash, say
+from tests.supervisor.journeys.test_codex import NAMED
+from tests.supervisor.journeys.user_terminal import Tmux, listed, user_terminal
 
 if TYPE_CHECKING:
     from cockpit.demo.conversation import Reply, Request
-    from cockpit.supervisor.supervisor import Supervisor
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = [
@@ -31,8 +30,6 @@ pytestmark = [
 
 READY = "Ask Codex to do anything"
 """Shown in an empty composer."""
-
-Tmux = Callable[..., str]
 
 
 def answer(request: Request) -> Reply:
@@ -53,34 +50,9 @@ def pilot(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> Iterator[CodexPi
     made.model.stop()
 
 
-@contextmanager
-def terminal(cockpit: Cockpit, prompt: str) -> Iterator[Tmux]:
-    """The user's own tmux, in which Codex runs. Its shell goes on after Codex."""
-    socket = cockpit.home / "user.tmux"
-
-    def tmux(*words: str) -> str:
-        command = ["tmux", "-S", str(socket), "-f", "/dev/null", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
-
+def codex(cockpit: Cockpit, prompt: str) -> AbstractContextManager[Tmux]:
     program = cockpit.home / "bin" / "codex"
-    words = ["sh", "-c", f"{program} --no-daemon -- '{prompt}'; exec cat"]
-    tmux("new-session", "-d", "-x", "200", "-y", "40", "-c", str(cockpit.repository), *words)
-    try:
-        yield tmux
-    finally:
-        tmux("kill-server")
-
-
-async def listed(
-    supervisor: Supervisor, true: Callable[[ElsewhereSession], object]
-) -> ElsewhereSession:
-    """The only session, once the condition holds of it."""
-    async with asyncio.timeout(SLOW):
-        async for rows in supervisor.elsewhere.follow():
-            if rows and true(rows[0]):
-                break
-    (row,) = rows
-    return row
+    return user_terminal(cockpit, f"{program} --no-daemon -- '{prompt}'")
 
 
 async def test_a_session_that_the_user_started_is_listed_and_adopted(
@@ -88,7 +60,7 @@ async def test_a_session_that_the_user_started_is_listed_and_adopted(
 ) -> None:
     async with cockpit.flying(pilot.table()) as supervisor:
         assert await supervisor.elsewhere.rows() == []
-        with terminal(cockpit, "Keep a word.") as tmux:
+        with codex(cockpit, "Keep a word.") as tmux:
             row = await listed(
                 supervisor, lambda row: row.status == "idle" and row.context.tokens is not None
             )
@@ -160,7 +132,7 @@ async def test_a_turn_that_adopting_interrupts_leaves_no_process_and_can_go_on(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:
     async with cockpit.flying(pilot.table()) as supervisor:
-        with terminal(cockpit, "Work for long."):
+        with codex(cockpit, "Work for long."):
             row = await listed(
                 supervisor, lambda row: row.status == "busy" and row.context.tokens is not None
             )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,15 +23,22 @@ from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Adopt, Handoff, Send, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.cli_model import (
+    SLOW,
+    bash,
+    idle_with,
+    made_with_models,
+    say,
+    swapped,
+)
 from tests.supervisor.journeys.copilot_pilot import COPILOT, WINDOW, CopilotPilot
 from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
+from tests.supervisor.journeys.user_terminal import listed, user_terminal
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 PROMPT = re.compile(r"Read the file \S+ and do what it says\.")
-SLOW = 240.0
-"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 
 pytestmark = [
     pytest.mark.long,
@@ -45,25 +50,7 @@ pytestmark = [
 
 @pytest.fixture
 def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], CopilotPilot]]:
-    made: list[CopilotPilot] = []
-
-    def make(answer: Answer) -> CopilotPilot:
-        made.append(CopilotPilot(cockpit, answer))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.model.stop()
-
-
-def say(text: str, tokens: int = 20_000) -> Reply:
-    return Reply(text, tokens=TokenCount(cache_read=tokens))
-
-
-def bash(command: str, tokens: int = 20_000) -> Reply:
-    return Reply(
-        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
-    )
+    yield from made_with_models(CopilotPilot, cockpit)
 
 
 def worker(steps: Callable[[Request], Reply]) -> Answer:
@@ -94,16 +81,6 @@ def long_turn(request: Request) -> Reply:
         return say("Done.")
     number = len(request.calls_made)
     return bash(f"sleep 0.2; echo step {number}", min(70_000, 20_000 * number))
-
-
-def swapped(row: AgentStatus) -> bool:
-    return row.handoffs == 1 and row.handoff is None
-
-
-def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
-    """A hook tells that a turn is over before the last reply is read from the record."""
-    tokens = last.context + last.output
-    return lambda row: row.state == "idle" and row.context.tokens == tokens
 
 
 async def test_its_tokens_are_read_as_the_model_counted_them(
@@ -401,24 +378,11 @@ async def test_a_session_that_the_user_started_is_listed_and_adopted(
     flown = pilot(lambda request: say("Done.", tokens=30_000))
     for name, text in flown.environment().items():
         monkeypatch.setenv(name, text)
-    socket = cockpit.home / "user.tmux"
-
-    def tmux(*words: str) -> str:
-        command = ["tmux", "-S", str(socket), "-f", "/dev/null", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
-
     async with cockpit.flying(flown.table()) as supervisor:
         assert await supervisor.elsewhere.rows() == []
         program = cockpit.home / "bin" / "copilot"
-        words = ["sh", "-c", f"{program} -i 'Keep a word.'; exec cat"]
-        size = ["-x", "200", "-y", "40"]
-        tmux("new-session", "-d", *size, "-c", str(cockpit.repository), *words)
-        try:
-            async with asyncio.timeout(SLOW):
-                async for rows in supervisor.elsewhere.follow():
-                    if rows and rows[0].status == "idle" and rows[0].context.tokens:
-                        break
-            (row,) = rows
+        with user_terminal(cockpit, f"{program} -i 'Keep a word.'") as tmux:
+            row = await listed(supervisor, lambda row: row.status == "idle" and row.context.tokens)
             assert (row.runtime, row.directory) == ("copilot", str(cockpit.repository))
             assert (row.goal, row.refusal) == ("Keep a word.", None)
             last = TokenCount(cache_read=30_000)
@@ -446,5 +410,3 @@ async def test_a_session_that_the_user_started_is_listed_and_adopted(
                 "mine",
                 within=SLOW,
             )
-        finally:
-            tmux("kill-server")

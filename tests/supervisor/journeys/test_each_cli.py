@@ -24,6 +24,7 @@ from tests.supervisor.journeys import (
     test_opencode,
 )
 from tests.supervisor.journeys.claude_pilot import CLAUDE, ClaudePilot
+from tests.supervisor.journeys.cli_model import SLOW
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 from tests.supervisor.journeys.copilot_pilot import COPILOT, CopilotPilot
 from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
     from tests.supervisor.conftest import Cockpit
 
-SLOW = 240.0
-"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 ACT = 60_000
 
 pytestmark = [pytest.mark.tmux, pytest.mark.timeout(900)]
@@ -158,7 +157,8 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
         f"[agents.context]\nact = '{ACT // 1000}k'\n[agents.worktree]\n"
         f"strategy = 'git_worktree'\ndirectory = {json.dumps(str(trees))}\n"
     )
-    async with cockpit.flying(pilot.table("prompt", more)), readings(cockpit) as seen:
+    offered = pilot.table("prompt", more).replace("mcp = false", "mcp = true")
+    async with cockpit.flying(offered), readings(cockpit) as seen:
         first = await cockpit.start()
         assert first.worktree is not None
         assert trees in Path(first.worktree).parents

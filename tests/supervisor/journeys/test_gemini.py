@@ -23,14 +23,13 @@ from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Send, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.cli_model import SLOW, bash, say, swapped
 from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 WINDOW = 1_048_576
-SLOW = 240.0
-"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 MARKS = "[agents.context]\nact = '60k'\n"
 
 pytestmark = [
@@ -53,16 +52,6 @@ def pilot(cockpit: Cockpit) -> Iterator[Callable[..., GeminiPilot]]:
     yield make
     for each in made:
         each.model.stop()
-
-
-def say(text: str, tokens: int = 20_000) -> Reply:
-    return Reply(text, tokens=TokenCount(cache_read=tokens))
-
-
-def bash(command: str, tokens: int = 20_000) -> Reply:
-    return Reply(
-        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
-    )
 
 
 def worker(steps: Callable[[int], Reply]) -> Answer:
@@ -88,10 +77,6 @@ def worker(steps: Callable[[int], Reply]) -> Answer:
         return steps(len(done))
 
     return answer
-
-
-def swapped(row: AgentStatus) -> bool:
-    return row.handoffs == 1 and row.handoff is None
 
 
 def idle_with(tokens: int) -> Callable[[AgentStatus], bool]:

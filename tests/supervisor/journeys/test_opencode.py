@@ -22,14 +22,20 @@ from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Stop
 from tests.journeys.real_agent import DOCUMENT
+from tests.supervisor.journeys.cli_model import (
+    SLOW,
+    bash,
+    idle_with,
+    made_with_models,
+    say,
+    swapped,
+)
 from tests.supervisor.journeys.opencode_pilot import OPENCODE, REPLY, WINDOW, OpencodePilot
 from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-SLOW = 240.0
-"""Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
 
 pytestmark = [
     pytest.mark.long,
@@ -41,25 +47,7 @@ pytestmark = [
 
 @pytest.fixture
 def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], OpencodePilot]]:
-    made: list[OpencodePilot] = []
-
-    def make(answer: Answer) -> OpencodePilot:
-        made.append(OpencodePilot(cockpit, answer))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.model.stop()
-
-
-def say(text: str, tokens: int = 20_000) -> Reply:
-    return Reply(text, tokens=TokenCount(cache_read=tokens))
-
-
-def bash(command: str, tokens: int = 20_000) -> Reply:
-    return Reply(
-        tool_calls=(ToolCall("Bash", {"command": command}),), tokens=TokenCount(cache_read=tokens)
-    )
+    yield from made_with_models(OpencodePilot, cockpit)
 
 
 def worker(steps: Callable[[Request], Reply]) -> Answer:
@@ -87,16 +75,6 @@ def long_turn(request: Request) -> Reply:
         return say("Done.")
     number = len(request.calls_made) + 1
     return bash(f"sleep 0.2; echo step {number}", min(80_000, 20_000 * number))
-
-
-def swapped(row: AgentStatus) -> bool:
-    return row.handoffs == 1 and row.handoff is None
-
-
-def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
-    """A hook tells that a turn is over before the last reply is read from the record."""
-    tokens = last.context + last.output
-    return lambda row: row.state == "idle" and row.context.tokens == tokens
 
 
 async def test_its_tokens_are_read_as_the_model_counted_them(
