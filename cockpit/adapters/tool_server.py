@@ -48,12 +48,12 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=one.uri,
-                    name=safe_line(one.name),
-                    description=safe_line(one.description),
-                    mime_type=one.type,
+                    uri=resource.uri,
+                    name=safe_line(resource.name),
+                    description=safe_line(resource.description),
+                    mime_type=resource.type,
                 )
-                for one in resources
+                for resource in resources
             ]
         )
 

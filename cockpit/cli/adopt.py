@@ -143,7 +143,7 @@ def _ask_only(how: str, session: str, pid: int) -> None:
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
     """Return the session with the id `typed`, or the only one whose id starts with it."""
-    begun = [each for each in sessions if each["session_id"].startswith(typed.lower())]
+    begun = [session for session in sessions if session["session_id"].startswith(typed.lower())]
     if len(begun) == 1 and typed:
         return begun[0]
     raise BadUsage(

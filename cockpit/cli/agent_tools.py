@@ -229,7 +229,9 @@ class OwnTools:
     async def _newest(self, row: AgentStatus) -> str:
         """Return the document that this session started from, else the newest one of the job."""
         chain = await self._chain(row)
-        here = [one for one in chain.sessions if one.id == row.session_id] if chain else []
+        here = (
+            [session for session in chain.sessions if session.id == row.session_id] if chain else []
+        )
         if here and here[0].began_with:
             return here[0].began_with
         handoffs = [handoff.id for _, handoff in _documents(chain)]
@@ -322,7 +324,12 @@ def _handoff(row: AgentStatus) -> dict[str, Any]:
 def _documents(chain: HistoryChain | None) -> list[tuple[HistorySession, HistoryHandoff]]:
     """Return each handoff of a job that has a document, with its session, oldest first."""
     sessions = chain.sessions if chain else []
-    return [(one, handoff) for one in sessions for handoff in one.handoffs if handoff.document]
+    return [
+        (session, handoff)
+        for session in sessions
+        for handoff in session.handoffs
+        if handoff.document
+    ]
 
 
 def _cut(text: str) -> str:
@@ -334,12 +341,14 @@ def _cut(text: str) -> str:
 def _of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     subagents = facts.get("subagents")
     return (
-        [one for one in subagents if isinstance(one, dict)] if isinstance(subagents, list) else []
+        [subagent for subagent in subagents if isinstance(subagent, dict)]
+        if isinstance(subagents, list)
+        else []
     )
 
 
 def _only(subagents: list[dict[str, Any]], ident: str | None) -> list[dict[str, Any]]:
-    return [one for one in subagents if ident is None or one.get("id") == ident]
+    return [subagent for subagent in subagents if ident is None or subagent.get("id") == ident]
 
 
 Match = tuple[str, str, HistoryHandoff]

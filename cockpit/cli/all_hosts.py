@@ -38,14 +38,14 @@ def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[s
     places = our_places()
     settings = load(places, common_options().config, Path.cwd(), os.environ).settings
     members: dict[str, Supervisor] = {LOCAL: HttpClient(places.socket)}
-    kept = [KeptHost(RemoteHost(one.name, one.connect, one.attach)) for one in settings.hosts]
+    kept = [KeptHost(RemoteHost(host.name, host.connect, host.attach)) for host in settings.hosts]
     for address in kept:
         members[address.host.name] = HostClient(
             address.host.name, HttpClient(address, address.host.name)
         )
 
     async def ask_all() -> list[Answer | CockpitError]:
-        return await asyncio.gather(*(_answer(question(each)) for each in members.values()))
+        return await asyncio.gather(*(_answer(question(member)) for member in members.values()))
 
     try:
         answered = asyncio.run(ask_all())

@@ -91,11 +91,11 @@ def described(shown: DialogStatus, agent: str) -> str:
     head = " ".join(filter(None, (shown.title, shown.subject)))
     lines = [head, *(f"  {line}" for line in shown.text.split("\n")), ""]
     lines += filter(None, (shown.notice, shown.question))
-    for number, one in enumerate(shown.choices, 1):
-        box = "" if one.checked is None else "[x] " if one.checked else "[ ] "
-        takes = {"may": "  (takes a text)", "must": "  (needs a text)"}.get(one.text, "")
-        lines.append(f"  {number}. {box}{one.label}{takes}")
-        lines += [f"     {one.note}"] if one.note else []
+    for number, choice in enumerate(shown.choices, 1):
+        box = "" if choice.checked is None else "[x] " if choice.checked else "[ ] "
+        takes = {"may": "  (takes a text)", "must": "  (needs a text)"}.get(choice.text, "")
+        lines.append(f"  {number}. {box}{choice.label}{takes}")
+        lines += [f"     {choice.note}"] if choice.note else []
     lines += ["", f"Answer: cockpit answer {agent} --choice N --dialog {shown.identity}"]
     return "\n".join(lines)
 

@@ -187,7 +187,9 @@ def _document_path(document: str, *, here: bool) -> Path:
     if here:
         ensure_supervisor(common_options().config)
     chains = with_client(lambda client: client.history(None))
-    handoffs = [handoff for chain in chains for one in chain.sessions for handoff in one.handoffs]
+    handoffs = [
+        handoff for chain in chains for session in chain.sessions for handoff in session.handoffs
+    ]
     matches = [handoff for handoff in handoffs if handoff.id.startswith(document)]
     paths = [
         Path(path) for handoff in matches for path in (handoff.document, handoff.own_copy) if path

@@ -177,7 +177,7 @@ def format_matches(chains: list[HistoryChain]) -> list[str]:
         lines.append(safe_line(f"{text} ({handoff.writer or 'unknown writer'})", 400))
         lines.append(f"    {safe_line(handoff.found or '', 200)}".rstrip())
     for chain in chains:
-        lines += [_format_statement(chain.agent, each) for each in chain.statements]
+        lines += [_format_statement(chain.agent, statement) for statement in chain.statements]
     return lines
 
 

@@ -125,7 +125,7 @@ def _question(host: Machine, request: Mapping[str, Any]) -> Callable[[], Asked]:
 
 def _ask_all(questions: Mapping[str, Callable[[], Asked]]) -> list[Asked]:
     """Ask all machines at the same time; return the answers in the order of the questions."""
-    asking = SideBySide([partial(_asked, *one) for one in questions.items()])
+    asking = SideBySide([partial(_asked, *question) for question in questions.items()])
     end = time.monotonic() + SECONDS + GRACE_SECONDS
     answers: dict[int, Asked] = {}
     with suppress(Empty):

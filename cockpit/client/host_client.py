@@ -134,10 +134,10 @@ class HostClient:
         if sessions is None:
             return None
         return [
-            one.model_copy(
-                update={"host": self.host, "session_id": far_name(self.host, one.session_id)}
+            session.model_copy(
+                update={"host": self.host, "session_id": far_name(self.host, session.session_id)}
             )
-            for one in sessions
+            for session in sessions
         ]
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:

@@ -193,7 +193,7 @@ class HttpClient:
         if search is not None:
             matches = await self._history(name=name, search=search)
             return self._named_chains(
-                [parsed(HistoryChain.model_validate, each) for each in matches]
+                [parsed(HistoryChain.model_validate, match) for match in matches]
             )
         chains: list[HistoryChain] = []
         before: str | None = None

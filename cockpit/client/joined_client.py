@@ -57,7 +57,7 @@ class JoinedClient:
         answers = await self._all(lambda client: client.status())
         return answers.get(LOCAL, Status()).model_copy(
             update={
-                "agents": [agent for each in answers.values() for agent in each.agents],
+                "agents": [agent for answer in answers.values() for agent in answer.agents],
                 "held": [one for each in answers.values() for one in each.held],
             }
         )
@@ -140,7 +140,7 @@ class JoinedClient:
         answers = (await self._all(lambda client: client.elsewhere())).values()
         if all(each is None for each in answers):
             return None
-        return [session for each in answers for session in each or ()]
+        return [session for answer in answers for session in answer or ()]
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
         return await self._client_of(name).diff(name, of_job=of_job)

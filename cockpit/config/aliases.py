@@ -168,7 +168,7 @@ class _Renaming:
         scopes: list[KeyPath] = [("defaults",)] if isinstance(data.get("defaults"), dict) else []
         agents = data.get("agents")
         if isinstance(agents, list):
-            scopes += [("agents", n) for n, one in enumerate(agents) if isinstance(one, dict)]
+            scopes += [("agents", n) for n, agent in enumerate(agents) if isinstance(agent, dict)]
         for scope in ((), *scopes):
             for at, what in with_current_formats(_at(data, scope), scope):
                 self._add_notice(at, what)

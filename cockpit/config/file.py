@@ -82,7 +82,7 @@ class ConfigFile:
         match path:
             case (str(table), int(place), *rest) if table in ("agents", "hosts") and rest:
                 entries = self.data.get(table)
-                names = [_name_of(one) for one in entries] if isinstance(entries, list) else []
+                names = [_name_of(entry) for entry in entries] if isinstance(entries, list) else []
                 name = names[place] if place < len(names) else None
                 if name is not None and names.count(name) == 1 and rest != ["name"]:
                     return f"{table}.{name}.{dotted(tuple(rest))}"

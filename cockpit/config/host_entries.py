@@ -78,7 +78,7 @@ def remove_host(places: Places, path: Path, name: str) -> bool:
     text, trusted = _read(places, path)
     data = tomllib.loads(text)
     hosts = _hosts(path, data)
-    place = next((at for at, one in enumerate(hosts) if one.get("name") == name), None)
+    place = next((at for at, host in enumerate(hosts) if host.get("name") == name), None)
     if place is None:
         return False
     lines = text.split("\n")
@@ -104,7 +104,7 @@ def _read(places: Places, path: Path) -> tuple[str, bool]:
 
 def _hosts(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
     hosts = data.get("hosts", [])
-    if not isinstance(hosts, list) or not all(isinstance(one, dict) for one in hosts):
+    if not isinstance(hosts, list) or not all(isinstance(host, dict) for host in hosts):
         raise BadConfig(
             f"{shown_path(path)}: hosts are not written as [[hosts]] tables",
             hint="Write each host as its own [[hosts]] table; then try again.",

@@ -65,4 +65,4 @@ def _of_address(url: str) -> Iterator[str]:
     host = parts.netloc.rpartition("@")[2].partition(":")[0]
     named = [] if web or "." in host or host == "localhost" else [host]
     tokens = [*segments, parts.username or "", *(value for _, value in parse_qsl(parts.query))]
-    yield from (*named, *(each for each in tokens if len(each) >= LONG_SEGMENT))
+    yield from (*named, *(token for token in tokens if len(token) >= LONG_SEGMENT))

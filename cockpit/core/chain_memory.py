@@ -96,7 +96,7 @@ class ChainMemory:
     revoked: tuple[Revoked, ...] = ()
 
     def of(self, section: str) -> tuple[Statement, ...]:
-        return tuple(each for each in self.standing if each.section == section)
+        return tuple(statement for statement in self.standing if statement.section == section)
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class _Folding:
 
     def _revoke(self, place: Place, texts: Iterable[str]) -> None:
         for text in texts:
-            found = names(text, [each.text for each in self.standing])
+            found = names(text, [statement.text for statement in self.standing])
             if found is not None:
                 self.revoked.append(Revoked(self.standing.pop(found), place))
 
@@ -154,7 +154,9 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:
     """Return a section with the statements that its document left out."""
     own = "" if says_nothing(body) else body
-    shown = [f"- {_listed(each.text)}{each.label}" for each in missing[:MOST_CARRIED]]
+    shown = [
+        f"- {_listed(statement.text)}{statement.label}" for statement in missing[:MOST_CARRIED]
+    ]
     if len(missing) > MOST_CARRIED:
         shown.append(f"- … and {len(missing) - MOST_CARRIED} more, in the earlier documents")
     added = "\n\n".join([CARRIED, WHY_CARRIED, "\n".join(shown)]) if shown else ""

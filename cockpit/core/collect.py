@@ -248,9 +248,9 @@ class Collector:
         if not 0 < last < SHORT_REPLY:
             return None
         longer = (
-            one
-            for one in reversed(self._replies)
-            if len(one.strip()) > max(2 * last, SHORT_REPLY / 2)
+            reply
+            for reply in reversed(self._replies)
+            if len(reply.strip()) > max(2 * last, SHORT_REPLY / 2)
         )
         return next(longer, None)
 

@@ -147,7 +147,7 @@ def compose(source: DocumentInput) -> str:
         ),
     }
     for title, statements in _by_section(source.missing):
-        kept = [replace(each, text=cleaner.clean(each.text)) for each in statements]
+        kept = [replace(statement, text=cleaner.clean(statement.text)) for statement in statements]
         sections[title] = with_dropped(sections[title], kept)
     request = next(
         (text for text in (source.goal, facts.goal, document.goal) if text is not None), ""

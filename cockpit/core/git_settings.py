@@ -111,7 +111,7 @@ def is_kept(setting: Setting) -> bool:
 
 def sealed(settings: Iterable[Setting]) -> bytes:
     """Return a configuration file with only the kept settings of the repository."""
-    kept = (one for one in settings if not one.own and is_kept(one))
+    kept = (setting for setting in settings if not setting.own and is_kept(setting))
     return b"".join(map(_written, kept))
 
 
@@ -135,15 +135,19 @@ def foreign_filters(settings: Iterable[Setting]) -> tuple[bytes, ...]:
     A filter that the user defines too is left out, because the user's definition applies.
     """
     named: dict[bool, set[bytes]] = {True: set(), False: set()}
-    for one in settings:
-        if one.section == b"filter" and one.subsection is not None and one.name in FILTER_KEYS:
-            named[one.own].add(one.subsection)
+    for setting in settings:
+        if (
+            setting.section == b"filter"
+            and setting.subsection is not None
+            and setting.name in FILTER_KEYS
+        ):
+            named[setting.own].add(setting.subsection)
     return tuple(sorted(named[False] - named[True]))
 
 
 def deciding_push(settings: Iterable[Setting]) -> tuple[bytes, ...]:
     """Return the keys of the repository's settings that decide how a push reaches its remote."""
-    return tuple(one.key for one in settings if not one.own and _uses_network(one))
+    return tuple(setting.key for setting in settings if not setting.own and _uses_network(setting))
 
 
 def _uses_network(setting: Setting) -> bool:
@@ -154,15 +158,25 @@ def _uses_network(setting: Setting) -> bool:
 
 def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
     """Return the names of the repository's configured hooks (`hook.<name>.command`)."""
-    found = {one.subsection or b"" for one in settings if not one.own and one.section == b"hook"}
+    found = {
+        setting.subsection or b""
+        for setting in settings
+        if not setting.own and setting.section == b"hook"
+    }
     return tuple(sorted(found))
 
 
 def hooks_path(settings: Iterable[Setting]) -> bytes | None:
     """Return the value of `core.hooksPath`; the last setting wins."""
-    return next((one.value for one in reversed([*settings]) if one.key == b"core.hookspath"), None)
+    return next(
+        (setting.value for setting in reversed([*settings]) if setting.key == b"core.hookspath"),
+        None,
+    )
 
 
 def own_value(settings: Iterable[Setting], key: bytes) -> bytes | None:
     """Return the system's or user's value of a setting; the last one wins, as in git."""
-    return next((one.value for one in reversed([*settings]) if one.own and one.key == key), None)
+    return next(
+        (setting.value for setting in reversed([*settings]) if setting.own and setting.key == key),
+        None,
+    )

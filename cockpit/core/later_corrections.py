@@ -50,7 +50,13 @@ def correction_of(text: str, turn: int, constraints: Sequence[Constraint]) -> Co
     """
     words = _words(text)
     later = (
-        [one for one in constraints if one.turn > turn and is_correction(one.text)] if words else []
+        [
+            constraint
+            for constraint in constraints
+            if constraint.turn > turn and is_correction(constraint.text)
+        ]
+        if words
+        else []
     )
     weighed = [(_in_common(words, _words(one.text)), at) for at, one in enumerate(later)]
     best, at = max(weighed, default=(0, 0))

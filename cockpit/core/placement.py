@@ -60,7 +60,7 @@ class Choice:
 
 def choose(candidates: Sequence[Candidate]) -> Choice:
     """Rank the machines; equal machines keep their order."""
-    fitting = sorted((one for one in candidates if not one.refusal), key=_rank)
+    fitting = sorted((candidate for candidate in candidates if not candidate.refusal), key=_rank)
     return Choice(tuple(fitting), tuple(one for one in candidates if one.refusal))
 
 

@@ -23,5 +23,7 @@ class RateLimit:
 
 def exhausted_until(limits: Iterable[RateLimit]) -> float | None:
     """Return when the last of the exhausted limits resets, in unix seconds; None if none is."""
-    times = [one.resets_at for one in limits if one.used >= USED_UP and one.resets_at is not None]
+    times = [
+        limit.resets_at for limit in limits if limit.used >= USED_UP and limit.resets_at is not None
+    ]
     return max(times, default=None)

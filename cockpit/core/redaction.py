@@ -95,7 +95,11 @@ class Redactor:
         """Return the secrets in order, without overlaps and without those inside markers."""
         found = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
-        return [one for one in found if not any(a < one[1] and one[0] < b for a, b in markers)]
+        return [
+            finding
+            for finding in found
+            if not any(a < finding[1] and finding[0] < b for a, b in markers)
+        ]
 
     def without_known(self, text: str) -> str:
         """Replace known secrets only, not shapes. Used for text that is only stored."""

@@ -31,7 +31,8 @@ def session_commits(
     own = [
         made
         for made in in_git
-        if made.subject in subjects or any(same_commit(made.hash, one.hash) for one in recorded)
+        if made.subject in subjects
+        or any(same_commit(made.hash, commit.hash) for commit in recorded)
     ]
     found = {made.subject for made in own}
     others = [
@@ -58,7 +59,7 @@ def with_pushed(
     return tuple(
         replace(
             made,
-            pushed=False if any(same_commit(made.hash, one) for one in unpushed) else others,
+            pushed=False if any(same_commit(made.hash, commit) for commit in unpushed) else others,
         )
         for made in commits
     )

@@ -101,13 +101,13 @@ def facts_report(
         "head": head,
         "subagents": [
             {
-                "id": one.id,
-                "type": one.type,
-                "status": one.status,
-                "task": one.task,
-                "result": one.result or None,
+                "id": subagent.id,
+                "type": subagent.type,
+                "status": subagent.status,
+                "task": subagent.task,
+                "result": subagent.result or None,
             }
-            for one in facts.subagents
+            for subagent in facts.subagents
         ],
         "background": [
             {
@@ -129,20 +129,20 @@ def facts_report(
 def _conversation(facts: Facts) -> dict[str, Any]:
     """Return the texts of the user and the agent, and the commands that the agent ran."""
     return {
-        "prompts": [asdict(one) for one in facts.prompts],
+        "prompts": [asdict(prompt) for prompt in facts.prompts],
         "earlier_prompts": [asdict(one) for one in facts.earlier_prompts],
-        "constraints": [asdict(one) for one in facts.constraints],
-        "answers": [asdict(one) for one in facts.answers],
-        "refusals": [asdict(one) for one in facts.refusals],
-        "checks": [asdict(one) for one in facts.checks],
+        "constraints": [asdict(constraint) for constraint in facts.constraints],
+        "answers": [asdict(answer) for answer in facts.answers],
+        "refusals": [asdict(refusal) for refusal in facts.refusals],
+        "checks": [asdict(check) for check in facts.checks],
         "failures": [
-            {**asdict(one), "worked": one.worked or None, "after": one.after or None}
-            for one in facts.failures
+            {**asdict(failure), "worked": failure.worked or None, "after": failure.after or None}
+            for failure in facts.failures
         ],
         "plan": {**asdict(facts.plan), "file": facts.plan.file or None} if facts.plan else None,
         "links": [
-            {**asdict(one), "repository": one.repository or None, "state": one.state or None}
-            for one in facts.links
+            {**asdict(link), "repository": link.repository or None, "state": link.state or None}
+            for link in facts.links
         ],
         "summary": asdict(facts.summary) if facts.summary else None,
         "last_reply": {

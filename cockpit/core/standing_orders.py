@@ -246,7 +246,7 @@ _STATEMENTS = (
 
 def _any_of(patterns: tuple[str, ...], at: str = "") -> re.Pattern[str]:
     """Join alternatives, which are tried only where `at` matches. They are for lower case."""
-    return deferred_pattern(at + "(?:" + "|".join(f"(?:{one})" for one in patterns) + ")")
+    return deferred_pattern(at + "(?:" + "|".join(f"(?:{pattern})" for pattern in patterns) + ")")
 
 
 _START = r"(?:^|\b(?=\w)|(?=[,;:(–—-]))"

@@ -149,7 +149,9 @@ def _sentences(ground: Ground) -> Iterator[str]:
 def _git_sentence(ground: Ground) -> str:
     git = ground.git
     on = f"On branch {one_line(git.branch, 200)}" if git.branch else "On a detached HEAD"
-    made = [f"{one_line(one.hash, 12)} ({one_line(one.subject, 120)})" for one in git.commits]
+    made = [
+        f"{one_line(commit.hash, 12)} ({one_line(commit.subject, 120)})" for commit in git.commits
+    ]
     committed = (
         f"this session committed {', '.join(made[:20])}"
         if made

@@ -21,10 +21,10 @@ _LINK_KINDS = {"pull_request": "pull request", "issue": "issue"}
 def constraints(facts: Facts) -> str:
     """List the user's standing orders and refusals, with the turn of each; empty without any."""
     lines = []
-    for one in facts.constraints:
-        later = correction_of(one.text, one.turn, facts.constraints)
+    for constraint in facts.constraints:
+        later = correction_of(constraint.text, constraint.turn, facts.constraints)
         again = f"; {CAME_BACK} {later.turn}" if later else ""
-        lines.append(f"{_quoted(one.text)} (turn {one.turn}{again})")
+        lines.append(f"{_quoted(constraint.text)} (turn {constraint.turn}{again})")
     for refused in facts.refusals:
         reason = f": {_quoted(refused.reason)}" if refused.reason.strip() else " without a reason"
         call = code(refused.call) if refused.call else "a tool call"
@@ -35,18 +35,22 @@ def constraints(facts: Facts) -> str:
 def answers(facts: Facts) -> str:
     """List the user's answers to the agent's questions; empty without any."""
     lines = []
-    for one in facts.answers:
-        then = _later(answer_correction(one.question, one.answer, one.turn, facts.constraints))
+    for answer in facts.answers:
+        then = _later(
+            answer_correction(answer.question, answer.answer, answer.turn, facts.constraints)
+        )
         lines.append(
-            f"asked {_quoted(one.question)}, the user answered {_quoted(one.answer)} "
-            f"(turn {one.turn}){then}"
+            f"asked {_quoted(answer.question)}, the user answered {_quoted(answer.answer)} "
+            f"(turn {answer.turn}){then}"
         )
     return listed(lines)
 
 
 def prompts(facts: Facts, goal: str | None) -> str:
     """Quote the user's last prompts, oldest first; empty if there is only the goal."""
-    shown = [one for one in facts.prompts if not (one.turn == 1 and _same(one.text, goal))]
+    shown = [
+        prompt for prompt in facts.prompts if not (prompt.turn == 1 and _same(prompt.text, goal))
+    ]
     if not shown:
         return ""
     parts = ["The user's last prompts, oldest first:"]
@@ -58,12 +62,12 @@ def prompts(facts: Facts, goal: str | None) -> str:
 
 def earlier_prompts(facts: Facts) -> str:
     """List the beginnings of the prompts before the last ones; empty without any."""
-    quoted = {one_line(one.text, LONGEST) for one in facts.constraints}
+    quoted = {one_line(constraint.text, LONGEST) for constraint in facts.constraints}
     return listed(
-        f"turn {one.turn}: {_quoted(one.text)}"
-        + _later(correction_of(one.text, one.turn, facts.constraints))
-        for one in facts.earlier_prompts
-        if one_line(one.text, LONGEST) not in quoted
+        f"turn {prompt.turn}: {_quoted(prompt.text)}"
+        + _later(correction_of(prompt.text, prompt.turn, facts.constraints))
+        for prompt in facts.earlier_prompts
+        if one_line(prompt.text, LONGEST) not in quoted
     )
 
 
@@ -128,19 +132,23 @@ def reminder(facts: Facts) -> list[str]:
 
     Contains the newest of each kind, together at most `REMINDED` characters.
     """
-    orders = [f"the user said: {_short(one.text)} (turn {one.turn})" for one in facts.constraints]
+    orders = [
+        f"the user said: {_short(constraint.text)} (turn {constraint.turn})"
+        for constraint in facts.constraints
+    ]
     refused = [
-        f"the user refused {code(one.call, 80)}: {_short(one.reason)} (turn {one.turn})"
-        for one in facts.refusals
-        if one.reason.strip()
+        f"the user refused {code(refusal.call, 80)}: {_short(refusal.reason)} (turn {refusal.turn})"
+        for refusal in facts.refusals
+        if refusal.reason.strip()
     ]
     answered = [
-        f"asked {_short(one.question)}, the user answered {_short(one.answer)} (turn {one.turn})"
-        for one in facts.answers
-        if answer_correction(one.question, one.answer, one.turn, facts.constraints) is None
+        f"asked {_short(answer.question)}, the user answered {_short(answer.answer)} "
+        f"(turn {answer.turn})"
+        for answer in facts.answers
+        if answer_correction(answer.question, answer.answer, answer.turn, facts.constraints) is None
     ]
-    ran = [check_line(one) for one in facts.checks]
-    linked = [link_line(one) for one in facts.links if one.state not in ("merged", "closed")]
+    ran = [check_line(check) for check in facts.checks]
+    linked = [link_line(link) for link in facts.links if link.state not in ("merged", "closed")]
     lines = [*orders[-6:], *refused[-3:], *answered[-3:], *ran, *linked[-2:]]
     kept, room = [], REMINDED
     for line in lines:

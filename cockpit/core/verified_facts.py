@@ -330,7 +330,7 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
     known = [made.hash for made in git.commits]
     for made in facts.commits:
         if made.hash in git.lost or any(
-            one.startswith(made.hash) or made.hash.startswith(one) for one in known
+            commit.startswith(made.hash) or made.hash.startswith(commit) for commit in known
         ):
             continue
         known.append(made.hash)

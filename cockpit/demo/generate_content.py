@@ -50,9 +50,9 @@ class GenerateContentFormat:
             if blocks:
                 messages.append({"role": role, "content": blocks})
         declared = [
-            each
+            declaration
             for tool in body.get("tools") or []
-            for each in tool.get("functionDeclarations") or []
+            for declaration in tool.get("functionDeclarations") or []
         ]
         system = (body.get("systemInstruction") or {}).get("parts") or []
         given = {

@@ -37,8 +37,8 @@ async def when(pilot: Pilot[Any], true: Callable[[], object]) -> None:
         await pilot.pause(0.02)
 
 
-def text(session: ElsewhereSession, width: int = 80, said: str = "") -> str:
-    lines = drawn(session, NOW, width, said, "/home/me")
+def text(session: ElsewhereSession, width: int = 80, progress: str = "") -> str:
+    lines = drawn(session, NOW, width, progress, "/home/me")
     return _read(lines, width)
 
 

@@ -15,7 +15,7 @@ class JoinedSessions:
         self._by_runtime = by_runtime
 
     def look(self) -> Sequence[LiveSession]:
-        found = [session for one in self._by_runtime.values() for session in one.look()]
+        found = [session for reader in self._by_runtime.values() for session in reader.look()]
         return sorted(found, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
@@ -30,10 +30,10 @@ class JoinedSessions:
         return self._by_runtime[session.runtime].by_hand(session)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        stops = [one.watch(call) for one in self._by_runtime.values()]
+        stops = [reader.watch(call) for reader in self._by_runtime.values()]
 
         def stop() -> None:
-            for each in stops:
-                each()
+            for stop in stops:
+                stop()
 
         return stop

@@ -156,7 +156,7 @@ class GitFactFinder:
         if not answer.ok:
             return False, ()
         entries = answer.output.split(b"\0")[:-1][:STATUS_LINES]
-        return True, tuple(safe_line(one.decode("utf-8", "replace"), 500) for one in entries)
+        return True, tuple(safe_line(entry.decode("utf-8", "replace"), 500) for entry in entries)
 
     async def names_programs(self, directory: Path) -> bool:
         """Return whether comparing changed files needs a filter that the repository defines.

@@ -268,7 +268,7 @@ class LeavingWorktree:
     async def _shared(self, top: Path, known: Sequence[str]) -> list[str]:
         if not known:
             return []
-        names = "".join(f"{one}^{{commit}}\n" for one in known[:TIPS]).encode()
+        names = "".join(f"{commit}^{{commit}}\n" for commit in known[:TIPS]).encode()
         words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
         answer = await self._command.run(top, *words, stdin=names, deadline=60.0)
         lines = [line.split() for line in answer.output.decode("ascii", "replace").splitlines()]

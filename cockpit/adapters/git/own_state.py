@@ -57,7 +57,7 @@ class OwnState:
         """Every object hash in the files, in order, without duplicates."""
         texts = self.files.values()
         hashes = (one.group().decode() for text in texts for one in HASH.finditer(text))
-        return [one for one in dict.fromkeys(hashes) if one.strip("0")]
+        return [object_id for object_id in dict.fromkeys(hashes) if object_id.strip("0")]
 
     @property
     def busy(self) -> bool:

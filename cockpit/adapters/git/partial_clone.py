@@ -18,9 +18,9 @@ async def missing_files_step(
         return None
     snapshot = await command.snapshot(repository)
     remotes = [
-        one.subsection
-        for one in (snapshot.settings if snapshot else ())
-        if one.section == b"remote" and one.subsection and one.name == b"promisor"
+        setting.subsection
+        for setting in (snapshot.settings if snapshot else ())
+        if setting.section == b"remote" and setting.subsection and setting.name == b"promisor"
     ]
     name = os.fsdecode(remotes[0]) if remotes else "origin"
     if name.startswith("-"):

@@ -141,7 +141,7 @@ class GitPush:
         hooks."""
         listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
         addresses = [one for one in os.fsdecode(listed.output).split("\n") if one]
-        folders = [one for one in addresses if not REMOTE_ADDRESS.match(one)]
+        folders = [address for address in addresses if not REMOTE_ADDRESS.match(address)]
         if not folders:
             return False
         if len(folders) != len(addresses):
@@ -150,8 +150,8 @@ class GitPush:
                 f"{safe_line(remote)} has URLs on this machine and on other machines.",
                 by_hand(plain),
             )
-        for one in folders:
-            hooks = [await self._hook(directory / path) for path in self._paths(one)]
+        for folder in folders:
+            hooks = [await self._hook(directory / path) for path in self._paths(folder)]
             if hook := next(filter(None, hooks), ""):
                 raise Failed(
                     "Nothing was pushed",

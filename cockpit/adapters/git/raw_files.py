@@ -249,17 +249,17 @@ def _walk(where: Path, skipped: set[bytes]) -> _Walk:
         if inside and any(one.name.lower() == b".git" for one in entries):
             found.nested.append(inside)
             continue
-        for one in entries:
-            name = inside + b"/" + one.name if inside else one.name
+        for entry in entries:
+            name = inside + b"/" + entry.name if inside else entry.name
             if name in skipped:
                 continue
-            mode = one.stat(follow_symlinks=False).st_mode
+            mode = entry.stat(follow_symlinks=False).st_mode
             if stat.S_ISDIR(mode):
                 folders.append(name)
             elif stat.S_ISREG(mode):
                 found.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
             elif stat.S_ISLNK(mode):
-                target = Path(os.fsdecode(one.path)).readlink()
+                target = Path(os.fsdecode(entry.path)).readlink()
                 found.links.append((name, os.fsencode(target)))
     return found
 

@@ -58,12 +58,12 @@ class GitRestore:
         listed = self._held(await self.command.run(repository, *listing, deadline=DEADLINE))
         blobs = list(_blobs(listed.output))
         _check_names(blobs)
-        modules = [one for one in blobs if one.mode == GITLINK]
+        modules = [blob for blob in blobs if blob.mode == GITLINK]
         files = [one for one in blobs if one.mode not in (GITLINK, LINK)]
         links = [one for one in blobs if one.mode == LINK]
         top = await asyncio.to_thread(_open_empty, folder)
         try:
-            await asyncio.to_thread(_make_folders, top, [one.name for one in modules])
+            await asyncio.to_thread(_make_folders, top, [module.name for module in modules])
             # Links are created last; no path to a file follows a link in any case.
             for some in (*_portions(files), *_portions(links)):
                 ids = "\n".join(one.held for one in some).encode() + b"\n"
@@ -107,7 +107,7 @@ def _open_empty(folder: Path) -> int:
             "Choose a new folder.",
         ) from error
     with os.scandir(top) as listed:
-        names = {one.name for one in listed}
+        names = {entry.name for entry in listed}
     if names - {".git"}:
         os.close(top)
         raise BadUsage(
@@ -146,12 +146,12 @@ def _check_names(blobs: list[_Blob]) -> None:
     """Raise `Failed` for names that git itself never writes, but that another program can put into
     a tree."""
     links = {one.name for one in blobs if one.mode == LINK}
-    for one in blobs:
-        parts = one.name.split(b"/")
+    for blob in blobs:
+        parts = blob.name.split(b"/")
         above = (b"/".join(parts[:end]) for end in range(1, len(parts)))
         odd = any(part in (b"", b".", b"..") or part.lower() == b".git" for part in parts)
         if odd or not links.isdisjoint(above):
-            name = safe_line(os.fsdecode(one.name), 200)
+            name = safe_line(os.fsdecode(blob.name), 200)
             raise Failed(
                 f"{name!a} is not a valid file name",
                 "It points outside the folder, or into .git.",
@@ -169,12 +169,12 @@ def _blobs(listed: bytes) -> Iterator[_Blob]:
 def _portions(blobs: list[_Blob]) -> Iterator[list[_Blob]]:
     some: list[_Blob] = []
     left = AT_ONCE
-    for one in blobs:
-        weight = max(one.size, SMALLEST)
+    for blob in blobs:
+        weight = max(blob.size, SMALLEST)
         if some and weight > left:
             yield some
             some, left = [], AT_ONCE
-        some.append(one)
+        some.append(blob)
         left -= weight
     if some:
         yield some
@@ -191,26 +191,26 @@ def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
     lacks.
     """
     at = 0
-    for one in blobs:
+    for blob in blobs:
         end = output.find(b"\n", at)
         header = output[at:end].split() if end >= 0 else []
         size = int(header[2]) if len(header) == 3 else 0
         content = output[end + 1 : end + 1 + size]
-        digest = object_digest(one.held, b"blob", len(content))
+        digest = object_digest(blob.held, b"blob", len(content))
         digest.update(content)
-        if len(header) != 3 or digest.hexdigest() != one.held:
+        if len(header) != 3 or digest.hexdigest() != blob.held:
             raise Failed(
-                f"The repository no longer contains {safe_line(os.fsdecode(one.name), 200)}",
-                f"Its object {one.held} is missing or damaged. Later files were not written.",
+                f"The repository no longer contains {safe_line(os.fsdecode(blob.name), 200)}",
+                f"Its object {blob.held} is missing or damaged. Later files were not written.",
                 "Check the repository: git fsck",
             )
         at = end + size + 2
-        *parts, name = one.name.split(b"/")
+        *parts, name = blob.name.split(b"/")
         with _folder(top, parts) as folder:
-            if one.mode == LINK:
+            if blob.mode == LINK:
                 os.symlink(content, name, dir_fd=folder)
                 continue
-            mode = 0o777 if one.mode == PROGRAM else 0o666
+            mode = 0o777 if blob.mode == PROGRAM else 0o666
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(name, flags, mode, dir_fd=folder), "wb") as file:
                 file.write(content)

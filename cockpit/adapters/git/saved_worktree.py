@@ -108,7 +108,7 @@ class WorktreeSaver:
             return []
         empty = await self._raw_files.tree(git_paths, {})
         entries = await self._own.staged(git_paths)
-        return [one for one in entries if one[0] not in (*known, empty)]
+        return [entry for entry in entries if entry[0] not in (*known, empty)]
 
     async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
         """Write a commit with the files of `.git/worktrees/NAME`; its parents are the commits to

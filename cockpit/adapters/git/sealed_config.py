@@ -60,7 +60,9 @@ class Snapshot:
     def whole(self) -> bool:
         """Whether all of the repository's settings are from its own two files."""
         return not any(
-            one.section in (b"include", b"includeif") for one in self.settings if not one.own
+            setting.section in (b"include", b"includeif")
+            for setting in self.settings
+            if not setting.own
         )
 
 

@@ -19,7 +19,7 @@ async def with_commits(git: Worktrees, directory: Path, state: GitFacts, facts: 
     if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:
         return facts  # another clone, or another repository
     lost = [made.hash for made in recorded if not await git.reachable(directory, made.hash)]
-    in_git = [CommitMade(one.hash, one.subject) for one in reversed(state.commits)]
+    in_git = [CommitMade(commit.hash, commit.subject) for commit in reversed(state.commits)]
     own = session_commits(recorded, facts.quiet_commits, in_git, lost)
     own = with_pushed(own, await git.unpushed(directory))
     return replace(facts, commits=own)

@@ -123,7 +123,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
     """Return why the URL is refused; "" if it is allowed. One forbidden IP address is enough."""
-    private = [each for each in addresses if not is_public(each)]
+    private = [address for address in addresses if not is_public(address)]
     if not addresses:
         return "the host name does not resolve"
     if private and not allow_private:

@@ -216,7 +216,7 @@ class LocalProcesses:
         stragglers: dict[int, None] = {}
         for _ in range(ROUNDS):
             carriers = {*self.marked(marker), *filter(self.alive, hidden)}
-            left = [one for one in carriers if one not in survivors]
+            left = [carrier for carrier in carriers if carrier not in survivors]
             if not left:
                 break
             stragglers.update(dict.fromkeys(one.pid for one in left))
@@ -228,7 +228,7 @@ class LocalProcesses:
             gone=not survivors,
             killed=killed,
             stragglers=tuple(stragglers),
-            survivors=tuple(sorted(one.pid for one in survivors)),
+            survivors=tuple(sorted(survivor.pid for survivor in survivors)),
         )
 
     async def _end_all(

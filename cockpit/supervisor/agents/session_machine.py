@@ -9,4 +9,6 @@ from cockpit.ports.records import HandoffRecord
 
 def machine_of(handoffs: Iterable[HandoffRecord]) -> str | None:
     """Return the machine of the session that these handoffs ended; None for this machine."""
-    return next((one.details.moved_from for one in handoffs if one.details.moved_from), None)
+    return next(
+        (handoff.details.moved_from for handoff in handoffs if handoff.details.moved_from), None
+    )

@@ -92,9 +92,9 @@ class FirstTurnsCheck:
         handoffs = self._dependencies.store.handoffs_of(session.job, session.previous)
         return next(
             (
-                each
-                for each in reversed(handoffs)
-                if each.new_session == session.id and each.outcome == Outcome.DONE.value
+                handoff
+                for handoff in reversed(handoffs)
+                if handoff.new_session == session.id and handoff.outcome == Outcome.DONE.value
             ),
             None,
         )

@@ -129,9 +129,9 @@ class _Arrived:
         """Return the copies of the chain's documents, with their SHA-256. Blocks."""
         copies = {}
         for session in self._sessions:
-            for one in session.handoffs:
-                if (copy := _copy(self._documents, one.id)) is not None:
-                    copies[one.id] = copy
+            for handoff in session.handoffs:
+                if (copy := _copy(self._documents, handoff.id)) is not None:
+                    copies[handoff.id] = copy
         return copies
 
     def store(self, copies: dict[str, tuple[Path, str]], old: HistorySession) -> Predecessor:
@@ -148,9 +148,11 @@ class _Arrived:
                 record = store.session(session.id) or self._session(session, previous, document)
                 store.save_session(record)
                 later = self._sessions[place + 1 :]
-                for one in session.handoffs:
-                    if store.handoff(one.id) is None:
-                        store.save_handoff(self._handoff(session, one, copies.get(one.id), later))
+                for handoff in session.handoffs:
+                    if store.handoff(handoff.id) is None:
+                        store.save_handoff(
+                            self._handoff(session, handoff, copies.get(handoff.id), later)
+                        )
                 if session.state not in LED_NOWHERE:
                     previous = record
                     last = next((one.id for one in reversed(session.handoffs)), "")

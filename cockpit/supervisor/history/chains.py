@@ -274,7 +274,7 @@ def _matching(chain: HistoryChain, excerpts: Mapping[str, str]) -> HistoryChain 
     """
     sessions = []
     for session in chain.sessions:
-        documents = [one for one in session.documents if one.id in excerpts]
+        documents = [document for document in session.documents if document.id in excerpts]
         handoffs = [
             handoff.model_copy(update={"found": excerpts[handoff.id]})
             for handoff in session.handoffs

@@ -46,7 +46,7 @@ class ChainMemories:
         if last is None:
             return []
         memory = await self.before(last)
-        statements = [listed(each) for each in memory.standing]
+        statements = [listed(statement) for statement in memory.standing]
         statements += [listed(each.statement, str(each.by)) for each in memory.revoked]
         return [each for each in statements if holds_all(each.text, wanted)]
 
@@ -57,12 +57,12 @@ class ChainMemories:
         memory = await self.before(session)
         return [
             {
-                "section": each.section,
-                "text": each.text,
-                "since": str(each.since),
-                "last": str(each.last),
+                "section": statement.section,
+                "text": statement.text,
+                "since": str(statement.since),
+                "last": str(statement.last),
             }
-            for each in memory.standing
+            for statement in memory.standing
         ]
 
 

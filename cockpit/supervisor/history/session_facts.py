@@ -149,8 +149,8 @@ class SessionFacts:
         collector.only_running(())
         facts = collector.facts()
         over = tuple(
-            replace(one, status="unknown") if one.status == "running" else one
-            for one in facts.subagents
+            replace(subagent, status="unknown") if subagent.status == "running" else subagent
+            for subagent in facts.subagents
         )
         table = runtime.window(meter.model, environment)
         window = resolve_window(reported=named, table=table, seen=meter.peak)

@@ -112,7 +112,7 @@ class Continuation:
             inheritance = Inheritance(
                 str(place),
                 left.first_step,
-                tuple(redactor.redact(each).text for each in standing),
+                tuple(redactor.redact(statement).text for statement in standing),
                 await join(name) if join is not None else None,
             )
             await self._starter.start(agent, left.goal or "", inheritance=inheritance)

@@ -178,11 +178,11 @@ class AgentWorktrees:
         lineage = self._dependencies.processes.lineage
         # What an agent started, such as an MCP server, ends with it or is listed once it has ended.
         foreign = [
-            one
-            for one in occupants
-            if one.pid not in agents
-            and one.pid != client
-            and running_here.isdisjoint(lineage(one.pid))
+            occupant
+            for occupant in occupants
+            if occupant.pid not in agents
+            and occupant.pid != client
+            and running_here.isdisjoint(lineage(occupant.pid))
         ]
         callers = lineage(client) if client is not None else []
         yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
@@ -219,7 +219,10 @@ class AgentWorktrees:
             return Done(message=f"Nothing was removed; {_kept(tree, kept)}{but}", text=kept)
         inside = (await self._occupants(tree.directory))[tree.directory]
         obstacles = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
-        _refuse(tree, [one for one in obstacles if not (asked.salvage and one.salvageable)])
+        _refuse(
+            tree,
+            [obstacle for obstacle in obstacles if not (asked.salvage and obstacle.salvageable)],
+        )
 
         async def objection(where: Path) -> str | None:
             still = (await self._occupants(where))[where]
@@ -381,7 +384,7 @@ def _refuse(tree: Tree, obstacles: list[Obstacle]) -> None:
     if obstacles:
         raise NotNow(
             f"{safe_line(str(tree.directory))} is not removed",
-            "\n".join(f"- {one.why}\n  {one.next}" for one in obstacles),
+            "\n".join(f"- {obstacle.why}\n  {obstacle.next}" for obstacle in obstacles),
             "Nothing was changed.",
         )
 

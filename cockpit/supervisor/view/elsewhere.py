@@ -151,7 +151,7 @@ class ElsewhereRows:
         call: Callable[[], None],
     ) -> None:
         """Check for ended processes, because a killed process does not delete its status file."""
-        living = {process for each in sessions if (process := self._others.identify(each))}
+        living = {process for session in sessions if (process := self._others.identify(session))}
         for gone in ends.keys() - living:
             ends.pop(gone)()
         for process in living - ends.keys():

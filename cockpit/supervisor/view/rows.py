@@ -121,12 +121,12 @@ def rate_limits(agent: Agent, now: float) -> list[RateLimitStatus]:
     """Return the account's limits that have not been reset since the CLI reported them."""
     return [
         RateLimitStatus(
-            name=one.name,
-            used=one.used,
-            resets_at=None if one.resets_at is None else rfc3339(one.resets_at),
+            name=limit.name,
+            used=limit.used,
+            resets_at=None if limit.resets_at is None else rfc3339(limit.resets_at),
         )
-        for one in agent.session_state.rate_limits
-        if one.resets_at is None or one.resets_at > now
+        for limit in agent.session_state.rate_limits
+        if limit.resets_at is None or limit.resets_at > now
     ]
 
 

@@ -116,7 +116,7 @@ def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
     """Return the features that the agent's CLI does not support; empty if there are none."""
     if not limits:
         return []
-    text = "; ".join(safe_line(each, 200) for each in limits[:MOST_LIMITS])
+    text = "; ".join(safe_line(limit, 200) for limit in limits[:MOST_LIMITS])
     return [
         Span(" "),
         Span(f"Not possible with {safe_line(runtime, 40)}:", "title"),
@@ -143,7 +143,7 @@ def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> boo
     if before.activity == now.activity and before.state == now.state:
         return False
     activities = (before.activity or "", now.activity or "")
-    wrote = any(each.split(" ", 1)[0] in WRITING for each in activities)
+    wrote = any(activity.split(" ", 1)[0] in WRITING for activity in activities)
     return wrote or (before.state == "working" and now.state != "working")
 
 

@@ -121,7 +121,9 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
             if verdict == UNVERIFIED:
                 unknown.add(commit)
                 return f"{bare} {_UNKNOWN}"
-            if verdict or any(one.startswith(commit) or commit.startswith(one) for one in has):
+            if verdict or any(
+                existing.startswith(commit) or commit.startswith(existing) for existing in has
+            ):
                 known.add(commit)
                 return f"{bare} {YES}"
             return match[0]

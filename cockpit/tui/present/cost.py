@@ -54,12 +54,12 @@ def rate_spans(agent: AgentStatus, now: datetime) -> list[Span]:
     A limit that was reset after the CLI's report is left out, because its use is unknown.
     """
     spans: list[Span] = []
-    for one in agent.rate_limits:
-        if not _is_reset(one, now):
-            name = _LIMITS.get(one.name) or safe_line(one.name, 12)
-            text = f"{name} {words.percent(one.used)}"
+    for limit in agent.rate_limits:
+        if not _is_reset(limit, now):
+            name = _LIMITS.get(limit.name) or safe_line(limit.name, 12)
+            text = f"{name} {words.percent(limit.used)}"
             spans.append(
-                Span(f" {text}" if spans else text, "warning" if one.used >= NEAR else "muted")
+                Span(f" {text}" if spans else text, "warning" if limit.used >= NEAR else "muted")
             )
     return spans
 

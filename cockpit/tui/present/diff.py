@@ -69,9 +69,11 @@ def diff_lines(
 
 
 def _summary(diff: WorktreeDiff) -> list[Span]:
-    texts = [each for each in diff.files if each.added is not None and each.removed is not None]
-    added = sum(each.added or 0 for each in texts)
-    removed = sum(each.removed or 0 for each in texts)
+    text_files = [
+        file for file in diff.files if file.added is not None and file.removed is not None
+    ]
+    added = sum(file.added or 0 for file in text_files)
+    removed = sum(file.removed or 0 for file in text_files)
     base = safe_line(diff.since, 12)[:8] if diff.since else "the empty tree"
     since = f"since the job began at {base}" if diff.of_job else f"since {base}"
     if not diff.files and not diff.untracked:
@@ -82,7 +84,9 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
     more = "+" if diff.cut else ""
     # Lines of new and of binary files are not counted; a zero would claim that there are none.
     counts = (
-        [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")] if texts else []
+        [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")]
+        if text_files
+        else []
     )
     what = Span(f"  {', '.join([*changed, *new])}{more}")
     return [what, *counts, Span(f"  {since}", "muted")]

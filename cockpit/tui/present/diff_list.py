@@ -23,7 +23,7 @@ class ListedFile(NamedTuple):
 def listed(diff: WorktreeDiff) -> list[ListedFile]:
     """Return the changed files in the order of the diff's text, then the untracked ones."""
     return [
-        *(ListedFile(each.path, each.added, each.removed, False) for each in diff.files),
+        *(ListedFile(file.path, file.added, file.removed, False) for file in diff.files),
         *(ListedFile(path, None, None, True) for path in diff.untracked),
     ]
 

@@ -36,19 +36,19 @@ def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[li
     lines = [line for part in goal.splitlines() for line in worded(part, width)]
     yield "goal", [[Span(line)] for line in lines[:GOAL_LINES]]
     standing = facts.get("standing") or ()
-    yield "in force", [part for each in standing for part in _statement(each, width)]
-    yield "todos", [part for each in facts.get("todos") or () for part in _todo(each, width)]
+    yield "in force", [part for statement in standing for part in _statement(statement, width)]
+    yield "todos", [part for todo in facts.get("todos") or () for part in _todo(todo, width)]
     yield "last", _texts(facts.get("recent_activity"), width, "")
     yield "files", _texts(facts.get("files_modified"), width, "")
-    yield "commits", [_commit(each, width) for each in facts.get("commits") or ()]
+    yield "commits", [_commit(commit, width) for commit in facts.get("commits") or ()]
     status = facts.get("git_status")
     yield "git status", _texts(str(status).splitlines() if status else (), width, "muted")
-    yield "subagents", [_subagent(each, width) for each in facts.get("subagents") or ()]
+    yield "subagents", [_subagent(subagent, width) for subagent in facts.get("subagents") or ()]
     yield "background", [_task(each, width) for each in facts.get("background") or ()]
 
 
 def _texts(texts: Any, width: int, role: str) -> list[list[Span]]:
-    return [[Span(safe_line(str(each), width), role)] for each in texts or ()]
+    return [[Span(safe_line(str(text), width), role)] for text in texts or ()]
 
 
 def _todo(todo: Mapping[str, Any], width: int) -> Iterator[list[Span]]:

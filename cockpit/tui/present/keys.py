@@ -80,7 +80,7 @@ def possible_with(model: Model, section: str, *, has_files: bool = True) -> list
         ]
     if BY_ID["attach"].why_not(model) is None:
         return actions
-    return [each for each in actions if each.id != "agent.enter"]
+    return [action for action in actions if action.id != "agent.enter"]
 
 
 def key_line(

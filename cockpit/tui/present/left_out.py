@@ -40,8 +40,10 @@ def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
 def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
     """Return the points of a document that the transcript's last checks and failures contradict."""
     failed = [
-        Failure(one.call, one.error, one.worked or "", one.turn, one.after or "")
-        for one in facts.failures
+        Failure(
+            failure.call, failure.error, failure.worked or "", failure.turn, failure.after or ""
+        )
+        for failure in facts.failures
     ]
     return contradictions(read(document), _checks(facts), failed)
 
@@ -68,7 +70,7 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def _points(facts: SessionFacts) -> Iterator[Point]:
-    orders = [Constraint(one.turn, one.text) for one in facts.constraints]
+    orders = [Constraint(constraint.turn, constraint.text) for constraint in facts.constraints]
     for order in facts.constraints:
         if correction_of(order.text, order.turn, orders) is not None:
             continue
@@ -86,7 +88,7 @@ def _points(facts: SessionFacts) -> Iterator[Point]:
         if prompt.turn > 1:
             yield Point(_told("prompt", prompt.turn, prompt.text), prompt.text)
     for failure in facts.failures[-FAILURES:]:
-        is_told = any(one.failed and one.command in failure.call for one in facts.checks)
+        is_told = any(check.failed and check.command in failure.call for check in facts.checks)
         if failure.worked is None and not is_told:
             line = f"failed, with no later success (turn {failure.turn}): {failure.call}"
             text = f"{failure.call.removeprefix('Bash ')} {failure.error}"
@@ -94,7 +96,7 @@ def _points(facts: SessionFacts) -> Iterator[Point]:
 
 
 def _checks(facts: SessionFacts) -> list[Check]:
-    return [Check(**one.model_dump()) for one in facts.checks]
+    return [Check(**check.model_dump()) for check in facts.checks]
 
 
 def _told(kind: str, turn: int, text: str) -> str:

@@ -90,19 +90,19 @@ def choice_lines(
     """
     adds = f"  · {text_key} adds a text" if text_key else "  · takes a text"
     lines: list[list[Span]] = []
-    for place, one in enumerate(shown.choices):
+    for place, choice in enumerate(shown.choices):
         mark = "❯" if place == selected else " "
-        box = "" if one.checked is None else "[✓] " if place in checked else "[ ] "
-        takes = {"may": adds, "must": "  · needs a text"}.get(one.text, "")
+        box = "" if choice.checked is None else "[✓] " if place in checked else "[ ] "
+        takes = {"may": adds, "must": "  · needs a text"}.get(choice.text, "")
         begin = f" {mark} {place + 1}. {box}"
         role = ("key" if place == selected else "") if ready else "muted"
-        parts = worded(one.label, max(1, width - cell_len(begin) - 1))
+        parts = worded(choice.label, max(1, width - cell_len(begin) - 1))
         for number, part in enumerate(parts):
             lead = begin if number == 0 else " " * cell_len(begin)
             lines.append([Span(f"{lead}{part}", role)])
         if cell_len(begin + parts[-1] + takes) < width and takes:
             lines[-1].append(Span(takes, "muted"))
-        notes = worded(one.note, max(1, width - 7)) if one.note else ()
+        notes = worded(choice.note, max(1, width - 7)) if choice.note else ()
         lines += [[Span(f"      {part}", "muted")] for part in notes]
     return lines
 

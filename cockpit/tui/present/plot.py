@@ -47,7 +47,9 @@ class _Column:
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
     """Return the plot in exactly `height` lines of `width` cells; the sessions are on the last."""
-    stretches = [each for each in course.stretches if each.state != "undone"] or course.stretches
+    stretches = [
+        stretch for stretch in course.stretches if stretch.state != "undone"
+    ] or course.stretches
     if width < 8 or height < 2:
         return [[Span(" " * width)] for _ in range(height)]
     if not any(each.points for each in stretches):
@@ -68,7 +70,7 @@ def plot(course: Course, width: int, height: int) -> list[list[Span]]:
 
 
 def _nothing(stretches: Sequence[Stretch], width: int, height: int) -> list[list[Span]]:
-    why = next((each.unknown for each in reversed(stretches) if each.unknown), None)
+    why = next((stretch.unknown for stretch in reversed(stretches) if stretch.unknown), None)
     text = f"  {safe_line(why or 'No token count yet.', 200)}"
     middle = height // 2
     return [
@@ -92,7 +94,7 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 def _top(stretches: Sequence[Stretch]) -> int:
     """Return the tokens at the upper edge: slightly above every value, at most the window."""
-    peak = max(point.tokens for each in stretches for point in each.points)
+    peak = max(point.tokens for stretch in stretches for point in stretch.points)
     last = next(each for each in reversed(stretches) if each.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]
     needed = round(max([peak, last.marks.act or 0, *marks]) * 1.06)
@@ -193,11 +195,11 @@ def _line_of(at: int, rows: int, top: int) -> int:
 
 def _below(stretches: Sequence[Stretch], widths: Sequence[int], width: int) -> list[Span]:
     spans = [Span(" ")]
-    for index, (each, cells) in enumerate(zip(stretches, widths, strict=True)):
+    for index, (stretch, cells) in enumerate(zip(stretches, widths, strict=True)):
         last = index == len(stretches) - 1
         room = cells if not last else cells + 1
-        began = next((point.at for point in each.points if point.at is not None), None)
-        label = f"#{each.number}"
+        began = next((point.at for point in stretch.points if point.at is not None), None)
+        label = f"#{stretch.number}"
         if began is not None and len(label) + 6 < cells:
             with suppress(ValueError, OverflowError, OSError):  # not a valid time
                 label += f" {datetime.fromtimestamp(began).astimezone():%H:%M}"

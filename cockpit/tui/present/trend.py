@@ -12,4 +12,4 @@ def trend(readings: Sequence[int], window: int | None) -> str:
     window."""
     if len(readings) < 2 or not window:
         return ""
-    return "".join(STEPS[min(max(each * len(STEPS) // window, 0), 7)] for each in readings)
+    return "".join(STEPS[min(max(reading * len(STEPS) // window, 0), 7)] for reading in readings)

@@ -51,7 +51,7 @@ def table(
     widths = {
         title: min(max([cell_len(title), *(cell_len(one[title]) for one in cells)]), most)
         for title, most in _MOST.items()
-        if title == "worktree" or any(one[title] for one in cells)
+        if title == "worktree" or any(cells_of_row[title] for cells_of_row in cells)
     }
     for dropped in ("", *_DROP_ORDER):
         widths.pop(dropped, None)

@@ -41,7 +41,9 @@ def lines(tree: WorktreeStatus, now: datetime, sizes: Sizes = Sizes.NOT_REQUESTE
     described = [safe_line(f"{tree.directory}  {_what(tree, now, sizes)}", 400)]
     if not tree.made:
         return described
-    return described + [safe_line(f"    blocks removal: {one.why}", 300) for one in tree.obstacles]
+    return described + [
+        safe_line(f"    blocks removal: {obstacle.why}", 300) for obstacle in tree.obstacles
+    ]
 
 
 def size_lines(trees: Sequence[WorktreeStatus]) -> list[str]:
@@ -63,7 +65,7 @@ def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
     """Return what blocks removing a worktree; with `salvage`, without work that would be saved."""
     if not tree.made:
         return tree.obstacles[:1]
-    return [one for one in tree.obstacles if not (salvage and one.salvageable)]
+    return [obstacle for obstacle in tree.obstacles if not (salvage and obstacle.salvageable)]
 
 
 def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | None:
@@ -74,7 +76,7 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
     if not salvage and all(one.salvageable for one in standing):
         what = "; ".join(one.why for one in standing)
         return f"{what}. {salvage_key} saves all of that in git, then removes it."
-    first, *more = [one for one in standing if not one.salvageable]
+    first, *more = [obstacle for obstacle in standing if not obstacle.salvageable]
     count = f" (and {len(more)} more)" if more else ""
     run = "Run: " if first.next.startswith(("cockpit ", "git ")) else ""
     return f"{first.why}{count}. {run}{first.next}"
@@ -132,16 +134,16 @@ def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> li
     if not tree.obstacles:
         return [(f"{keys.remove} removes it", "muted")]
     first = against(tree, salvage=True)
-    saved = [one for one in tree.obstacles if one not in first]
+    saved = [obstacle for obstacle in tree.obstacles if obstacle not in first]
     parts = ["to remove it, first:"] if first else []
-    for one in first:
-        parts += _obstacle(tree, one, width, home)
-        if tree.agent and one.next == f"cockpit stop {tree.agent}":
+    for obstacle in first:
+        parts += _obstacle(tree, obstacle, width, home)
+        if tree.agent and obstacle.next == f"cockpit stop {tree.agent}":
             parts.append(f"  (or {keys.stop} on the row of {safe_line(tree.agent, 32)})")
     if saved:
         then = "then " if first else ""
         parts.append(f"{then}{keys.save} saves this in git and removes it:")
-        parts += [f"· {safe_line(one.why, 300)}" for one in saved]
+        parts += [f"· {safe_line(obstacle.why, 300)}" for obstacle in saved]
     return [(text, "muted") for text in parts]
 
 

@@ -249,7 +249,7 @@ class Model:
     @property
     def held(self) -> list[HeldSetting]:
         """Settings of all hosts that are ignored because their file is not trusted."""
-        return [one for part in self.parts.values() for one in part.held]
+        return [held_file for part in self.parts.values() for held_file in part.held]
 
     @property
     def elsewhere(self) -> int:
@@ -304,7 +304,7 @@ class Model:
         for part in self.parts.values():
             if part.connection.live:
                 ours = (part.host, None) if part is self.main else (part.host,)
-                part.held = [one for one in held if one.host in ours]
+                part.held = [held_file for held_file in held if held_file.host in ours]
         if self.held != before:
             self.notify(Change.FLEET)
 

@@ -40,7 +40,7 @@ def _has_box(seen: Dialog, choices: tuple[int, ...]) -> bool:
 def _check(seen: Dialog, choices: frozenset[int]) -> Step | Stuck:
     if seen.typing:
         return Stuck("a text line is open in the pane")
-    boxes = [place for place, one in enumerate(seen.choices) if one.checked is not None]
+    boxes = [place for place, choice in enumerate(seen.choices) if choice.checked is not None]
     if not choices <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
         return Stuck("the choice for a text of your own cannot be used here")
     for place in boxes[:-1]:

@@ -43,12 +43,12 @@ def _marked(sign: str, text: str) -> str:
 
 
 def _questions(questions: object) -> Iterator[str]:
-    for one in questions[:MOST_QUESTIONS] if isinstance(questions, list) else ():
-        if isinstance(one, Mapping):
-            options = one.get("options")
+    for question in questions[:MOST_QUESTIONS] if isinstance(questions, list) else ():
+        if isinstance(question, Mapping):
+            options = question.get("options")
             labels = [
                 f"- {_text(option, 'label')}"
                 for option in (options[:MOST_QUESTIONS] if isinstance(options, list) else ())
                 if isinstance(option, Mapping)
             ]
-            yield "\n".join((_text(one, "question"), *labels))
+            yield "\n".join((_text(question, "question"), *labels))

@@ -292,7 +292,7 @@ def _rate_limits(limits: Mapping[str, Any]) -> tuple[RateLimit, ...]:
 
 def _usage(value: object) -> Usage | None:
     counts = _mapping(value)
-    if not any(_count(each) for each in counts.values()):
+    if not any(_count(count) for count in counts.values()):
         return None
     return Usage(
         input=_count(counts.get("input_tokens")) or 0,

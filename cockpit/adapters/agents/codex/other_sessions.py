@@ -92,8 +92,8 @@ class CodexSessions:
         stops = [watch_entries(folder, call) for folder in (config / LOCKS, config)]
 
         def stop() -> None:
-            for each in stops:
-                each()
+            for stop in stops:
+                stop()
 
         return stop
 

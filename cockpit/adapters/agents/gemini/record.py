@@ -177,7 +177,9 @@ def _rewritten(changed: Record) -> Iterator[SessionEvent]:
     messages = changed.get("messages")
     if not isinstance(messages, list) or not messages:
         return
-    snapshot = next((each for each in messages if SNAPSHOT in _texts(each.get("content"))), None)
+    snapshot = next(
+        (message for message in messages if SNAPSHOT in _texts(message.get("content"))), None
+    )
     written = moment(changed.get("lastUpdated"))
     first = moment(messages[0].get("timestamp"))
     made = moment(snapshot.get("timestamp")) if snapshot else None

@@ -280,7 +280,7 @@ def _directory(record: Path) -> str | None:
     found = parse(line)
     if isinstance(found, Skipped):
         return None
-    return next((one.cwd for one in found if isinstance(one, Identified)), None)
+    return next((event.cwd for event in found if isinstance(event, Identified)), None)
 
 
 def _replaced(word: str, values: Mapping[str, str]) -> str:

@@ -73,7 +73,7 @@ class Lookups:
 
     def document_of(self, link: Link) -> Entry | None:
         """Return the document of a session; None if there is none."""
-        return next((each for each in self.documents if each.id == link.handoff), None)
+        return next((document for document in self.documents if document.id == link.handoff), None)
 
     def wanted(self, shown: Iterable[str]) -> list[str]:
         """Return the shown sections that need to be read."""

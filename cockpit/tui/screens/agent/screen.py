@@ -287,7 +287,7 @@ class AgentScreen(BaseScreen):
         if "diff" in shown:
             self.files.show()
         if self.section == "events":
-            ours = [each for each in self.model.events if each.agent == self.name_of_agent]
+            ours = [event for event in self.model.events if event.agent == self.name_of_agent]
             self.feed.show(ours)
 
     def _reasons(self) -> list[Span]:

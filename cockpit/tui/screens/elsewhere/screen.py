@@ -335,7 +335,7 @@ class ElsewhereScreen(BaseScreen):
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             lines.append(f"  {host} does not answer: its sessions are not listed")
-        return [[Span(piece, "muted")] for one in lines for piece in broken(one, width)]
+        return [[Span(piece, "muted")] for line in lines for piece in broken(line, width)]
 
     async def _look(self) -> None:
         try:
@@ -348,7 +348,7 @@ class ElsewhereScreen(BaseScreen):
             self._is_off = found is None
             self._sessions = found or []
             self._title.show()
-            self.listing.show([f"{each.session_id} {each.pid}" for each in self._sessions])
+            self.listing.show([f"{session.session_id} {session.pid}" for session in self._sessions])
             self._arrange()
             self.detail.show()
             self._keys.show()

@@ -154,7 +154,7 @@ class PermissionScreen(TextScreen):
     def _take(self, found: DialogStatus) -> None:
         if found.identity != self.identity or self.dialog is None:
             self.selected = found.highlighted or 0
-            self.checked = {n for n, one in enumerate(found.choices) if one.checked}
+            self.checked = {n for n, choice in enumerate(found.choices) if choice.checked}
             self._body.scroll_home(animate=False, force=True)
         elif found == self.dialog:
             return

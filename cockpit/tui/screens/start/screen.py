@@ -233,7 +233,7 @@ class StartScreen(Form[Start]):
         if self._host is None:
             return self._directory
         theirs = (a for name, a in self._agents.items() if host_and_name(name)[0] == self._host)
-        places = (Path(each.configured_directory or each.directory) for each in theirs)
+        places = (Path(agent.configured_directory or agent.directory) for agent in theirs)
         return next(places, Path("/"))
 
     @property
@@ -262,7 +262,7 @@ class StartScreen(Form[Start]):
         for name in names:
             if name and name not in [option.value for option in self._runtimes]:
                 self._runtimes.append(Option(name, name, "a custom runtime"))
-        can = [one for one in self._runtimes if one.value not in self._unavailable]
+        can = [runtime for runtime in self._runtimes if runtime.value not in self._unavailable]
         cannot = [
             Option(one.value, one.word, f"cannot run: {self._unavailable[one.value]}")
             for one in self._runtimes

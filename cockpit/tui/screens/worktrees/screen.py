@@ -263,7 +263,7 @@ class WorktreesScreen(BaseScreen):
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             lines.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
-        return [[Span(piece, one.role)] for one in lines for piece in broken(one.text, width)]
+        return [[Span(piece, line.role)] for line in lines for piece in broken(line.text, width)]
 
     async def _look(self) -> None:
         try:
