@@ -267,7 +267,7 @@ def start(
             error.title,
             error.detail or f"A new agent on {host.name} needs a directory of that machine.",
             error.hint
-            or f"Pass it: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
+            or f"Pass one: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
         ) from error
     return 0
 
