@@ -295,8 +295,8 @@ class _Line(threading.Thread):
         connection = self._connections.get(stream)
         if connection is not None and payload[:1] not in (b"", b"\0"):
             lines = payload[1:].decode("utf-8", "replace").splitlines()
-            words = [safe_line(line, 200) for line in lines[:3]]
-            connection.reason = self.host.broken(payload[0], words)
+            output = [safe_line(line, 200) for line in lines[:3]]
+            connection.reason = self.host.broken(payload[0], output)
 
     def _violated(self, multiplexer: Multiplexer, error: Violation) -> CockpitError:
         if not multiplexer.is_greeted:

@@ -113,16 +113,16 @@ class RemoteHost:
             argv = (argv[0], "-t", *argv[1:])
         return [*argv, "cockpit", "attach", agent, "--aside"]
 
-    def command(self, *words: str) -> list[str]:
+    def command(self, *arguments: str) -> list[str]:
         """Return the argument vector that runs `cockpit` on the host. `words` must be fixed words
         or checked names.
         """
-        return [*self.connect, "cockpit", *words]
+        return [*self.connect, "cockpit", *arguments]
 
-    def by_hand(self, *words: str) -> str:
+    def by_hand(self, *arguments: str) -> str:
         """Return the command that runs `cockpit` on the host, for the user to type on this
         machine."""
-        return shlex.join(self.command(*words))
+        return shlex.join(self.command(*arguments))
 
     def broken(self, code: int | None, words: list[str], received: bytes = b"") -> CockpitError:
         """Return the error for a broken connection.

@@ -265,9 +265,10 @@ def start(
             raise
         raise NoSuchAgent(
             error.title,
-            error.detail or f"A new agent on {host.name} needs a directory of that machine.",
+            error.detail
+            or f"A new agent on {host.name} needs the path of a directory on that machine.",
             error.hint
-            or f"Pass one: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
+            or f"Pass it: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
         ) from error
     return 0
 

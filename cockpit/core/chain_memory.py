@@ -200,8 +200,8 @@ def _listed(text: str) -> str:
     return f"&lt;{line[1:]}" if line.startswith("<") else line
 
 
-def _place(found: re.Match[str]) -> Place:
-    return Place(int(found["number"] or 0), found["agent"] or "")
+def _place(match: re.Match[str]) -> Place:
+    return Place(int(match["number"] or 0), match["agent"] or "")
 
 
 def _bodies(document: Document) -> Iterator[tuple[str, str]]:
@@ -236,9 +236,9 @@ def _own(body: str) -> str:
 def _added_statements(section: str, body: str) -> Iterator[Statement]:
     """Yield the statements that cockpit added to a section."""
     for line, is_code in marked_lines(body):
-        found = None if is_code else _LABEL.search(line)
-        if found is not None:
-            stated: Section = statements(line[: found.start()])
-            place = _place(found)
+        match = None if is_code else _LABEL.search(line)
+        if match is not None:
+            stated: Section = statements(line[: match.start()])
+            place = _place(match)
             for text in stated.stated:
                 yield Statement(section, text, place, place)

@@ -164,9 +164,9 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
         if pattern.match(command):
             yield kind
             return
-    found = _SUBCOMMAND.match(command)
-    if found is not None and found[1] not in _WITHOUT_CHECKS:
-        yield _BY_NAME[found[2]]
+    match = _SUBCOMMAND.match(command)
+    if match is not None and match[1] not in _WITHOUT_CHECKS:
+        yield _BY_NAME[match[2]]
 
 
 def _exactness(found: list[Part], places: list[int]) -> tuple[bool, bool]:

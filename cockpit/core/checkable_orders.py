@@ -122,9 +122,9 @@ def order(text: str) -> Order | None:
     bare = _SOURCE.sub("", text.replace("’", "'"))
     bare = " ".join(bare.strip(_QUOTES).split()).rstrip(".! ").strip(_QUOTES)
     for kind, form in _FORMS:
-        found = form.fullmatch(bare)
-        if found is not None:
-            return Order(text, kind, found.groupdict().get("about") or "")
+        match = form.fullmatch(bare)
+        if match is not None:
+            return Order(text, kind, match.groupdict().get("about") or "")
     return None
 
 

@@ -83,8 +83,8 @@ def work(command: str) -> str:
 def bare_command(text: str) -> str:
     """Return a simple command without variables, `timeout`, `uv run` and the like before it, and
     with the name of the program instead of its path."""
-    while (found := _PREFIX.match(text)) is not None and found.end() < len(text):
-        text = text[found.end() :]
+    while (match := _PREFIX.match(text)) is not None and match.end() < len(text):
+        text = text[match.end() :]
     program, space, rest = text.partition(" ")
     return f"{program.rpartition('/')[2] or program}{space}{rest}"
 

@@ -130,13 +130,13 @@ class Conduct:
             case _:
                 pass
 
-    def spoke(self, words: str, at: float) -> None:
+    def spoke(self, text: str, at: float) -> None:
         """Set the agent's last reply, or clear it after a new prompt; ignore an older reply.
 
         The reply comes from a hook, or from the transcript if the supervisor was not running.
         """
         if at >= self.words_at:
-            self.last_words, self.words_at = words, at
+            self.last_words, self.words_at = text, at
 
     def remember(self, dialog: DialogOpened, at: float) -> None:
         """Restore a dialog from before a restart of the supervisor.

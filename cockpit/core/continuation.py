@@ -88,8 +88,8 @@ def is_continuation(prompt: str) -> bool:
 
 def quoted_goal(prompt: str) -> str | None:
     """Return the goal that a continuation quotes; None for any other prompt."""
-    found = _QUOTED_GOAL.search(prompt) if is_continuation(prompt) else None
-    return None if found is None else found[2]
+    match = _QUOTED_GOAL.search(prompt) if is_continuation(prompt) else None
+    return None if match is None else match[2]
 
 
 def first_prompt(prompt: str, marker: str | None = None) -> str:

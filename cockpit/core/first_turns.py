@@ -72,7 +72,7 @@ def commits_listed(document: Document) -> list[str]:
     """Return the subjects of the commits that a document's verified facts list."""
     facts = document.sections.get("Verified Facts", "").partition(COMMITS)[2].partition("\n### ")[0]
     lines = (line for line in facts.split("\n") if UNVERIFIED not in line)
-    return [found[1].strip() for line in lines if (found := _COMMIT.fullmatch(line.strip()))]
+    return [match[1].strip() for line in lines if (match := _COMMIT.fullmatch(line.strip()))]
 
 
 def orders_in(document: Document) -> tuple[str, ...]:

@@ -108,14 +108,14 @@ def open_fence(text: str) -> str | None:
 
 def heading(line: str) -> tuple[int, str] | None:
     """Return level and title of a `#` heading; None for any other line."""
-    found = _HEADING.match(line)
-    if found is None:
+    match = _HEADING.match(line)
+    if match is None:
         return None
-    title = line[found.end() :].strip(" \t")
+    title = line[match.end() :].strip(" \t")
     bare = title.rstrip("#")
     if bare != title and (not bare or bare[-1] in " \t"):
         title = bare.rstrip(" \t")
-    return len(found[1]), title
+    return len(match[1]), title
 
 
 def contained(body: str) -> str:
@@ -163,10 +163,10 @@ def _contained_line(line: str, previous: str) -> list[str]:
 
 
 def _opened(line: str) -> str:
-    found = _FENCE.match(line)
-    if found is None or (found[1][0] == "`" and "`" in line[found.end() :]):
+    match = _FENCE.match(line)
+    if match is None or (match[1][0] == "`" and "`" in line[match.end() :]):
         return ""
-    return found[1]
+    return match[1]
 
 
 def _closes(line: str, fence: str) -> bool:

@@ -215,31 +215,31 @@ def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
     for place in (*there, *in_words, *foreign):
         done = 0
         for at in places(folded, place.word):
-            found = place.expression.match(text, at) if at >= done else None
-            done = found.end() if found else done
-            if found and _is_one(found["s"], place.judge):
-                yield *found.span("s"), place.kind
+            match = place.expression.match(text, at) if at >= done else None
+            done = match.end() if match else done
+            if match and _is_one(match["s"], place.judge):
+                yield *match.span("s"), place.kind
     for at in places(folded, "private-lines") if words.may_hold(b"private-lines") else ():
-        found = _PUTTY.match(text, at)
-        if found:
-            yield *found.span("s"), "private-key"
+        match = _PUTTY.match(text, at)
+        if match:
+            yield *match.span("s"), "private-key"
     for word in ("keys_b64", "keys_hex") if words.may_hold(b"keys_") else ():
         for at in places(folded, word):
             for key in _all_of(_UNSEAL_KEYS.match(text, at), _UNSEAL_KEY):
                 yield *key, "vault"
     for word, expression in (("variable", _VARIABLE), ("value", _VALUE_AND_NAME)):
         for at in places(folded, word):
-            found = expression.match(text, at)
-            if found and _is_named(found["name"], found["s"]):
-                yield *found.span("s"), "assigned"
+            match = expression.match(text, at)
+            if match and _is_named(match["name"], match["s"]):
+                yield *match.span("s"), "assigned"
     if words.may_hold(b"kind") or words.may_hold(b"stringdata"):
         yield from _in_secret_objects(text, folded)
 
 
 def _all_of(around: re.Match[str] | None, each: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     if around:
-        for found in each.finditer(around.string, *around.span("all")):
-            yield found.span()
+        for match in each.finditer(around.string, *around.span("all")):
+            yield match.span()
 
 
 def _is_one(value: str, judge: str) -> bool:

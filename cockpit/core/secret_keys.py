@@ -44,9 +44,9 @@ def _start_of_key(text: str, floor: int, end: int) -> int:
     """Find the start of a key whose first line is missing, by going back over its base64 lines."""
     begin = end
     piece = text[floor:end]
-    for found in reversed(list(_KEY_LINE.finditer(piece))):
-        between = piece[found.end() : begin - floor]
+    for match in reversed(list(_KEY_LINE.finditer(piece))):
+        between = piece[match.end() : begin - floor]
         if len(between) > 48 or re.search(r"[A-Za-z0-9]{8}", between.replace("-----END", "")):
             break
-        begin = floor + found.start()
+        begin = floor + match.start()
     return begin

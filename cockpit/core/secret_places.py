@@ -134,9 +134,9 @@ def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
     yield from _in_cookies(text, folded)
     yield from _in_commands(text, folded, words)
     if ":5432:" in text or ":*:" in text or ":543" in text:
-        for found in _PGPASS.finditer(text):
-            if is_random(found["s"]) or is_password(found["s"], certain=True):
-                yield *found.span("s"), "pgpass"
+        for match in _PGPASS.finditer(text):
+            if is_random(match["s"]) or is_password(match["s"], certain=True):
+                yield *match.span("s"), "pgpass"
 
 
 def places(text: str, word: str) -> Iterator[int]:
@@ -150,13 +150,13 @@ def places(text: str, word: str) -> Iterator[int]:
 def url_secrets(text: str) -> Iterator[Span]:
     """Yield the passwords and tokens in URLs."""
     for at in places(text, "://"):
-        found = _URL_USER.match(text, at)
-        if found is None:
+        match = _URL_USER.match(text, at)
+        if match is None:
             continue
-        group = "t" if found["p"] is None else "p"
-        value = found[group]
+        group = "t" if match["p"] is None else "p"
+        value = match[group]
         if not is_placeholder(value) and not _URL_SAID.fullmatch(value):
-            yield *found.span(group), "url"
+            yield *match.span(group), "url"
 
 
 def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
@@ -277,8 +277,8 @@ def _span(text: str, at: int, quote: str | None) -> tuple[int, int] | None:
     if quote is None:
         return _bare(text, at)
     if len(quote) == 1:
-        found = _QUOTED[quote].match(text, at)
-        return found.span() if found else _bare(text, at)
+        match = _QUOTED[quote].match(text, at)
+        return match.span() if match else _bare(text, at)
     end = text.find(quote, at, at + LONGEST_VALUE + len(quote))
     while end > at and text[end - 1] == "\\":
         end = text.find(quote, end + len(quote), at + LONGEST_VALUE + len(quote))
@@ -286,10 +286,10 @@ def _span(text: str, at: int, quote: str | None) -> tuple[int, int] | None:
 
 
 def _bare(text: str, at: int) -> tuple[int, int] | None:
-    found = _BARE.match(text, at)
-    if found is None:
+    match = _BARE.match(text, at)
+    if match is None:
         return None
-    value = found[0]
+    value = match[0]
     cut = _BARE_END.search(value)
     if cut:
         value = value[: cut.start()]
@@ -308,22 +308,22 @@ def _bare(text: str, at: int) -> tuple[int, int] | None:
 def _authorized(text: str, folded: str) -> Iterator[Span]:
     for at in places(folded, "authorization"):
         opened = _AUTHORIZATION.match(text, at)
-        found = _SCHEME.match(text, opened.end()) if opened else None
-        if found and not is_placeholder(found["s"]):
-            yield *found.span("s"), "authorization"
+        match = _SCHEME.match(text, opened.end()) if opened else None
+        if match and not is_placeholder(match["s"]):
+            yield *match.span("s"), "authorization"
     for at in places(folded, "bearer"):
-        found = _SCHEME.match(text, at - 6)
-        if found and is_token(found["s"], certain=len(found["s"]) >= 20):
-            yield *found.span("s"), "bearer"
+        match = _SCHEME.match(text, at - 6)
+        if match and is_token(match["s"], certain=len(match["s"]) >= 20):
+            yield *match.span("s"), "bearer"
 
 
 def _in_cookies(text: str, folded: str) -> Iterator[Span]:
     """Find cookies; overlapping parts are searched once, even if they contain the word often."""
     judged = 0
     for begin, end, firsts in _cookie_runs(text, folded):
-        for found in _COOKIE.finditer(text, begin, end):
-            if is_random(found["s"]):
-                yield *found.span("s"), "cookie"
+        for match in _COOKIE.finditer(text, begin, end):
+            if is_random(match["s"]):
+                yield *match.span("s"), "cookie"
         for first in firsts:
             if first < judged:
                 continue  # inside a value that was already checked
@@ -345,8 +345,8 @@ def _cookie_runs(text: str, folded: str) -> Iterator[tuple[int, int, list[int]]]
             continue
         first = head.end()
         if first >= stop:
-            found = _COOKIES_END.search(text, first)
-            stop = found.start() if found else len(text)
+            match = _COOKIES_END.search(text, first)
+            stop = match.start() if match else len(text)
         if first > end:
             if firsts:
                 yield begin, end, firsts
@@ -362,6 +362,6 @@ def _in_commands(text: str, folded: str, words: Words) -> Iterator[Span]:
         if not words.may_hold(run):
             continue
         for at in places(folded, word):
-            found = expression.match(text, at)
-            if found and is_password(found["s"], certain=True):
-                yield *found.span("s"), "command"
+            match = expression.match(text, at)
+            if match and is_password(match["s"], certain=True):
+                yield *match.span("s"), "command"

@@ -41,8 +41,8 @@ def shell_jobs(command: str) -> tuple[str, ...]:
 def printed_pid(command: str, output: str) -> str:
     """Return the process id of the only background command, if the output has it; else empty."""
     asked = "$!" in command or output.startswith("[")
-    found = {*_PID.findall(output)} if asked else set()
-    return found.pop() if len(found) == 1 else ""
+    pids = {*_PID.findall(output)} if asked else set()
+    return pids.pop() if len(pids) == 1 else ""
 
 
 def ended_pids(command: str) -> frozenset[str]:

@@ -147,12 +147,12 @@ def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
     kept: list[str] = []
     ends = False
     for line in lines:
-        found = _REVOKED.match(line)
-        if found is None:
+        match = _REVOKED.match(line)
+        if match is None:
             kept.append(line)
             continue
         ends = ends or bool(kept)
-        if text := one_line(found[1].strip(" *_"), LONGEST):
+        if text := one_line(match[1].strip(" *_"), LONGEST):
             revoked.append(text)
     text = one_line(" ".join(kept), LONGEST)
     if not text or says_nothing(text) or (text.endswith(":") and not ends):
@@ -185,7 +185,7 @@ def _words(text: str) -> tuple[str, ...]:
     for mark in (VERIFIED, UNVERIFIED, *(trace.value for trace in Trace)):
         text = text.replace(mark, "")
     bare = unicodedata.normalize("NFKC", _SOURCE.sub("", text)).casefold()
-    found = _WORD.findall(bare.replace("'", "").replace("’", "").replace("_", " "))
+    matches = _WORD.findall(bare.replace("'", "").replace("’", "").replace("_", " "))
     return tuple(
-        _NOT if word in _NEGATION_WORDS else word for word in found if word not in _SMALL_WORDS
+        _NOT if word in _NEGATION_WORDS else word for word in matches if word not in _SMALL_WORDS
     )

@@ -267,13 +267,13 @@ def _mark_line(line: str, answers: Mapping[str, bool | None]) -> str:
     if not (_ABOUT_COMMITS.search(line) or _LISTED_HASH.match(line)):
         return line
 
-    def marked(found: re.Match[str]) -> str:
-        known = answers.get(found[0])
+    def marked(match: re.Match[str]) -> str:
+        known = answers.get(match[0])
         if known is None:
-            return found[0]
+            return match[0]
         # The mark goes after the code span that contains the hash.
-        span = line[found.end() : found.end() + 1] == "`"
-        return f"{found[0]}{_YES if known else _NO}" if span else f"{found[0]} {_mark(known)}"
+        span = line[match.end() : match.end() + 1] == "`"
+        return f"{match[0]}{_YES if known else _NO}" if span else f"{match[0]} {_mark(known)}"
 
     line = _HASH.sub(marked, line)
     for sign, known in ((_YES, True), (_NO, False)):

@@ -146,8 +146,8 @@ class Request:
         if header:
             return header
         user = str((self.body.get("metadata") or {}).get("user_id", ""))
-        found = re.search(r"session(?:_id\W+|_)([0-9a-f-]{36})", user)
-        return found.group(1) if found else None
+        match = re.search(r"session(?:_id\W+|_)([0-9a-f-]{36})", user)
+        return match.group(1) if match else None
 
     @cached_property
     def calls_made(self) -> tuple[ToolCall, ...]:

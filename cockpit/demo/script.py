@@ -176,8 +176,8 @@ def lists_tasks(request: Request) -> bool:
 def working_directory(request: Request) -> str:
     """Return the agent's working directory, from the CLI's system prompt."""
     text = f"{request.system}\n{request.everything}"
-    found = re.search(r"(?:[Ww]orking (?:in the )?directory:|<cwd>) *(/[^\n<]*)", text)
-    return found.group(1).strip() if found else "."
+    match = re.search(r"(?:[Ww]orking (?:in the )?directory:|<cwd>) *(/[^\n<]*)", text)
+    return match.group(1).strip() if match else "."
 
 
 def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:

@@ -170,11 +170,11 @@ def resolved_program(
     Raises `ProgramMissing`, whose message begins with `owner`, an agent or a runtime.
     """
     local = directory / word if "/" in word and directory is not None else None
-    found = shutil.which(str(local) if local else word, path=environment.get("PATH"))
-    if found is None:
+    path = shutil.which(str(local) if local else word, path=environment.get("PATH"))
+    if path is None:
         raise ProgramMissing(
             f"{owner} cannot run {word!a}: no such program",
             "Searched in " + (str(directory) if local else "PATH") + ".",
             "Set the program's absolute path in cockpit.toml.",
         )
-    return found
+    return path

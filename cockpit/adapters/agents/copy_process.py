@@ -14,7 +14,7 @@ _LINE = 64 * 1024
 
 
 async def start_copy(
-    words: Sequence[str],
+    arguments: Sequence[str],
     directory: Path,
     environment: Mapping[str, str],
     *,
@@ -29,7 +29,7 @@ async def start_copy(
     """
     try:
         return await asyncio.create_subprocess_exec(
-            *with_given_limit(words),
+            *with_given_limit(arguments),
             cwd=directory,
             env=dict(environment),
             stdin=asyncio.subprocess.PIPE,
@@ -41,6 +41,6 @@ async def start_copy(
     except OSError as error:
         raise Failed(
             "Cannot start a copy of the session",
-            f"{os.fsdecode(error.filename or words[0])}: {error.strerror}.",
+            f"{os.fsdecode(error.filename or arguments[0])}: {error.strerror}.",
             "Check that its CLI is installed: cockpit doctor",
         ) from error

@@ -20,13 +20,13 @@ OFFERED = (
 match a tool of another server."""
 
 
-def own_command(*words: str) -> list[str]:
+def own_command(*arguments: str) -> list[str]:
     """Return the command.
 
     `-P` excludes the working directory from the import path: a repository may contain a folder with
     the name of a module. `-E` ignores Python's variables, which a repository may set for a server.
     """
-    return [sys.executable, "-E", "-P", "-m", "cockpit", *words]
+    return [sys.executable, "-E", "-P", "-m", "cockpit", *arguments]
 
 
 def tool_server() -> list[str]:

@@ -101,20 +101,20 @@ def refusal_reason(entry: os.stat_result) -> str | None:
 def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
     """Read a regular file of this user with one link, relative to `folder` if given."""
     try:
-        words = refusal_reason(os.stat(path, dir_fd=folder, follow_symlinks=False))
-        if words is None:
+        reason = refusal_reason(os.stat(path, dir_fd=folder, follow_symlinks=False))
+        if reason is None:
             with os.fdopen(open_file(path, dir_fd=folder, follow_links=False), "rb") as file:
-                words = refusal_reason(os.fstat(file.fileno()))
+                reason = refusal_reason(os.fstat(file.fileno()))
                 data = file.read(LARGEST + 1)
     except NotPlain as odd:
-        words = f"It {odd.strerror}."
+        reason = f"It {odd.strerror}."
     except OSError as error:
         raise _unreadable(shown, error) from None
-    if words is None and len(data) > LARGEST:
-        words = f"The limit is {LARGEST // 1024} KiB."
-    if words is not None:
+    if reason is None and len(data) > LARGEST:
+        reason = f"The limit is {LARGEST // 1024} KiB."
+    if reason is not None:
         hint = "Use a regular file that you own, such as a copy."
-        raise BadUsage(f"Cannot use {safe_line(str(shown))} as a handoff document", words, hint)
+        raise BadUsage(f"Cannot use {safe_line(str(shown))} as a handoff document", reason, hint)
     return data.decode("utf-8", "replace")
 
 

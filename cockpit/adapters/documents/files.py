@@ -281,11 +281,11 @@ def _seen(folder: int, name: str) -> DraftSeen:
 
 
 def _check_plain(entry: os.stat_result) -> None:
-    words = refusal_reason(entry)
-    if words is not None:
+    reason = refusal_reason(entry)
+    if reason is not None:
         raise Failed(
             "Cannot use the draft handoff document",
-            words,
+            reason,
             "It must be a regular file at the requested path.",
         )
 

@@ -84,8 +84,8 @@ def _render(source: str, values: Mapping[str, Any], largest: int) -> dict[str, A
                 return {"error": f"the result is larger than {largest // 1024} KiB"}
             pieces.append(piece)
     except TemplateError as error:
-        words = safe_line(error.message or type(error).__name__)
-        return {"error": words, "line": getattr(error, "lineno", None)}
+        message = safe_line(error.message or type(error).__name__)
+        return {"error": message, "line": getattr(error, "lineno", None)}
     except MemoryError:
         return {"error": f"it used more than {MEMORY >> 20} MB of memory"}
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -129,8 +129,8 @@ def _check(path: str | Path, entry: os.stat_result, any_owner: bool) -> None:
         raise _not_plain(path, f"belongs to another user (uid {entry.st_uid})")
 
 
-def _not_plain(path: str | Path, words: str) -> NotPlain:
-    return NotPlain(errno.EINVAL, words, os.fspath(path))
+def _not_plain(path: str | Path, reason: str) -> NotPlain:
+    return NotPlain(errno.EINVAL, reason, os.fspath(path))
 
 
 def _size(most: int) -> str:

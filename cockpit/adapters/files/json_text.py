@@ -173,9 +173,9 @@ def _container(text: str, begin: int) -> _Container:
 
 
 def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()
 
 
 def _refused(constant: str) -> None:

@@ -44,9 +44,9 @@ class ArrivingWorktree:
     async def tips(self) -> list[str]:
         """Return commits that the sender can leave out because this repository has them, newest
         first."""
-        words = ("--sort=-committerdate", f"--count={TIPS}", "--format=%(objectname)")
+        arguments = ("--sort=-committerdate", f"--count={TIPS}", "--format=%(objectname)")
         answer = await self._command.run(
-            self.repository, "for-each-ref", *words, "refs/heads", "refs/remotes", REFERENCES
+            self.repository, "for-each-ref", *arguments, "refs/heads", "refs/remotes", REFERENCES
         )
         return answer.output.decode("ascii", "replace").split() if answer.ok else []
 
@@ -69,8 +69,8 @@ class ArrivingWorktree:
                     "Use another branch (--branch NAME), or remove that worktree: "
                     "cockpit worktrees remove PATH",
                 )
-        words = ("merge-base", "--is-ancestor", at, head)
-        if await self.has(head) and not (await self._command.run(self.repository, *words)).ok:
+        arguments = ("merge-base", "--is-ancestor", at, head)
+        if await self.has(head) and not (await self._command.run(self.repository, *arguments)).ok:
             raise Failed(
                 f"The branch {safe_line(branch)} exists on the other machine, with other commits",
                 f"It is at {at[:12]}, which is not part of the job's history.",
@@ -105,8 +105,8 @@ class ArrivingWorktree:
         )
         await self._index_pack(bundle, size)
         await self._check_commits(parcel)
-        words = ("update-ref", parcel.reference, parcel.commit, MUST_NOT_EXIST)
-        self._ok(await self._command.run(self.repository, *words, settings=DURABLE))
+        arguments = ("update-ref", parcel.reference, parcel.commit, MUST_NOT_EXIST)
+        self._ok(await self._command.run(self.repository, *arguments, settings=DURABLE))
 
     async def _index_pack(self, bundle: Path, size: int) -> None:
         """Make git check each object, and store the pack only if all are valid."""
@@ -124,8 +124,8 @@ class ArrivingWorktree:
         self._ok(answer)
 
     async def _check_commits(self, parcel: Parcel) -> None:
-        words = ("rev-list", "--objects", "--quiet", parcel.commit, "--not", "--all")
-        self._ok(await self._command.run(self.repository, *words, deadline=DEADLINE))
+        arguments = ("rev-list", "--objects", "--quiet", parcel.commit, "--not", "--all")
+        self._ok(await self._command.run(self.repository, *arguments, deadline=DEADLINE))
         state = parcel.state
         format_ = ("log", "-1", "--no-show-signature", "--format=%T %P")
         top = self._ok(await self._command.run(self.repository, *format_, parcel.commit))
@@ -144,16 +144,16 @@ class ArrivingWorktree:
         await self.check_branch(branch, parcel.state.head)
         before = await self._branch_commit(branch)
         if before is not None and before != parcel.state.head:
-            words = ("update-ref", f"refs/heads/{branch}", parcel.state.head, before)
-            self._ok(await self._command.run(self.repository, *words, settings=DURABLE))
+            arguments = ("update-ref", f"refs/heads/{branch}", parcel.state.head, before)
+            self._ok(await self._command.run(self.repository, *arguments, settings=DURABLE))
         try:
             made = await self._git.create_empty(
                 self.repository, directory, branch, parcel.state.head, agent
             )
         except CockpitError:
             if before is not None and before != parcel.state.head:
-                words = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
-                await self._command.run(self.repository, *words, settings=DURABLE)
+                arguments = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
+                await self._command.run(self.repository, *arguments, settings=DURABLE)
             raise
         try:
             await GitRestore(self._command).restore(self.repository, parcel.commit, directory)
@@ -211,8 +211,8 @@ class ArrivingWorktree:
         self, parcel: Parcel, directory: Path, branch: str, *, new_branch: bool
     ) -> None:
         """Remove a worktree without new content; the parcel's reference keeps its content."""
-        words = ("worktree", "remove", "--force", "--force", str(directory))
-        await self._command.run(self.repository, *words, deadline=DEADLINE)
+        arguments = ("worktree", "remove", "--force", "--force", str(directory))
+        await self._command.run(self.repository, *arguments, deadline=DEADLINE)
         await self._drop_branch(parcel, branch, new_branch=new_branch)
 
     async def _drop_branch(self, parcel: Parcel, branch: str, *, new_branch: bool) -> None:
@@ -221,14 +221,14 @@ class ArrivingWorktree:
             await self._command.run(self.repository, *drop, settings=DURABLE)
 
     async def _branch_commit(self, branch: str) -> str | None:
-        words = (
+        arguments = (
             "rev-parse",
             "--verify",
             "-q",
             "--end-of-options",
             f"refs/heads/{branch}^{{commit}}",
         )
-        answer = await self._command.run(self.repository, *words)
+        answer = await self._command.run(self.repository, *arguments)
         return answer.line if answer.ok else None
 
     def _ok(self, answer: GitAnswer) -> GitAnswer:

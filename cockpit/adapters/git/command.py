@@ -206,9 +206,9 @@ class GitCommand:
             return self._snapshots.at(directory, folder)
         return self._snapshots.of(directory)
 
-    def _ask(self, directory: Path, words: Sequence[str]) -> tuple[int, bytes, str]:
+    def _ask(self, directory: Path, arguments: Sequence[str]) -> tuple[int, bytes, str]:
         # Without `QUIET`, whose settings would be in the listing.
-        answer = self._call(_Call(directory, tuple(words), NOTHING), 10.0)
+        answer = self._call(_Call(directory, tuple(arguments), NOTHING), 10.0)
         return answer.status, answer.output, answer.error
 
     async def run(

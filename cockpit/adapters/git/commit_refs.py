@@ -34,8 +34,8 @@ class GitCommitRefs:
         if head is None:
             return None
         name = f"{REFERENCES}/{reference_part(agent)}/{reference_part(label)}"
-        words = ("update-ref", name, head, MUST_NOT_EXIST)
-        answer = await self.command.run(directory, *words, settings=DURABLE)
+        arguments = ("update-ref", name, head, MUST_NOT_EXIST)
+        answer = await self.command.run(directory, *arguments, settings=DURABLE)
         if answer.ok or (await self.command.run(directory, "show-ref", "-q", "--verify", name)).ok:
             return name
         raise Failed(

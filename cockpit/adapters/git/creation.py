@@ -92,12 +92,12 @@ class GitWorktrees:
                     "Choose another branch.",
                 )
         await self._refuse_hooks(repository)
-        words = (
+        arguments = (
             ("--no-track", "-b", branch, str(directory), commit)
             if new
             else (str(directory), branch)
         )
-        answer = await self._add(repository, agent, words)
+        answer = await self._add(repository, agent, arguments)
         if not answer.ok:
             raise Failed(
                 f"Cannot create the worktree {safe_line(str(directory))}",
@@ -200,9 +200,9 @@ class GitWorktrees:
         """Complete a worktree whose creation was interrupted, without changing existing files."""
         if await asyncio.to_thread((folder / "index").exists):
             return
-        for words in (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet")):
-            answer = await self.command.run(directory, *words, deadline=CHECKOUT_DEADLINE)
-            if answer.status not in (0, 1) or (words[0] == "read-tree" and not answer.ok):
+        for arguments in (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet")):
+            answer = await self.command.run(directory, *arguments, deadline=CHECKOUT_DEADLINE)
+            if answer.status not in (0, 1) or (arguments[0] == "read-tree" and not answer.ok):
                 step = await missing_files_step(self.command, repository, answer)
                 raise _incomplete(directory, "Its creation was interrupted.", answer, step)
 
@@ -318,8 +318,8 @@ class GitWorktrees:
         branch.
         """
         asked = ["rev-parse", "--symbolic-full-name", "--verify", "-q", base]
-        words = asked if base else ["symbolic-ref", "-q", "HEAD"]
-        answer = await self.command.run(repository, *words)
+        arguments = asked if base else ["symbolic-ref", "-q", "HEAD"]
+        answer = await self.command.run(repository, *arguments)
         return answer.line if answer.ok and answer.line.startswith("refs/") else ""
 
     async def _add(self, repository: Path, agent: str, words: tuple[str, ...]) -> GitAnswer:

@@ -229,8 +229,8 @@ class LeavingWorktree:
 
     async def _check_staged(self, git_paths: GitPaths, tree: str) -> None:
         """Raise `NotNow` if the index has entries that its tree lacks (`git add -N`)."""
-        words = ("ls-files", "-t", "--stage", "-z")
-        listed = self._ok(await self._raw_files.run(git_paths, git_paths.folder, *words))
+        arguments = ("ls-files", "-t", "--stage", "-z")
+        listed = self._ok(await self._raw_files.run(git_paths, git_paths.folder, *arguments))
         held = await self._raw_files.run(
             git_paths, git_paths.folder, "ls-tree", "-r", "-z", "--full-tree", tree
         )
@@ -244,11 +244,11 @@ class LeavingWorktree:
                     f"Add its content: git add {shown}. Or unstage it: git reset -- {shown}",
                 )
 
-    async def _commit(self, top: Path, tree: str, parents: Sequence[str], words: str) -> str:
+    async def _commit(self, top: Path, tree: str, parents: Sequence[str], message: str) -> str:
         named = [word for parent in parents for word in ("-p", parent)]
         answer = await self._command.run(
             top,
-            *("commit-tree", *named, "-m", words, tree),
+            *("commit-tree", *named, "-m", message, tree),
             deadline=60.0,
             settings=DURABLE,
             variables=AUTHOR,
@@ -259,8 +259,8 @@ class LeavingWorktree:
         stem = f"{REFERENCES}/{reference_part(agent)}/{reference_part(label)}"
         answer = GitAnswer(1, b"", "")
         for name in (stem, *(f"{stem}-{number}" for number in range(2, 100))):
-            words = ("update-ref", name, commit, MUST_NOT_EXIST)
-            answer = await self._command.run(top, *words, settings=DURABLE)
+            arguments = ("update-ref", name, commit, MUST_NOT_EXIST)
+            answer = await self._command.run(top, *arguments, settings=DURABLE)
             if answer.ok:
                 return name
         raise Failed("Cannot keep the commits of the worktree", answer.error, "Check it: git fsck")
@@ -269,8 +269,8 @@ class LeavingWorktree:
         if not known:
             return []
         names = "".join(f"{commit}^{{commit}}\n" for commit in known[:TIPS]).encode()
-        words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
-        answer = await self._command.run(top, *words, stdin=names, deadline=60.0)
+        arguments = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
+        answer = await self._command.run(top, *arguments, stdin=names, deadline=60.0)
         lines = [line.split() for line in answer.output.decode("ascii", "replace").splitlines()]
         return [line[1] for line in lines if line[0] == "commit"]
 
@@ -278,8 +278,8 @@ class LeavingWorktree:
         answer = await self._run(top, "ls-files", "-z", *options, deadline=120.0)
         return answer.output.split(b"\0")[:-1]
 
-    async def _run(self, top: Path, *words: str, deadline: float = 30.0) -> GitAnswer:
-        return self._ok(await self._command.run(top, *words, deadline=deadline))
+    async def _run(self, top: Path, *arguments: str, deadline: float = 30.0) -> GitAnswer:
+        return self._ok(await self._command.run(top, *arguments, deadline=deadline))
 
     def _ok(self, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
@@ -305,8 +305,8 @@ async def same_files(
     raw_files: RawFiles, git_paths: GitPaths, tree: str, entries: dict[bytes, Entry]
 ) -> bool:
     """Return whether the files are those of the tree."""
-    words = ("ls-tree", "-r", "-z", "--full-tree", tree)
-    answer = await raw_files.run(git_paths, git_paths.folder, *words)
+    arguments = ("ls-tree", "-r", "-z", "--full-tree", tree)
+    answer = await raw_files.run(git_paths, git_paths.folder, *arguments)
     return answer.ok and dict(tree_entries(answer.output)) == entries
 
 

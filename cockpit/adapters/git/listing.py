@@ -89,8 +89,8 @@ class GitListing:
         if not await asyncio.to_thread((folder / "index").exists):
             return 0
         against_head = ("diff-index", "--cached", "--name-only", "-z", "HEAD")
-        words = ("ls-files", "-z") if tree.head is None else against_head
-        answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
+        arguments = ("ls-files", "-z") if tree.head is None else against_head
+        answer = await self.command.run(folder, *arguments, folder=folder, deadline=60.0)
         return len(set(answer.output.split(b"\0")) - {b""}) if answer.ok else None
 
     async def _modules(self, folder: Path) -> tuple[str, ...]:
@@ -98,10 +98,10 @@ class GitListing:
         pushed.
         """
         modules = await asyncio.to_thread(_kept_modules, folder / "modules")
-        words = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
+        arguments = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
         alone = []
         for module in modules:
-            answer = await self.command.run(module, *words, deadline=60.0, folder=module)
+            answer = await self.command.run(module, *arguments, deadline=60.0, folder=module)
             if answer.line != "0":
                 alone.append(str(module))
         return tuple(alone)
@@ -176,12 +176,12 @@ class GitListing:
         return answer.line if answer.ok else ""
 
     async def _is_commit(self, directory: Path, name: str) -> bool:
-        words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
-        return (await self.command.run(directory, *words)).ok
+        arguments = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+        return (await self.command.run(directory, *arguments)).ok
 
     async def _count(self, tree: Tree, *which: str) -> int | None:
-        words = ("rev-list", "--count", *which)
-        answer = await self.command.run(tree.directory, *words, deadline=60.0)
+        arguments = ("rev-list", "--count", *which)
+        answer = await self.command.run(tree.directory, *arguments, deadline=60.0)
         return int(answer.line) if answer.ok and answer.line.isdecimal() else None
 
     async def examine(self, tree: Tree) -> Tree:

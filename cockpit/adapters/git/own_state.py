@@ -111,9 +111,9 @@ class GitOwnState:
             return OwnObjects(objects=tuple(others))
         kept = await self._heads_elsewhere(tree)
         asked = "\n".join([*commits, *(f"^{one}" for one in kept)])
-        words = ("rev-list", "--parents", "--stdin", "--not", *SHARED)
+        arguments = ("rev-list", "--parents", "--stdin", "--not", *SHARED)
         answer = await self.command.run(
-            tree.repository, *words, deadline=60.0, stdin=asked.encode() + b"\n"
+            tree.repository, *arguments, deadline=60.0, stdin=asked.encode() + b"\n"
         )
         if not answer.ok:
             raise self._unknown(tree, answer.error)
@@ -126,12 +126,12 @@ class GitOwnState:
         """Return the object hashes in the files and in git's own output, which covers every storage
         format."""
         names = []
-        for words in (
+        for arguments in (
             ("rev-list", "--walk-reflogs", "HEAD"),
             ("for-each-ref", "--format=%(objectname)", *REFERENCES),
         ):
             # Before the first commit, the first call fails and there is nothing to read.
-            answer = await self.command.run(folder, *words, folder=folder, deadline=60.0)
+            answer = await self.command.run(folder, *arguments, folder=folder, deadline=60.0)
             names += answer.output.decode("ascii").split()
         return list(dict.fromkeys([*state.hashes, *names]))
 
@@ -154,9 +154,11 @@ class GitOwnState:
     async def _kinds(self, tree: Tree, folder: Path, names: list[str]) -> list[tuple[str, str]]:
         if not names:
             return []
-        words = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
+        arguments = ("cat-file", "--batch-check=%(objecttype) %(objectname)")
         text = "\n".join(names).encode() + b"\n"
-        answer = await self.command.run(folder, *words, folder=folder, stdin=text, deadline=60.0)
+        answer = await self.command.run(
+            folder, *arguments, folder=folder, stdin=text, deadline=60.0
+        )
         if not answer.ok:
             raise self._unknown(tree, answer.error)
         lines = [line.split() for line in answer.output.decode("ascii").splitlines()]
@@ -204,8 +206,8 @@ class GitOwnState:
         return {name + b"/" + inner: entry for inner, entry in tree_entries(answer.output)}
 
     async def _written(self, git_paths: GitPaths, content: bytes) -> str:
-        words = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
-        answer = await self._bytes.run(git_paths, git_paths.folder, *words, stdin=content)
+        arguments = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
+        answer = await self._bytes.run(git_paths, git_paths.folder, *arguments, stdin=content)
         if not answer.ok:
             raise Failed(
                 "Cannot save git's files for the worktree", answer.error, "Nothing was removed."

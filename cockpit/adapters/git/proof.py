@@ -92,8 +92,8 @@ class GitProof:
             ) from error
 
     async def _check_reference(self, tree: Tree, reference: str, commits: Sequence[str]) -> None:
-        words = ("rev-parse", "--verify", "-q", "--end-of-options", reference)
-        answer = await self.command.run(tree.repository, *words)
+        arguments = ("rev-parse", "--verify", "-q", "--end-of-options", reference)
+        answer = await self.command.run(tree.repository, *arguments)
         if answer.line != commits[-1]:
             raise _not_saved(tree, f"{safe_line(reference)} was changed or deleted.", "Try again.")
 
@@ -102,7 +102,7 @@ class GitProof:
     ) -> list[str]:
         """Return all objects of the commits, and of ancestors that no other reference reaches."""
         needed: dict[str, None] = {}
-        for words in (
+        for arguments in (
             ("--no-walk", *commits),
             (reference, "--not", f"--exclude={reference}", *SHARED),
         ):
@@ -110,7 +110,7 @@ class GitProof:
                 git_paths.folder,
                 "rev-list",
                 "--objects",
-                *words,
+                *arguments,
                 folder=git_paths.folder,
                 deadline=DEADLINE,
             )

@@ -196,18 +196,20 @@ class GitPush:
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
         """Open a pull request; return its URL. Title and text are commit subjects, because prompts
         are private."""
-        words = await self._request(directory, branch, base)
-        if not words:
+        arguments = await self._request(directory, branch, base)
+        if not arguments:
             raise Failed(
                 "No pull request was opened",
                 f"{safe_line(branch)} has no commits of its own.",
                 hint="Commit on the branch first, or set create_pr = false.",
             )
         program = shutil.which("gh", path=self.command.environment.get("PATH", os.defpath))
-        shown = by_hand(["gh", *words], directory)
+        shown = by_hand(["gh", *arguments], directory)
         if program is None:
             raise ProgramMissing("No pull request was opened: gh is not installed", "", shown)
-        status, printed, errors = await asyncio.to_thread(self._gh, [program, *words], directory)
+        status, printed, errors = await asyncio.to_thread(
+            self._gh, [program, *arguments], directory
+        )
         match = ADDRESS.search(printed)
         if status == 0:
             return safe_line(match[0] if match else printed, 300)
@@ -215,17 +217,17 @@ class GitPush:
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
         """Return the shell command that opens a pull request; "" without new commits."""
-        words = await self._request(directory, branch, base)
-        return by_hand(["gh", *words], directory).removeprefix(BY_HAND) if words else ""
+        arguments = await self._request(directory, branch, base)
+        return by_hand(["gh", *arguments], directory).removeprefix(BY_HAND) if arguments else ""
 
     async def _request(self, directory: Path, branch: str, base: str) -> list[str]:
         """Return the arguments for `gh`; empty for a branch without commits of its own."""
         subjects = await self._subjects(directory, branch, base)
         if not subjects:
             return []
-        words = ["pr", "create", "--head", branch, "--title", subjects[0]]
-        words += ["--body", "\n".join(f"- {subject}" for subject in subjects)]
-        return words + (["--base", base] if base else [])
+        arguments = ["pr", "create", "--head", branch, "--title", subjects[0]]
+        arguments += ["--body", "\n".join(f"- {subject}" for subject in subjects)]
+        return arguments + (["--base", base] if base else [])
 
     async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
         """Return the subjects of the commits that are not in the base, oldest first."""
@@ -254,8 +256,8 @@ class GitPush:
         noted = (made.base, made.commit) if made is not None else ()
         asked = (f"refs/heads/{base}", base) if base else ()
         for name in (*asked, *noted):
-            words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
-            answer = await self.command.run(directory, *words)
+            arguments = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
+            answer = await self.command.run(directory, *arguments)
             if name and name != own and answer.ok:
                 return answer.line
         return ""
@@ -282,10 +284,10 @@ class GitPush:
         return {**kept, **NO_REPLACEMENTS, **numbered, **asks_nobody}
 
 
-def by_hand(words: Sequence[str], directory: Path | None = None) -> str:
+def by_hand(arguments: Sequence[str], directory: Path | None = None) -> str:
     """Return the command, quoted for a shell."""
     place = f"cd {shlex.quote(str(directory))} && " if directory else ""
-    return safe_line(f"{BY_HAND}{place}{shlex.join(words)}", 1000)
+    return safe_line(f"{BY_HAND}{place}{shlex.join(arguments)}", 1000)
 
 
 def _ssh_settings(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:

@@ -159,9 +159,11 @@ class RawFiles:
             both = (*(below or {}).items(), *entries.items())
             lines = [_line(name, entry) for name, entry in both]
             if lines:
-                words = ("update-index", "-z", "--index-info")
+                arguments = ("update-index", "-z", "--index-info")
                 self._require_ok(
-                    await self.run(private_paths, git_paths.folder, *words, stdin=b"".join(lines))
+                    await self.run(
+                        private_paths, git_paths.folder, *arguments, stdin=b"".join(lines)
+                    )
                 )
             for name in nested:
                 add = ("update-index", "--add", "--", os.fsdecode(name))
@@ -187,12 +189,12 @@ class RawFiles:
         return answer
 
     async def run(
-        self, git_paths: GitPaths, where: Path, *words: str, stdin: bytes = b""
+        self, git_paths: GitPaths, where: Path, *arguments: str, stdin: bytes = b""
     ) -> GitAnswer:
         """Run git with the private index and with settings that allow every file name."""
         return await self.command.run(
             where,
-            *words,
+            *arguments,
             deadline=DEADLINE,
             settings=EVERY_NAME,
             variables={"GIT_INDEX_FILE": str(git_paths.index)},

@@ -107,8 +107,10 @@ class GitRemoval:
     async def _delete_rest(self, tree: Tree, git_paths: GitPaths, record: RemovalRecord) -> None:
         moved = record.folder(tree.directory)
         rest = await self._raw_files.content(git_paths, moved, record.left_out, write=False)
-        words = (*LISTING, record.reference)
-        listed = require_ok(tree, await self._raw_files.run(git_paths, git_paths.folder, *words))
+        arguments = (*LISTING, record.reference)
+        listed = require_ok(
+            tree, await self._raw_files.run(git_paths, git_paths.folder, *arguments)
+        )
         saved = dict(tree_entries(listed.output))
         if rest.nested or any(saved.get(name) != entry for name, entry in rest.entries.items()):
             raise _leftover(moved, record, "Some of its files were not saved.")

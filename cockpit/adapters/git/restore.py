@@ -46,8 +46,8 @@ class GitRestore:
         `folder` must be new, empty, or contain only a `.git`. A submodule becomes an empty folder.
         Overwrites nothing. Raises `CockpitError`.
         """
-        words = ("rev-parse", "--verify", "-q", "--end-of-options", f"{reference}^{{tree}}")
-        tree = await self.command.run(repository, *words)
+        arguments = ("rev-parse", "--verify", "-q", "--end-of-options", f"{reference}^{{tree}}")
+        tree = await self.command.run(repository, *arguments)
         if not tree.ok:
             raise BadUsage(
                 f"There is no {safe_line(reference, 200)!a} in {safe_line(str(repository))}",

@@ -85,18 +85,18 @@ class WorktreeSaver:
             )
         parents = [] if tree.head is None else [tree.head]
         for staged_tree, what in await self._staged(tree, git_paths, (head, files)):
-            words = f"{what} in {tree.directory.name}"
+            message = f"{what} in {tree.directory.name}"
             base = parents[:1] if tree.head else []
-            parents.append(await self._commit(tree, git_paths, staged_tree, base, words))
+            parents.append(await self._commit(tree, git_paths, staged_tree, base, message))
             made.append(parents[-1])
         if (own := await self._own_commit(tree, git_paths, state)) is not None:
             parents.append(own)
             made.append(own)
         commit = tree.head
         if (parents or not tree.missing) and (parents, files) != ([tree.head], head):
-            words = safe_line(f"Everything in the worktree {tree.directory.name}")
+            message = safe_line(f"Everything in the worktree {tree.directory.name}")
             files = files or await self._raw_files.tree(git_paths, {})
-            commit = await self._commit(tree, git_paths, files, parents, words)
+            commit = await self._commit(tree, git_paths, files, parents, message)
         made += [commit] if commit is not None else []
         return Saved(content, state, await self._create_reference(tree, commit), tuple(made))
 
@@ -119,11 +119,15 @@ class WorktreeSaver:
         files = await self._raw_files.tree(
             git_paths, await self._own.entries(git_paths, state, only)
         )
-        words = f"Git state of the worktree {tree.directory.name} ({only.count} commits only there)"
+        message = (
+            f"Git state of the worktree {tree.directory.name} ({only.count} commits only there)"
+        )
         last: list[str] = []
         for some in in_groups(only.commits):
-            last = [await self._commit(tree, git_paths, files, [*last, *some], safe_line(words))]
-        return last[0] if last else await self._commit(tree, git_paths, files, [], safe_line(words))
+            last = [await self._commit(tree, git_paths, files, [*last, *some], safe_line(message))]
+        return (
+            last[0] if last else await self._commit(tree, git_paths, files, [], safe_line(message))
+        )
 
     async def _not_checked_out(
         self, tree: Tree, git_paths: GitPaths, content: Content
@@ -131,8 +135,10 @@ class WorktreeSaver:
         """Return entries of the index that may be missing in the folder: sparse files and empty
         submodules.
         """
-        words = ("ls-files", "-t", "--stage", "-z")
-        answer = require_ok(tree, await self._raw_files.run(git_paths, git_paths.folder, *words))
+        arguments = ("ls-files", "-t", "--stage", "-z")
+        answer = require_ok(
+            tree, await self._raw_files.run(git_paths, git_paths.folder, *arguments)
+        )
         listed = [one for one in staged(answer.output) if one[2] == 0]
         there = {*content.entries, *content.nested}
 
@@ -149,12 +155,12 @@ class WorktreeSaver:
         return await asyncio.to_thread(absent)
 
     async def _commit(
-        self, tree: Tree, git_paths: GitPaths, files: str, parents: list[str], words: str
+        self, tree: Tree, git_paths: GitPaths, files: str, parents: list[str], message: str
     ) -> str:
         named = [word for parent in parents for word in ("-p", parent)]
         answer = await self._command.run(
             git_paths.folder,
-            *("commit-tree", *named, "-m", words, files),
+            *("commit-tree", *named, "-m", message, files),
             deadline=60.0,
             settings=DURABLE,
             variables=AUTHOR,
@@ -163,8 +169,8 @@ class WorktreeSaver:
         return require_ok(tree, answer).line
 
     async def _tree_of(self, tree: Tree) -> str:
-        words = ("rev-parse", "--verify", "-q", f"{tree.head}^{{tree}}")
-        return require_ok(tree, await self._command.run(tree.repository, *words)).line
+        arguments = ("rev-parse", "--verify", "-q", f"{tree.head}^{{tree}}")
+        return require_ok(tree, await self._command.run(tree.repository, *arguments)).line
 
     async def _create_reference(self, tree: Tree, commit: str | None) -> str | None:
         """Create a new reference to the commit; its name contains the owner and the time."""
@@ -173,8 +179,8 @@ class WorktreeSaver:
         agent = reference_part(tree.made.agent if tree.made else "")
         stem = f"{REFERENCES}/{agent}/{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         for name in (stem, *(f"{stem}-{number}" for number in range(2, 100))):
-            words = ("update-ref", name, commit, MUST_NOT_EXIST)
-            answer = await self._command.run(tree.repository, *words, settings=DURABLE)
+            arguments = ("update-ref", name, commit, MUST_NOT_EXIST)
+            answer = await self._command.run(tree.repository, *arguments, settings=DURABLE)
             if answer.ok:
                 return name
         raise Failed(

@@ -125,8 +125,8 @@ class Snapshots:
         return Places(Path(_line(folder)), _real(directory, common), top_folder)
 
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
-        words = (*options, "config", "--list", "-z", "--show-scope")
-        status, output, error = self._ask(directory, words)
+        arguments = (*options, "config", "--list", "-z", "--show-scope")
+        status, output, error = self._ask(directory, arguments)
         title = "Cannot read the repository's git configuration"
         if status:
             raise Failed(title, error, "To check it: git config --list --show-origin")

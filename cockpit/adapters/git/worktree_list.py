@@ -21,10 +21,10 @@ async def registered(command: GitCommand, repository: Path) -> list[dict[str, st
 
     The field `worktree` is the path; `HEAD` and `branch` may be missing. Raises `Failed`.
     """
-    words = ("worktree", "list", "--porcelain")
-    answer, end = await command.run(repository, *words, "-z"), "\0"
+    arguments = ("worktree", "list", "--porcelain")
+    answer, end = await command.run(repository, *arguments, "-z"), "\0"
     if answer.status == USAGE:
-        answer, end = await command.run(repository, *words), "\n"
+        answer, end = await command.run(repository, *arguments), "\n"
     if not answer.ok:
         raise Failed(
             f"Cannot list the worktrees of {safe_line(str(repository))}",

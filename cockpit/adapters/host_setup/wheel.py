@@ -72,16 +72,16 @@ def own_wheel() -> Wheel:
 
 def _package_files() -> dict[str, bytes]:
     package = Path(cockpit.__file__).parent
-    found = {
+    files = {
         f"cockpit/{inside}": path.read_bytes()
         for path in sorted(package.rglob("*"))
         if path.is_file() and not _LEFT_OUT.search(inside := path.relative_to(package).as_posix())
     }
     if not (package / "_shipped").is_dir():
-        found[f"{_SHIPPED}/{example_file().name}"] = example_file().read_bytes()
+        files[f"{_SHIPPED}/{example_file().name}"] = example_file().read_bytes()
         for theme in sorted(themes_folder().glob("*.toml")):
-            found[f"{_SHIPPED}/themes/{theme.name}"] = theme.read_bytes()
-    return found
+            files[f"{_SHIPPED}/themes/{theme.name}"] = theme.read_bytes()
+    return files
 
 
 def _digest(data: bytes) -> str:

@@ -158,7 +158,7 @@ def _pieces(prompt: bytes) -> Iterator[bytes]:
     """
     while prompt:
         end = min(len(prompt), LONGEST_PIECE)
-        lines = [found.end() for found in islice(_LINE_END.finditer(prompt, 0, end), MOST_LINES)]
+        lines = [match.end() for match in islice(_LINE_END.finditer(prompt, 0, end), MOST_LINES)]
         if len(lines) == MOST_LINES:
             end = lines[-1]
         elif end < len(prompt):

@@ -58,8 +58,12 @@ def open_terminal(name: str) -> OpenTerminal | None:
         descriptor = os.open(Path("/dev") / name, _FLAGS)
     except OSError:
         return None
-    found = os.fstat(descriptor)
-    if stat.S_ISCHR(found.st_mode) and found.st_uid == os.geteuid() and os.isatty(descriptor):
+    file_status = os.fstat(descriptor)
+    if (
+        stat.S_ISCHR(file_status.st_mode)
+        and file_status.st_uid == os.geteuid()
+        and os.isatty(descriptor)
+    ):
         return OpenTerminal(descriptor)
     os.close(descriptor)
     return None

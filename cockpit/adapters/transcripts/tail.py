@@ -123,8 +123,8 @@ class Tail:
         """Read and parse added lines; return None if there are none. Does not change this object.
         May block."""
         try:
-            found = self.path.stat()
-            if self._seen == _stamp(found) and not self.behind:
+            file_status = self.path.stat()
+            if self._seen == _stamp(file_status) and not self.behind:
                 return None
             descriptor = open_file(self.path)
         except NotPlain as odd:
@@ -141,18 +141,18 @@ class Tail:
             os.close(descriptor)
 
     def _fetch_from(self, descriptor: int, limit_bytes: int) -> Fetched | Unreadable:
-        found = os.fstat(descriptor)
-        if found.st_size > LARGEST_FILE:
-            return Unreadable(f"is too large for a transcript ({found.st_size >> 30} GiB)")
+        file_status = os.fstat(descriptor)
+        if file_status.st_size > LARGEST_FILE:
+            return Unreadable(f"is too large for a transcript ({file_status.st_size >> 30} GiB)")
         head = os.pread(descriptor, _HEAD_BYTES, 0)
         place = self._place
-        another = self._is_another(found, head, place.read)
+        another = self._is_another(file_status, head, place.read)
         if another:
             place = _Place()
-        length = max(0, min(limit_bytes, found.st_size - place.read))
+        length = max(0, min(limit_bytes, file_status.st_size - place.read))
         data = os.pread(descriptor, length, place.read)
         after, events = self._parse_lines(place, data)
-        return Fetched(found, head, place.read, another, after, tuple(events))
+        return Fetched(file_status, head, place.read, another, after, tuple(events))
 
     def take(self, fetched: Fetched | Unreadable | None) -> list[SessionEvent | Skipped]:
         """Store the position after a fetch, and return its events. Idempotent: a fetch that was
@@ -177,12 +177,14 @@ class Tail:
         self._seen = _stamp(found)
         return list(fetched.events)
 
-    def _is_another(self, found: os.stat_result, head: bytes, read: int) -> bool:
-        if found.st_size < read:
+    def _is_another(self, file_status: os.stat_result, head: bytes, read: int) -> bool:
+        if file_status.st_size < read:
             return True
         if self._file is None:
             return False
-        return self._file != (found.st_dev, found.st_ino) or not head.startswith(self._head)
+        return self._file != (file_status.st_dev, file_status.st_ino) or not head.startswith(
+            self._head
+        )
 
     def _parse_lines(
         self, place: _Place, data: bytes
@@ -224,5 +226,5 @@ class Tail:
             events.extend(found)
 
 
-def _stamp(found: os.stat_result) -> tuple[int, int, int, int]:
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+def _stamp(file_status: os.stat_result) -> tuple[int, int, int, int]:
+    return (file_status.st_dev, file_status.st_ino, file_status.st_size, file_status.st_mtime_ns)

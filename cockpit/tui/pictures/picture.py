@@ -74,7 +74,7 @@ async def at_rest(pilot: Pilot[bool]) -> None:
 def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
     """Return the first of these texts that is not on the screen."""
     text = screen_text(app)
-    return next((words for words in shows if words not in text), None)
+    return next((phrase for phrase in shows if phrase not in text), None)
 
 
 def screen_text(app: object) -> str:

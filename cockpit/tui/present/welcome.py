@@ -23,11 +23,11 @@ _COMMANDS = (
 def welcome(keys: Mapping[str, str]) -> list[list[Span]]:
     """Return at most ten lines of 60 cells, which fit the smallest terminal."""
     ways = [
-        [Span(f"  {fit(shown_key(BY_ID[action], keys), 12)}  ", "key"), Span(words)]
-        for action, words in _WAYS
+        [Span(f"  {fit(shown_key(BY_ID[action], keys), 12)}  ", "key"), Span(text)]
+        for action, text in _WAYS
         if action in BY_ID
     ]
-    commands = [[Span(f"  {command}  ", "name"), Span(words)] for command, words in _COMMANDS]
+    commands = [[Span(f"  {command}  ", "name"), Span(text)] for command, text in _COMMANDS]
     return [
         [Span("  An agent with a full context loses track. See here how")],
         [Span("  full each context is, and hand off each job in time.")],

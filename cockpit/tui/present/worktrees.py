@@ -95,8 +95,10 @@ def question(tree: WorktreeStatus) -> str:
 def _what_is_lost(tree: WorktreeStatus) -> str:
     if tree.missing:
         return "Its folder is missing; git forgets the worktree. "
-    words = content(tree)
-    return "" if words[0] == "clean" and not any(words[1:]) else f"It contains: {_joined(words)}. "
+    losses = content(tree)
+    return (
+        "" if losses[0] == "clean" and not any(losses[1:]) else f"It contains: {_joined(losses)}. "
+    )
 
 
 def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:

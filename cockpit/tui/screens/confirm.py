@@ -27,11 +27,11 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("question_mark,f1", "explain", "help", show=False),
     ]
 
-    def __init__(self, question: str, words: str, yes: str) -> None:
+    def __init__(self, question: str, text: str, yes: str) -> None:
         """`yes`: what `y` does, in a word or two."""
         super().__init__()
         self._question = safe_line(question)
-        self._words = safe_line(words, 400)
+        self._words = safe_line(text, 400)
         self._yes = safe_line(yes, 20)
 
     def compose(self) -> ComposeResult:

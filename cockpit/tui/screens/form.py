@@ -69,12 +69,12 @@ class Form(ModalScreen[Answer]):
         """Submit the form. Called once the fields contain everything typed before."""
         raise NotImplementedError
 
-    def show_status(self, words: str, *, wrong: bool) -> None:
+    def show_status(self, text: str, *, wrong: bool) -> None:
         """Show a message; if `wrong`, as an error, and clear toasts that would cover it."""
         if wrong:
             self.app.clear_notifications()
         self.status_line.set_class(wrong, "-wrong")
-        self.status_line.update(safe_line(words, 500))
+        self.status_line.update(safe_line(text, 500))
 
     def on_mount(self) -> None:
         aim = self._aim or self.first_field()

@@ -57,12 +57,12 @@ async def follow(client: Supervisor, part: Part) -> None:
 
 def _why(error: CockpitError, *, is_remote: bool) -> str:
     """Return the error in one line; for a remote host, with the error's title."""
-    words = (
+    text = (
         [error.title, *error.detail.splitlines()[:1]]
         if is_remote
         else [error.detail or error.title]
     )
-    return safe_line(": ".join(filter(None, words)))
+    return safe_line(": ".join(filter(None, text)))
 
 
 async def _follow_once(client: Supervisor, part: Part) -> None:

@@ -42,9 +42,9 @@ class DialogKeys(ColouredKeys):
 
 def _press_at(widget: Widget, text: str, column: int) -> None:
     """Press the key of the hint at `column`, if any."""
-    for found in _HINT.finditer(text):
-        start = cell_len(text[: found.start()])
-        if start <= column < start + cell_len(found[0]):
+    for match in _HINT.finditer(text):
+        start = cell_len(text[: match.start()])
+        if start <= column < start + cell_len(match[0]):
             # Some hints are a range of keys, not one key.
             with suppress(ValueError):
-                widget.app.simulate_key(key_name(found[1]))
+                widget.app.simulate_key(key_name(match[1]))

@@ -62,11 +62,11 @@ class PaneView(ScrollView, can_focus=False):
             self._ansi_palette = AnsiPalette(self.app.get_css_variables(), self.app.ansi_theme)
         return self._ansi_palette
 
-    def show_message(self, words: str) -> None:
+    def show_message(self, text: str) -> None:
         """Show a message in place of the pane."""
         self.whose = ""
-        if words != self._words or self._lines:
-            self._words, self._lines, self._captured = words, [], []
+        if text != self._words or self._lines:
+            self._words, self._lines, self._captured = text, [], []
             self._measure()
             self.refresh()
 

@@ -94,16 +94,16 @@ def _choices_above(lines: Sequence[str], end: int) -> tuple[list[_Item], int] | 
     extra: list[str] = []
     for at in range(end - 1, max(end - 60, -1), -1):
         line = lines[at]
-        found = _CHOICE.match(line)
-        if found is None:
+        match = _CHOICE.match(line)
+        if match is None:
             if not line.startswith("     "):
                 return None
             extra.insert(0, line.strip())
             continue
-        number = int(found[2])
+        number = int(match[2])
         if items and number != items[0].number - 1:
             return None
-        items.insert(0, _Item(number, found[3], " ".join(extra), found[1] == "❯"))
+        items.insert(0, _Item(number, match[3], " ".join(extra), match[1] == "❯"))
         extra = []
         if number == 1:
             return items, at

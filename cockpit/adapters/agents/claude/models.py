@@ -118,8 +118,8 @@ def _known(name: str) -> int | None:
 
 
 def _family(name: str) -> tuple[str, str] | None:
-    found = _NAME.search(name)
-    return None if found is None else (found[1], found[2])
+    match = _NAME.search(name)
+    return None if match is None else (match[1], match[2])
 
 
 def _is_set(environment: Mapping[str, str], name: str) -> bool:

@@ -181,7 +181,7 @@ def _read(path: Path) -> _File:
     try:
         descriptor = open_file(path, follow_links=False)
         with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
+            file_status = os.fstat(descriptor)
             data = file.read(_LARGEST + 1)
         text = data.decode()
     except FileNotFoundError:
@@ -194,15 +194,15 @@ def _read(path: Path) -> _File:
         raise _failed(path, error) from None
     if len(data) > _LARGEST:
         raise _refusal(path, f"is larger than {_LARGEST // 1_000_000} MB")
-    if found.st_uid != os.geteuid():
-        raise _refusal(path, f"belongs to another user (uid {found.st_uid})")
-    if found.st_nlink > 1:
+    if file_status.st_uid != os.geteuid():
+        raise _refusal(path, f"belongs to another user (uid {file_status.st_uid})")
+    if file_status.st_nlink > 1:
         raise _refusal(path, "has a second hard link")
-    if not found.st_mode & stat.S_IWUSR:
+    if not file_status.st_mode & stat.S_IWUSR:
         raise _refusal(path, "is write-protected")
     mark = _BOM if text.startswith(_BOM) else ""
-    mode = stat.S_IMODE(found.st_mode)
-    return _File(text.removeprefix(mark), data, mode, found.st_gid, mark)
+    mode = stat.S_IMODE(file_status.st_mode)
+    return _File(text.removeprefix(mark), data, mode, file_status.st_gid, mark)
 
 
 def _replace(path: Path, before: _File, text: str) -> None:

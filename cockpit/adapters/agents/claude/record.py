@@ -232,9 +232,9 @@ def _signed(tools: tuple[ToolUse, ...]) -> str | None:
     for tool in tools:
         command = tool.input.get("command") if tool.name == "Bash" else None
         if isinstance(command, str) and "(1M context)" in command:
-            found = _SIGNATURE.search(command)
-            if found is not None:
-                return model_name(found[1], found[2], "1M context")
+            match = _SIGNATURE.search(command)
+            if match is not None:
+                return model_name(match[1], match[2], "1M context")
     return None
 
 

@@ -124,9 +124,9 @@ def _until(details: Record, began: datetime | None) -> datetime | None:
 
 def _exit(details: Record, text: str, failed: bool) -> int | None:
     """Return the exit status of a command. The CLI writes it only if it is not 0."""
-    found = _EXIT.match(text) if failed else None
-    if found is not None:
-        return int(found[1])
+    match = _EXIT.match(text) if failed else None
+    if match is not None:
+        return int(match[1])
     other = failed or "returnCodeInterpretation" in details or "backgroundTaskId" in details
     return None if other else 0
 

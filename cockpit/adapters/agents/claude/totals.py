@@ -90,11 +90,11 @@ class TotalsParser(ReplyCounter):
 
     def __call__(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         """Parse the next line."""
-        found = _BEGINNING.match(line)
-        if found is not None and line[-1] == CLOSING_BRACE:
-            side, ident, model = found.groups()
+        match = _BEGINNING.match(line)
+        if match is not None and line[-1] == CLOSING_BRACE:
+            side, ident, model = match.groups()
             if ident is None:
-                if line.find(_LARGE_MODEL, found.end()) < 0:
+                if line.find(_LARGE_MODEL, match.end()) < 0:
                     return ()
             elif line.find(LARGE_SIGNATURE) < 0:
                 again = self.count(line, line.rfind(b'],"stop_reason":'), (side, ident, model))

@@ -136,16 +136,16 @@ def _command(text: str) -> str:
 
 def _shell(text: str) -> str:
     """Return the command that the user ran in the CLI, or its output."""
-    found = _SHELL.match(text)
-    return found[1][:RESULT_KEPT] if found else ""
+    match = _SHELL.match(text)
+    return match[1][:RESULT_KEPT] if match else ""
 
 
 def _model_chosen(text: str) -> str | None:
     """Return the model that the output of `/model` names."""
     if not text.startswith("<local-command-stdout>"):
         return None
-    found = _MODEL_CHOSEN.search(_COLOUR.sub("", text[:500]))
-    return None if found is None else model_name(found[1], found[2], found[3] or "")
+    match = _MODEL_CHOSEN.search(_COLOUR.sub("", text[:500]))
+    return None if match is None else model_name(match[1], match[2], match[3] or "")
 
 
 def model_name(family: str, version: str, note: str) -> str:
@@ -158,7 +158,7 @@ def _without_paste_marks(text: str) -> str:
     """Return a prompt without the CLI's markers around pasted lines."""
     if "pasted_content" not in text:
         return text
-    bare = _PASTED.sub(lambda found: f"\n{found[2]}\n", text)
+    bare = _PASTED.sub(lambda match: f"\n{match[2]}\n", text)
     return _OWN_MARK.sub("<", bare).strip("\n")
 
 

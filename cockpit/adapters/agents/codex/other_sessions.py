@@ -200,9 +200,9 @@ def _activity(record: Path) -> Activity:
         with opened(record) as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - TAIL))
-            found = _TURN.findall(file.read(TAIL))
+            matches = _TURN.findall(file.read(TAIL))
     except OSError:
         return Activity.UNKNOWN
-    if not found:
+    if not matches:
         return Activity.UNKNOWN
-    return Activity.BUSY if found[-1].endswith(b"_started") else Activity.IDLE
+    return Activity.BUSY if matches[-1].endswith(b"_started") else Activity.IDLE

@@ -44,13 +44,20 @@ async def ask_copy(
         raise NotNow("The session has no transcript to copy")
     ident = str(uuid.uuid4())
     copy = original.parent / ident
-    words = [str(program), f"--resume={ident}", "-C", str(order.directory), "--silent", *_NO_TOOLS]
+    arguments = [
+        str(program),
+        f"--resume={ident}",
+        "-C",
+        str(order.directory),
+        "--silent",
+        *_NO_TOOLS,
+    ]
     if order.model:
-        words += ["--model", order.model]
+        arguments += ["--model", order.model]
     try:
         async with asyncio.timeout(deadline):
             await run_copy(partial(_copy, original, copy))
-            code, answer, errors = await _run(words, order.directory, environment, question)
+            code, answer, errors = await _run(arguments, order.directory, environment, question)
     except TimeoutError:
         raise Failed(
             "The copy of the session timed out before it wrote a document",
@@ -74,9 +81,9 @@ def _copy(original: Path, copy: Path, files: BoundedCopy) -> None:
 
 
 async def _run(
-    words: list[str], directory: Path, environment: Mapping[str, str], question: str
+    arguments: list[str], directory: Path, environment: Mapping[str, str], question: str
 ) -> tuple[int, str, str]:
-    process = await start_copy(words, directory, environment)
+    process = await start_copy(arguments, directory, environment)
     try:
         answer, errors = await process.communicate(question.encode())
     finally:

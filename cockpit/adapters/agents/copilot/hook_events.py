@@ -77,8 +77,8 @@ def _notification(payload: Payload) -> Sequence[Moment]:
         asked, _, about = message.partition(": ")
         tool = _ASKS.get(asked, "")
         command = about[:LONGEST_COMMAND] if tool else ""
-        words = _line(payload, "message") or "the agent is waiting for you"
-        return (DialogOpened("permission", words, tool, command),)
+        text = _line(payload, "message") or "the agent is waiting for you"
+        return (DialogOpened("permission", text, tool, command),)
     if kind.startswith("elicitation"):
         return (DialogOpened("question", _line(payload, "message") or "a question"),)
     return ()

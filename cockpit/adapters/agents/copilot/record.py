@@ -193,9 +193,9 @@ def _working(data: Data, line: _Line) -> Sequence[SessionEvent]:
 def _error(data: Data, line: _Line) -> Sequence[SessionEvent]:
     if line.sidechain:
         return ()
-    words = _text(data.get("message")) or _text(data.get("errorType")) or "unknown"
+    message = _text(data.get("message")) or _text(data.get("errorType")) or "unknown"
     status = token_count(data.get("statusCode")) or None
-    return (TurnFailed(ApiFailed(words[:500], status, line.at)),)
+    return (TurnFailed(ApiFailed(message[:500], status, line.at)),)
 
 
 def _compaction(data: Data, line: _Line) -> Sequence[SessionEvent]:

@@ -80,16 +80,16 @@ async def _run(
             os.killpg(process.pid, 9)
         await process.wait()
     if process.returncode != 0:
-        words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
-        raise Failed("The copy of the session wrote no document", words)
+        error = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+        raise Failed("The copy of the session wrote no document", error)
     return output
 
 
 def _arguments(program: Path, order: SessionOrder, copy: Path) -> list[str]:
-    words = [str(program), "--session-file", str(copy), "--approval-mode", "plan", "-e", "none"]
+    arguments = [str(program), "--session-file", str(copy), "--approval-mode", "plan", "-e", "none"]
     if order.model:
-        words += ["--model", order.model]
-    return [*words, "--output-format", "json", "--prompt", ""]
+        arguments += ["--model", order.model]
+    return [*arguments, "--output-format", "json", "--prompt", ""]
 
 
 def _remove(copy: SessionId, original: SessionId, environment: dict[str, str]) -> None:

@@ -88,12 +88,12 @@ def written_by(environment: Mapping[str, str]) -> list[Path]:
     ]
 
 
-def _run(program: Program, environment: Mapping[str, str], where: Path, *words: str) -> None:
+def _run(program: Program, environment: Mapping[str, str], where: Path, *arguments: str) -> None:
     # Without the variable, the command would record its working directory as trusted.
     variables = {**environment, **NO_RELAUNCH, VARIABLE: "true"}
     try:
         done = subprocess.run(
-            [str(program.path), "extensions", *words],
+            [str(program.path), "extensions", *arguments],
             env=variables,
             cwd=where,
             stdin=subprocess.DEVNULL,
@@ -116,7 +116,7 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *words: 
     if done.returncode != 0:
         output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
         raise Failed(
-            f"gemini extensions {words[0]} failed",
+            f"gemini extensions {arguments[0]} failed",
             safe_line(output, 400),
             hint="Run it yourself to see the whole output: gemini extensions list",
         )

@@ -103,8 +103,8 @@ def _notification(payload: Payload) -> Sequence[Moment]:
             return (DialogOpened("question", _line(payload, "message") or "a question"),)
         case _:
             tool, about = "", _text(details, "prompt")
-    words = activity(ToolUse("", tool, {"file_path": about, "command": about})) if tool else ""
-    detail = words or _line(details, "title") or _line(payload, "message") or "a tool"
+    text = activity(ToolUse("", tool, {"file_path": about, "command": about})) if tool else ""
+    detail = text or _line(details, "title") or _line(payload, "message") or "a tool"
     return (DialogOpened("permission", detail, tool, about[:LONGEST_COMMAND]),)
 
 

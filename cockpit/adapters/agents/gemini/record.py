@@ -89,10 +89,10 @@ def _events(record: Record) -> Iterator[SessionEvent]:
         case "error":
             yield TurnFailed(_failure(_texts(record.get("content")), at))
         case "info":
-            words = _texts(record.get("content"))
-            if words == _CANCELLED:
+            text = _texts(record.get("content"))
+            if text == _CANCELLED:
                 yield Interrupted(at)
-            elif words.startswith(_COMPRESSED):
+            elif text.startswith(_COMPRESSED):
                 yield Compacted("auto", None, at)
         case None if "sessionId" in record:
             yield Identified(session_id=_text(record.get("sessionId")))
@@ -201,9 +201,9 @@ def _usage(tokens: Record) -> tuple[Usage, Usage]:
     )
 
 
-def _failure(words: str, at: datetime | None) -> ApiFailed:
-    found = _API_ERROR.match(words)
-    inner = found[1] if found else words
+def _failure(message: str, at: datetime | None) -> ApiFailed:
+    match = _API_ERROR.match(message)
+    inner = match[1] if match else message
     status = None
     try:
         error = loads(inner)

@@ -34,15 +34,15 @@ def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
 def _reset(text: str, now: datetime) -> float | None:
     """Return the next occurrence of the dialog's time of day, in seconds since the epoch; None if
     the dialog has no time."""
-    found = _RESETS.search(text)
-    if found is None:
+    match = _RESETS.search(text)
+    if match is None:
         return None
-    hour = int(found["hour"]) % 12 + (12 if found["half"] == "PM" else 0)
-    if hour > 23 or int(found["minute"]) > 59:
+    hour = int(match["hour"]) % 12 + (12 if match["half"] == "PM" else 0)
+    if hour > 23 or int(match["minute"]) > 59:
         return None
-    zone = _zone(found["offset"])
+    zone = _zone(match["offset"])
     at = now.astimezone(zone).replace(
-        hour=hour, minute=int(found["minute"]), second=0, microsecond=0
+        hour=hour, minute=int(match["minute"]), second=0, microsecond=0
     )
     return (at if at > now - timedelta(minutes=1) else at + timedelta(days=1)).timestamp()
 

@@ -30,7 +30,7 @@ def read_object(path: Path) -> Mapping[str, Any]:
     """Return the JSON object in a file, which may have comments; empty if there is none."""
     try:
         text = read_text(path, _LARGEST)
-        value = loads(_COMMENT.sub(lambda found: found[1] or "", text))
+        value = loads(_COMMENT.sub(lambda match: match[1] or "", text))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -30,10 +30,10 @@ NO_TOOLS = json.dumps({"*": "deny"})
 
 async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: float) -> Aside:
     """Return a copy's answer, after the copy's process has ended. Raises `Failed`."""
-    words = ["run", "--session", order.session_id, "--fork", "--format", "json", "--pure"]
+    arguments = ["run", "--session", order.session_id, "--fork", "--format", "json", "--pure"]
     if order.model:
-        words += ["--model", order.model]
-    code, output = await _run(program, order, words, question, deadline)
+        arguments += ["--model", order.model]
+    code, output = await _run(program, order, arguments, question, deadline)
     copy, answer, cost, problem = _read(output, order.session_id)
     if copy is not None:
         with suppress(Failed):
@@ -47,7 +47,7 @@ async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: 
 
 
 async def _run(
-    program: Path, order: SessionOrder, words: list[str], prompt: str, deadline: float
+    program: Path, order: SessionOrder, arguments: list[str], prompt: str, deadline: float
 ) -> tuple[int | None, bytes]:
     """Run opencode; return its output, and its exit code if it ended.
 
@@ -60,7 +60,7 @@ async def _run(
     if CONFIG in order.environment:
         environment[CONFIG] = order.environment[CONFIG]
     process = await start_copy(
-        [str(program), *words],
+        [str(program), *arguments],
         order.directory,
         {
             **environment,

@@ -85,8 +85,8 @@ def _permission(payload: Payload) -> Sequence[Moment]:
         return (DialogOpened("question", _question(tool)),)
     asked = subject(tool, directory)
     asked = asked or (json.dumps(tool.input, ensure_ascii=False) if tool.input else "")
-    words = activity(tool, directory)
-    return (DialogOpened("permission", words, tool.name, asked[:LONGEST_COMMAND]),)
+    text = activity(tool, directory)
+    return (DialogOpened("permission", text, tool.name, asked[:LONGEST_COMMAND]),)
 
 
 def _question(tool: ToolUse) -> str:

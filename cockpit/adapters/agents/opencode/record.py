@@ -142,9 +142,9 @@ def _turn(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _failed(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
-    words = _text(line.get("message")) or "unknown"
+    message = _text(line.get("message")) or "unknown"
     status, resets = token_count(line.get("status")) or None, unix_time(line.get("resets"))
-    failure = ApiFailed(words[:500], status, at, resets)
+    failure = ApiFailed(message[:500], status, at, resets)
     return (TurnFailed(failure),)
 
 

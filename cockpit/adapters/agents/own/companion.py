@@ -40,8 +40,8 @@ def _become_follower(spec: str, pid: int) -> NoReturn:
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        words = [sys.executable, "-I", "-S", FOLLOWER, str(pid), spec]
-        os.execv(sys.executable, words)
+        arguments = [sys.executable, "-I", "-S", FOLLOWER, str(pid), spec]
+        os.execv(sys.executable, arguments)
     finally:
         os._exit(NOT_RUNNABLE)
 

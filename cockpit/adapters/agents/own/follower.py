@@ -176,11 +176,11 @@ class Reading:
         except OSError:
             return b""
         try:
-            found = os.fstat(descriptor)
-            if not _is_ours(found):
+            file_status = os.fstat(descriptor)
+            if not _is_ours(file_status):
                 return b""
-            file = found.st_dev, found.st_ino
-            if (self.file not in (None, file)) or found.st_size < self.offset:
+            file = file_status.st_dev, file_status.st_ino
+            if (self.file not in (None, file)) or file_status.st_size < self.offset:
                 raise Replaced
             self.file = file
             piece = os.pread(descriptor, PIECE, self.offset)
@@ -263,10 +263,10 @@ class Reading:
             raise Fault(f"the reader used more than {MOST_MEMORY >> 20} MiB of memory")
 
 
-def _is_ours(found: os.stat_result) -> bool:
+def _is_ours(file_status: os.stat_result) -> bool:
     """Return whether this is a regular file of the current user; reading other kinds could
     block."""
-    return stat.S_ISREG(found.st_mode) and found.st_uid in (os.geteuid(), 0)
+    return stat.S_ISREG(file_status.st_mode) and file_status.st_uid in (os.geteuid(), 0)
 
 
 def _family(pid: int) -> list[int]:

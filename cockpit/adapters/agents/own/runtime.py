@@ -61,7 +61,7 @@ class OwnProgram(Command):
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """See `Runtime.launch`. Raises `BadUsage` for a model, mode or prompt without configured
         arguments."""
-        words = [
+        arguments = [
             str(program.path),
             *self._filled(self.definition.program[1:], self._values(order)),
             *self._arguments(order),
@@ -71,7 +71,7 @@ class OwnProgram(Command):
         if self.definition.record:
             self._make_folders(order.agent)
         return Launch(
-            argv=(*self._companion(order), *words, *prompt),
+            argv=(*self._companion(order), *arguments, *prompt),
             directory=order.directory,
             environment={
                 **order.environment,
@@ -87,11 +87,11 @@ class OwnProgram(Command):
         own = self.definition
         if order.resume and not own.resume:
             self.resumable(order)
-        words = [*own.arguments, *(own.resume if order.resume else own.session)]
+        arguments = [*own.arguments, *(own.resume if order.resume else own.session)]
         if order.model:
             if not own.model:
                 raise self._lacks(order, f"the model {order.model!a}", "model")
-            words += [word.replace("{model}", order.model) for word in own.model]
+            arguments += [word.replace("{model}", order.model) for word in own.model]
         if order.permission_mode:
             if order.permission_mode not in own.permission_modes:
                 known = ", ".join(own.permission_modes) or "none"
@@ -100,8 +100,8 @@ class OwnProgram(Command):
                     f"Known modes: {known}.",
                     f"Add it to [runtimes.{self.name}.permission_modes], or use another mode.",
                 )
-            words += own.permission_modes[order.permission_mode]
-        return [*self._filled(words, self._values(order)), *order.arguments]
+            arguments += own.permission_modes[order.permission_mode]
+        return [*self._filled(arguments, self._values(order)), *order.arguments]
 
     def _prompt(self, order: SessionOrder, folder: Path) -> tuple[list[str], Path | None]:
         """Return the arguments for the first prompt, and the prompt's file if the arguments contain
@@ -119,9 +119,9 @@ class OwnProgram(Command):
         unfit = prompt.startswith("-") or len(prompt.encode("utf-8", "replace")) > LONGEST_ARGUMENT
         if unfit:
             prompt = IN_A_FILE.format(file)
-        words = self._filled(self.definition.prompt, {"prompt_file": str(file)})
-        words = [word.replace("{prompt}", prompt) for word in words]
-        return words, file if by_file or unfit else None
+        arguments = self._filled(self.definition.prompt, {"prompt_file": str(file)})
+        arguments = [word.replace("{prompt}", prompt) for word in arguments]
+        return arguments, file if by_file or unfit else None
 
     def _lacks(self, order: SessionOrder, what: str, key: str, other: str = "") -> BadUsage:
         return BadUsage(
@@ -194,9 +194,9 @@ class OwnProgram(Command):
             "state": str(self.folder),
         }
 
-    def _filled(self, words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    def _filled(self, arguments: Sequence[str], values: Mapping[str, str]) -> list[str]:
         """Replace the placeholders in these words; placeholders inside values are kept."""
-        return [_replaced(word, values) for word in words]
+        return [_replaced(word, values) for word in arguments]
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         return parse(line)

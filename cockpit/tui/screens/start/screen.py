@@ -335,19 +335,19 @@ class StartScreen(Form[Start]):
         request = order(self._filled()).model_dump()
         try:
             done = await self._client.ask(Plan(**request))
-            words, bad = done.message, False
+            text, bad = done.message, False
             if self._home and self._host is None:
-                words = words.replace(f" {self._home}/", " ~/")
+                text = text.replace(f" {self._home}/", " ~/")
         except CockpitError as error:
-            words, bad = in_one_line(error), True
+            text, bad = in_one_line(error), True
         if self.keep.value and self._host is not None:
-            words += f" Not saved: {self._host} has its own files."
+            text += f" Not saved: {self._host} has its own files."
         if self._is_saved and not bad and self._files is not None:
             file = await asyncio.to_thread(_file_for, self._files, self._place())
             standing = await asyncio.to_thread(self._files.standing, file)
             known = f" ({standing})" if standing else ""
-            words += f" Saves to {short_path(str(file), self._home)}{known}."
-        self.show_status(words, wrong=bad)
+            text += f" Saves to {short_path(str(file), self._home)}{known}."
+        self.show_status(text, wrong=bad)
 
     def submit(self) -> None:
         if (wrong := self._wrong_name() or self._wrong_command()) is not None:

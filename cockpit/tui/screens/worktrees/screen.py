@@ -176,7 +176,7 @@ class WorktreesScreen(BaseScreen):
     async def _have_removed(self, tree: WorktreeStatus, *, salvage: bool) -> None:
         app = self.app
         try:
-            words = await self._removals.remove(tree, datetime.now(UTC), salvage=salvage)
+            message = await self._removals.remove(tree, datetime.now(UTC), salvage=salvage)
         except CockpitError as error:
             if not self.is_current:
                 text = "\n".join(filter(None, (error.detail, error.hint)))
@@ -185,8 +185,8 @@ class WorktreesScreen(BaseScreen):
                     safe_text(text, 600), title=title, severity="error", markup=False, timeout=LONG
                 )
             return
-        if words and not self.is_current:
-            app.notify(safe_line(words, 600), markup=False, timeout=LONG)
+        if message and not self.is_current:
+            app.notify(safe_line(message, 600), markup=False, timeout=LONG)
 
     def _removal_changed(self) -> None:
         if not self.is_attached:
@@ -252,14 +252,14 @@ class WorktreesScreen(BaseScreen):
         if self._trees is None:
             lines.append(Span("  loading…", "muted"))
         elif not self._trees:
-            words = "  No worktrees. cockpit start --worktree gives an agent its own."
-            lines.append(Span(words, "muted"))
+            text = "  No worktrees. cockpit start --worktree gives an agent its own."
+            lines.append(Span(text, "muted"))
         for removed in self._removals.done:
             lines.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
             if removed.reference:
                 lines.append(Span(f"    saved as {safe_line(removed.reference, 200)}", ""))
             back = back_again(removed.tree, removed.reference)
-            lines += [Span(f"    {words}", "muted") for words in ("to restore it:", *back)]
+            lines += [Span(f"    {text}", "muted") for text in ("to restore it:", *back)]
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             lines.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
