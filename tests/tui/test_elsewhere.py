@@ -52,7 +52,7 @@ def _read(lines: list[list[Span]], width: int) -> str:
 
 
 def test_a_session_is_described_by_what_is_known_of_it() -> None:
-    shown = text(BUSY, said="adopting")
+    shown = text(BUSY, progress="adopting")
     assert " /srv/shop\n   ● working  " in shown
     assert " 71%" in shown
     assert "Fix the login test" in shown

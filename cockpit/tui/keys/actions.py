@@ -83,7 +83,7 @@ NUMBERS = {
 
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
     """Return every action as context, keys, id and sentence, in the registry's order."""
-    rows = [
+    rows: list[tuple[str, str, str, str]] = [
         (
             action.context,
             " ".join(key_label(key) for key in keys_of(action, keymap or {})) or "–",
@@ -92,7 +92,7 @@ def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, 
         )
         for action in ACTIONS
     ]
-    for context, said in NUMBERS.items():
+    for context, sentence in NUMBERS.items():
         last = max(index for index, row in enumerate(rows) if row[0] == context)
-        rows.insert(last + 1, (context, "1 … 9", "", said))
+        rows.insert(last + 1, (context, "1 … 9", "", sentence))
     return rows
