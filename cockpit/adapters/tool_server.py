@@ -115,14 +115,14 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, str
 
 
 def _named(tools: Sequence[Tool], name: str) -> Tool:
-    found = next((tool for tool in tools if tool.name == name), None)
-    if found is None:
+    tool = next((tool for tool in tools if tool.name == name), None)
+    if tool is None:
         raise BadUsage(
             f"Unknown tool {safe_line(name, 80)!r}",
             "",
             f"Tools: {', '.join(tool.name for tool in tools)}",
         )
-    return found
+    return tool
 
 
 def _described(tool: Tool) -> types.Tool:

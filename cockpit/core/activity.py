@@ -85,8 +85,8 @@ class CallLine:
         """The command, file or address; empty if there is none."""
         arguments = self._tool.input
         for name in _KEPT_ARGUMENTS:
-            if isinstance(found := arguments.get(name), str):
-                return found[:LONGEST]
+            if isinstance(value := arguments.get(name), str):
+                return value[:LONGEST]
         return ""
 
     @property

@@ -145,14 +145,14 @@ LABELS = {
 """The label of each field that users can see."""
 
 
-def limits(one: Capabilities) -> list[str]:
+def limits(capabilities: Capabilities) -> list[str]:
     """Format the missing capabilities for the screen, one line for each."""
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for name, label in LABELS.items():
-        value = getattr(one, name)
+        value = getattr(capabilities, name)
         if isinstance(value, No):
-            found.setdefault(value.why, []).append(label)
-    lines = (f"{', '.join(labels)}: {why}" for why, labels in found.items())
+            by_reason.setdefault(value.why, []).append(label)
+    lines = (f"{', '.join(labels)}: {why}" for why, labels in by_reason.items())
     return [line.replace("`", "") for line in lines]
 
 

@@ -109,7 +109,7 @@ class _Folding:
             # The user may have struck out a line that cockpit added.
             self._revoke(place, statements(as_own(body)).revoked)
             for statement in _added_statements(section, body):
-                if not any(says(each.text, statement.text) for each in self.standing):
+                if not any(says(known.text, statement.text) for known in self.standing):
                     self.standing.append(statement)
         for section, body in _bodies(document):
             for text in statements(_own(body)).stated:
@@ -117,9 +117,9 @@ class _Folding:
 
     def _revoke(self, place: Place, texts: Iterable[str]) -> None:
         for text in texts:
-            found = names(text, [statement.text for statement in self.standing])
-            if found is not None:
-                self.revoked.append(Revoked(self.standing.pop(found), place))
+            revoked = names(text, [statement.text for statement in self.standing])
+            if revoked is not None:
+                self.revoked.append(Revoked(self.standing.pop(revoked), place))
 
     def _state(self, new: Statement) -> None:
         for at, known in enumerate(self.standing):
@@ -176,7 +176,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
     The session is the one whose document last had the statement.
     """
-    found: list[tuple[str, str]] = []
+    labels: list[tuple[str, str]] = []
     section = ""
     for line, is_code in marked_lines(text):
         title, label = heading(line), _LABEL.search(line)
@@ -185,8 +185,8 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
         if title is not None and title[0] == 2:
             section = title[1]
         elif label is not None:
-            found.append((section, str(_place(label))))
-    return found
+            labels.append((section, str(_place(label))))
+    return labels
 
 
 def marked(line: str, mark: str) -> str:

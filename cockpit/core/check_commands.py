@@ -132,12 +132,12 @@ def checks_in(command: str) -> tuple[Found, ...]:
     """
     if not any(text in command for text in _MAY_BE):
         return ()
-    found = parts(command)
+    commands = parts(command)
     kinds: dict[CheckKind, list[int]] = {}
-    for at, part in enumerate(found):
+    for at, part in enumerate(commands):
         for kind in _kinds_of(part):
             kinds.setdefault(kind, []).append(at)
-    return tuple(Found(kind, *_exactness(found, places)) for kind, places in kinds.items())
+    return tuple(Found(kind, *_exactness(commands, places)) for kind, places in kinds.items())
 
 
 def result_line(kind: CheckKind, output: str) -> str:
@@ -169,14 +169,14 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
         yield _BY_NAME[match[2]]
 
 
-def _exactness(found: list[Part], places: list[int]) -> tuple[bool, bool]:
+def _exactness(commands: list[Part], places: list[int]) -> tuple[bool, bool]:
     """Return whether these parts have the command line's status: for status 0, and for others.
 
     With `;`, `|` or `||` after a part, the part's own status is lost.
     """
-    after = [part.joined for part in found[places[0] :]]
+    after = [part.joined for part in commands[places[0] :]]
     kept = all(operator in ("&&", "") for operator in after)
-    others = [at for at, part in enumerate(found) if at not in places and not part.is_setup]
+    others = [at for at, part in enumerate(commands) if at not in places and not part.is_setup]
     return kept, kept and not others
 
 

@@ -43,12 +43,12 @@ def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
 
     Paths are as written; at most `MOST_FILES`. `sections` are pairs of title and body.
     """
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for title, body in sections:
         for line, counts in _lines(title, body):
             if counts and len(line) <= LONGEST_LINE:
-                found.update(dict.fromkeys(match[2] for match in _FILE.finditer(line)))
-    return list(found)[:MOST_FILES]
+                files.update(dict.fromkeys(match[2] for match in _FILE.finditer(line)))
+    return list(files)[:MOST_FILES]
 
 
 def mark_files(title: str, body: str, seen: Mapping[str, Trace]) -> str:

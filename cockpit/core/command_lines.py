@@ -59,15 +59,15 @@ def parts(command: str) -> list[Part]:
     if _SIMPLE.fullmatch(command, 0, LONGEST):
         bare = command[:LONGEST].strip()
         return [Part(bare, "")] if bare else []
-    text = _HEREDOC.sub(lambda found: f"{found[3]}", command[:LONGEST])
-    found, start = [], 0
+    text = _HEREDOC.sub(lambda match: f"{match[3]}", command[:LONGEST])
+    pieces, start = [], 0
     for token in _TOKEN.finditer(text):
         operator = token["operator"]
         if operator is not None:
-            found.append(Part(_bare(text[start : token.start()]), operator))
+            pieces.append(Part(_bare(text[start : token.start()]), operator))
             start = token.end()
-    found.append(Part(_bare(text[start:]), ""))
-    return [part for part in found if part.text]
+    pieces.append(Part(_bare(text[start:]), ""))
+    return [part for part in pieces if part.text]
 
 
 def work(command: str) -> str:
@@ -75,9 +75,9 @@ def work(command: str) -> str:
 
     A line that only prepares is returned whole.
     """
-    found = parts(command)
-    first = next((at for at, part in enumerate(found) if not part.is_setup), 0)
-    return _joined(found[first:])
+    pieces = parts(command)
+    first = next((at for at, part in enumerate(pieces) if not part.is_setup), 0)
+    return _joined(pieces[first:])
 
 
 def bare_command(text: str) -> str:
@@ -94,8 +94,8 @@ def program_of(command: str) -> str:
 
     Options are skipped. Of an interpreter, returns the script.
     """
-    found = [part for part in parts(command) if not part.is_setup]
-    words = bare_command(found[0].text).split() if found else []
+    pieces = [part for part in parts(command) if not part.is_setup]
+    words = bare_command(pieces[0].text).split() if pieces else []
     while len(words) > 2 and words[0] == "git" and words[1][:1] == "-":
         del words[1 : 3 if words[1] in ("-c", "-C") else 2]
     if words and _INTERPRETER.fullmatch(words[0]):

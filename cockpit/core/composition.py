@@ -180,9 +180,9 @@ class _Cleaner:
             return tuple(map(self._cleaned, value))
         if is_dataclass(value) and not isinstance(value, type):
             changed = {
-                one.name: self._cleaned(getattr(value, one.name))
-                for one in fields(value)
-                if one.name not in _NOT_CLEANED
+                field.name: self._cleaned(getattr(value, field.name))
+                for field in fields(value)
+                if field.name not in _NOT_CLEANED
             }
             return replace(value, **changed)
         return value
@@ -202,11 +202,11 @@ class _Cleaner:
 
 def _by_section(missing: Sequence[Statement]) -> list[tuple[str, list[Statement]]]:
     """Return the statements by section; without a section for constraints, all as decisions."""
-    found: dict[str, list[Statement]] = {}
+    by_section: dict[str, list[Statement]] = {}
     for statement in missing:
         title = statement.section if statement.section in SECTIONS else DECISIONS
-        found.setdefault(title, []).append(statement)
-    return list(found.items())
+        by_section.setdefault(title, []).append(statement)
+    return list(by_section.items())
 
 
 def _writers_sections(document: Document) -> list[tuple[str, str]]:

@@ -102,7 +102,7 @@ def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
     if failure.worked or not command:
         return
     for line in lines:
-        named = any(found.strip("`").strip() == command for found in _CODE.findall(line))
+        named = any(span.strip("`").strip() == command for span in _CODE.findall(line))
         rest = _CODE.sub(" ", line)
         if (
             named

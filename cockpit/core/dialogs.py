@@ -128,9 +128,9 @@ def is_same_page(before: Dialog, now: Dialog, place: int | None) -> bool:
     The label of the choice at `place` can change, because it shows the text.
     """
 
-    def fixed(one: Dialog) -> tuple[object, ...]:
-        labels = (c.label for n, c in enumerate(one.choices) if n != place)
-        return one.kind, one.title, one.subject, one.question, one.body, *labels
+    def fixed(dialog: Dialog) -> tuple[object, ...]:
+        labels = (c.label for n, c in enumerate(dialog.choices) if n != place)
+        return dialog.kind, dialog.title, dialog.subject, dialog.question, dialog.body, *labels
 
     return len(before.choices) == len(now.choices) and fixed(before) == fixed(now)
 

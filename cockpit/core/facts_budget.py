@@ -81,7 +81,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     budget = _Budget(max(tokens - fixed, tokens / 2))
     whole = facts
     prompts = budget.keep(
-        "prompts", "prompt", [_short_prompt(one, budget.left) for one in facts.prompts],
+        "prompts", "prompt", [_short_prompt(prompt, budget.left) for prompt in facts.prompts],
         lambda prompt: prompt.text, 0.4,
     )  # fmt: skip
     todos = budget.keep("todos", "todo", facts.todos, lambda todo: todo.content, 0.2)
@@ -94,53 +94,73 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
         prompts=prompts,
         todos=todos,
         refusals=budget.keep(
-            "refusals", "refusal", facts.refusals, lambda one: one.call + one.reason[:QUOTED], 0.3
+            "refusals",
+            "refusal",
+            facts.refusals,
+            lambda refusal: refusal.call + refusal.reason[:QUOTED],
+            0.3,
         ),
         constraints=budget.keep(
-            "constraints", "constraint", facts.constraints, lambda one: one.text[:QUOTED], 0.5
+            "constraints",
+            "constraint",
+            facts.constraints,
+            lambda constraint: constraint.text[:QUOTED],
+            0.5,
         ),
-        links=budget.keep("links", "link", facts.links, lambda one: one.url + one.repository, 0.3),
+        links=budget.keep(
+            "links", "link", facts.links, lambda link: link.url + link.repository, 0.3
+        ),
         answers=budget.keep(
             "answers",
             "answer",
             facts.answers,
-            lambda one: one.question[:QUOTED] + one.answer[:QUOTED],
+            lambda answer: answer.question[:QUOTED] + answer.answer[:QUOTED],
             0.4,
         ),
         earlier_prompts=budget.keep(
-            "earlier", "earlier prompt", facts.earlier_prompts, lambda one: one.text, 0.3
+            "earlier", "earlier prompt", facts.earlier_prompts, lambda prompt: prompt.text, 0.3
         ),
     )
-    made = budget.keep("commits", "commit", facts.commits, lambda one: one.subject + one.hash, 0.3)
+    made = budget.keep(
+        "commits", "commit", facts.commits, lambda commit: commit.subject + commit.hash, 0.3
+    )
     known = git.commits[::-1]
-    known = budget.keep("git", "commit in git", known, lambda one: one.subject + one.hash, 0.3)
+    known = budget.keep(
+        "git", "commit in git", known, lambda commit: commit.subject + commit.hash, 0.3
+    )
     facts = replace(
         facts,
         commits=made,
-        checks=budget.keep("checks", "check", facts.checks, lambda one: one.command + one.result),
+        checks=budget.keep(
+            "checks", "check", facts.checks, lambda check: check.command + check.result
+        ),
         failures=budget.keep(
             "failures",
             "failure",
             facts.failures,
-            lambda one: f"{one.call} {one.error} {one.worked}",
+            lambda failure: f"{failure.call} {failure.error} {failure.worked}",
             0.4,
         ),
         recent_activity=budget.keep("calls", "tool call", facts.recent_activity, str, 0.4),
     )
     plan = budget.keep_text("the plan", facts.plan.text if facts.plan else None, 0.5)
-    running = [one for one in facts.background if one.status in ("running", "unknown")]
-    ended = [one for one in facts.background if one not in running]
+    running = [task for task in facts.background if task.status in ("running", "unknown")]
+    ended = [task for task in facts.background if task not in running]
     background = budget.keep(
-        "tasks", "background task", ended + running, lambda one: one.description + one.command, 0.5
+        "tasks",
+        "background task",
+        ended + running,
+        lambda task: task.description + task.command,
+        0.5,
     )
-    agents = budget.keep("agents", "subagent", facts.subagents, lambda one: one.task * 2, 0.4)
+    agents = budget.keep("agents", "subagent", facts.subagents, lambda agent: agent.task * 2, 0.4)
     facts = replace(
         facts,
-        background=tuple(one for one in facts.background if one in background),
+        background=tuple(task for task in facts.background if task in background),
         subagents=agents,
         files_modified=budget.keep("files", "changed file", facts.files_modified, str, 0.4),
         instructions=budget.keep("instructions", "instruction file", facts.instructions, str, 0.3),
-        most_read=budget.keep("reads", "file read", facts.most_read, lambda one: one[0], 0.3),
+        most_read=budget.keep("reads", "file read", facts.most_read, lambda read: read[0], 0.3),
     )
     git = replace(
         git,

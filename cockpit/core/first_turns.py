@@ -81,7 +81,7 @@ def orders_in(document: Document) -> tuple[str, ...]:
     Leaves out those that the user came back to: a later sentence may allow what they forbid.
     """
     held = fold([(Place(), document)]).of(CONSTRAINTS)
-    known = (each.text for each in held if CAME_BACK not in each.text)
+    known = (constraint.text for constraint in held if CAME_BACK not in constraint.text)
     return tuple(text for text in known if order(text) is not None)[:MOST_ORDERS]
 
 
@@ -94,7 +94,7 @@ def first_turns(left: Before, steps: StepsTaken, *, read: bool, began: float) ->
         broken=_told(
             text
             for text in left.orders
-            if (found := order(text)) is not None and any(map(found.is_broken_by, steps.first))
+            if (parsed := order(text)) is not None and any(map(parsed.is_broken_by, steps.first))
         ),
         asked_again=_told(
             step.question

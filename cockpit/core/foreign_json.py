@@ -48,12 +48,12 @@ def without_depths(value: Any) -> Any:
     """
     level = [value]
     for _ in range(DEEPEST):
-        level = [inner for each in level for inner in _inside(each)]
+        level = [inner for container in level for inner in _inside(container)]
         if not level:
             return value
-    for each in level:
-        if isinstance(each, dict | list):
-            each.clear()
+    for container in level:
+        if isinstance(container, dict | list):
+            container.clear()
     return value
 
 

@@ -158,12 +158,12 @@ def _uses_network(setting: Setting) -> bool:
 
 def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
     """Return the names of the repository's configured hooks (`hook.<name>.command`)."""
-    found = {
+    names = {
         setting.subsection or b""
         for setting in settings
         if not setting.own and setting.section == b"hook"
     }
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def hooks_path(settings: Iterable[Setting]) -> bytes | None:

@@ -113,10 +113,10 @@ def _as_object(text: str) -> dict[str, Any] | None:
     if not text.strip().startswith("{"):
         return None
     try:
-        found = loads(text)
+        value = loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _decided(answer: Mapping[str, Any]) -> Decision:

@@ -50,10 +50,10 @@ def _has(places: list[frozenset[str]], whole: frozenset[str], asked: frozenset[s
 
 
 def _words(text: str) -> frozenset[str]:
-    found: set[str] = set()
+    words: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if _NO_SPACES.search(word):
-            found.update(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+            words.update(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
         elif len(word) > 3 or any(char.isdigit() for char in word):
-            found.add(word)
-    return frozenset(found)
+            words.add(word)
+    return frozenset(words)

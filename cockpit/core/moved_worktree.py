@@ -26,7 +26,9 @@ class WorktreeState:
 
     @property
     def is_valid(self) -> bool:
-        return all(OBJECT.fullmatch(one) for one in (self.head, self.staged, self.files))
+        return all(
+            OBJECT.fullmatch(object_id) for object_id in (self.head, self.staged, self.files)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,25 +54,33 @@ class Choice:
     def lines(self) -> list[str]:
         """Return a line for each machine that was not chosen, with the reason."""
         best = self.chosen
-        others = [f"{one.name}: {difference(best, one)}" for one in self.fitting[1:] if best]
-        return [*others, *(f"{one.name}: {one.refusal}" for one in self.refused)]
+        others = [
+            f"{candidate.name}: {difference(best, candidate)}"
+            for candidate in self.fitting[1:]
+            if best
+        ]
+        return [*others, *(f"{candidate.name}: {candidate.refusal}" for candidate in self.refused)]
 
 
 def choose(candidates: Sequence[Candidate]) -> Choice:
     """Rank the machines; equal machines keep their order."""
     fitting = sorted((candidate for candidate in candidates if not candidate.refusal), key=_rank)
-    return Choice(tuple(fitting), tuple(one for one in candidates if one.refusal))
+    return Choice(tuple(fitting), tuple(candidate for candidate in candidates if candidate.refusal))
 
 
-def numbers(one: Candidate) -> str:
+def numbers(candidate: Candidate) -> str:
     """Format the numbers that decide: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
-    agents = "unknown agents" if one.running is None else counted(one.running, "running agent")
-    cores = "unknown cores" if one.cores is None else counted(one.cores, "core")
-    load = "load unknown" if one.load is None else f"load {one.load:.1f}"
+    agents = (
+        "unknown agents"
+        if candidate.running is None
+        else counted(candidate.running, "running agent")
+    )
+    cores = "unknown cores" if candidate.cores is None else counted(candidate.cores, "core")
+    load = "load unknown" if candidate.load is None else f"load {candidate.load:.1f}"
     free = "free memory unknown"
-    if one.free_memory is not None:
-        free = f"{one.free_memory / 1e9:.1f} GB free"
-    note = f"; {one.note}" if one.note else ""
+    if candidate.free_memory is not None:
+        free = f"{candidate.free_memory / 1e9:.1f} GB free"
+    note = f"; {candidate.note}" if candidate.note else ""
     return f"{agents} on {cores}, {load}, {free}{note}"
 
 
@@ -88,14 +96,18 @@ def difference(best: Candidate, other: Candidate) -> str:
     return f"equally good, but {best.name} comes first in the configuration ({numbers(other)})"
 
 
-def _rank(one: Candidate) -> tuple[Fraction | float, Fraction | float, Fraction | float]:
+def _rank(candidate: Candidate) -> tuple[Fraction | float, Fraction | float, Fraction | float]:
     """Return the numbers to compare, in order; lower is better."""
-    cores = one.cores or None
+    cores = candidate.cores or None
     agents: Fraction | float = math.inf
-    if cores is not None and one.running is not None:
-        agents = Fraction(one.running, cores)
+    if cores is not None and candidate.running is not None:
+        agents = Fraction(candidate.running, cores)
     load = math.inf
-    if cores is not None and one.load is not None:
-        load = float(round(one.load / cores / LOAD_STEP))
-    free = math.inf if one.free_memory is None else float(-(one.free_memory // MEMORY_STEP))
+    if cores is not None and candidate.load is not None:
+        load = float(round(candidate.load / cores / LOAD_STEP))
+    free = (
+        math.inf
+        if candidate.free_memory is None
+        else float(-(candidate.free_memory // MEMORY_STEP))
+    )
     return agents, load, free

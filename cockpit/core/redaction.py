@@ -85,19 +85,19 @@ class Redactor:
         """Replace every secret. Idempotent. Takes time linear in the length of the text."""
         count = 0
         for _ in range(LONGEST_CHAIN):  # pragma: no branch - no known text needs all rounds
-            pieces, found = self._round(text)
-            if not found:
+            pieces, replaced = self._round(text)
+            if not replaced:
                 break
-            text, count = pieces, count + found
+            text, count = pieces, count + replaced
         return Redacted(text, count)
 
     def findings(self, text: str) -> list[Finding]:
         """Return the secrets in order, without overlaps and without those inside markers."""
-        found = self._everything(text)
+        spans = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
         return [
             finding
-            for finding in found
+            for finding in spans
             if not any(a < finding[1] and finding[0] < b for a, b in markers)
         ]
 

@@ -18,8 +18,8 @@ _NOT_TYPED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def words(typed: str) -> tuple[str, ...]:
     """Return the words of a query, without duplicates; at most `MOST_WORDS`."""
-    found = (_NOT_TYPED.sub("", word)[:LONGEST] for word in typed.split())
-    return tuple(dict.fromkeys(word for word in found if word))[:MOST_WORDS]
+    cleaned = (_NOT_TYPED.sub("", word)[:LONGEST] for word in typed.split())
+    return tuple(dict.fromkeys(word for word in cleaned if word))[:MOST_WORDS]
 
 
 def holds_all(text: str, terms: Sequence[str]) -> bool:
@@ -48,9 +48,9 @@ def _count(line: str, terms: Sequence[str]) -> int:
     return sum(word.lower() in folded for word in terms)
 
 
-def line_of(text: str, found: str) -> int | None:
+def line_of(text: str, excerpt: str) -> int | None:
     """Return the index of the line that an excerpt is from; None if no line contains it."""
-    sought = found.strip().strip("…").strip()
+    sought = excerpt.strip().strip("…").strip()
     if not sought:
         return None
     return next((at for at, line in enumerate(text.splitlines()) if sought in line), None)

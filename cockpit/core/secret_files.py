@@ -236,9 +236,9 @@ def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
         yield from _in_secret_objects(text, folded)
 
 
-def _all_of(around: re.Match[str] | None, each: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+def _all_of(around: re.Match[str] | None, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     if around:
-        for match in each.finditer(around.string, *around.span("all")):
+        for match in pattern.finditer(around.string, *around.span("all")):
             yield match.span()
 
 

@@ -29,14 +29,14 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
         return
     done = 0
     every = [*_FROM_BEGIN.finditer(text), *_END.finditer(text)]
-    for found in sorted(every, key=lambda found: found.start()):
-        begin, end = found.span()
+    for match in sorted(every, key=lambda match: match.start()):
+        begin, end = match.span()
         if end <= done:
             continue
-        if found[0].startswith("-----END"):
+        if match[0].startswith("-----END"):
             begin = _start_of_key(text, max(done, begin - LONGEST_KEY), begin)
         done = end
-        if begin < found.start() or "BEGIN" in found[0]:
+        if begin < match.start() or "BEGIN" in match[0]:
             yield begin, end, "private-key"
 
 

@@ -44,15 +44,15 @@ Part = str | Run | Choice | Mark
 
 def parts(template: str) -> list[Part]:
     """Parse a template. Raises `ValueError` if it is invalid."""
-    found: list[Part] = []
+    pieces: list[Part] = []
     at = 0
     while at < len(template):
         part = _PART.match(template, at)
         if part is None:
             raise ValueError(f"{template!r} cannot be read at {at}")
-        found += _read(part)
+        pieces += _read(part)
         at = part.end()
-    return found
+    return pieces
 
 
 def _read(part: re.Match[str]) -> list[Part]:

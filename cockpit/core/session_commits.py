@@ -40,7 +40,7 @@ def session_commits(
         for made in recorded
         if made.hash not in lost
         and made.subject not in found
-        and not any(same_commit(made.hash, one.hash) for one in own)
+        and not any(same_commit(made.hash, commit.hash) for commit in own)
     ]
     return (*others, *own)
 

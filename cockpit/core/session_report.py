@@ -111,14 +111,14 @@ def facts_report(
         ],
         "background": [
             {
-                "id": one.id,
-                "type": one.type,
-                "status": one.status,
-                "description": one.description,
-                "command": one.command,
-                "log": one.log or None,
+                "id": task.id,
+                "type": task.type,
+                "status": task.status,
+                "description": task.description,
+                "command": task.command,
+                "log": task.log or None,
             }
-            for one in facts.background
+            for task in facts.background
         ],
         "recent_activity": list(facts.recent_activity),
         **_conversation(facts),
@@ -130,7 +130,7 @@ def _conversation(facts: Facts) -> dict[str, Any]:
     """Return the texts of the user and the agent, and the commands that the agent ran."""
     return {
         "prompts": [asdict(prompt) for prompt in facts.prompts],
-        "earlier_prompts": [asdict(one) for one in facts.earlier_prompts],
+        "earlier_prompts": [asdict(prompt) for prompt in facts.earlier_prompts],
         "constraints": [asdict(constraint) for constraint in facts.constraints],
         "answers": [asdict(answer) for answer in facts.answers],
         "refusals": [asdict(refusal) for refusal in facts.refusals],

@@ -90,7 +90,7 @@ def runs(line: str, state: Style = PLAIN) -> tuple[list[tuple[str, Style]], Styl
     if "\x1b" not in line:
         text = _text(line)
         return ([(text, state)] if text else []), state
-    found: list[tuple[str, Style]] = []
+    pieces: list[tuple[str, Style]] = []
     style = state
     for number, part in enumerate(_SGR.split(line)):
         if number % 2:
@@ -99,11 +99,11 @@ def runs(line: str, state: Style = PLAIN) -> tuple[list[tuple[str, Style]], Styl
         text = _text(part)
         if not text:
             continue
-        if found and found[-1][1] == style:
-            found[-1] = (found[-1][0] + text, style)
+        if pieces and pieces[-1][1] == style:
+            pieces[-1] = (pieces[-1][0] + text, style)
         else:
-            found.append((text, style))
-    return found, style
+            pieces.append((text, style))
+    return pieces, style
 
 
 def _text(part: str) -> str:

@@ -24,11 +24,11 @@ def shell_jobs(command: str) -> tuple[str, ...]:
     """
     if command.count("&") == 2 * command.count("&&") or not _MAY_START.search(command):
         return ()
-    found = parts(command)
-    if any(_ENDS.match(part.text) for part in found):
+    pieces = parts(command)
+    if any(_ENDS.match(part.text) for part in pieces):
         return ()
     started, pipe = [], ""
-    for part in found:
+    for part in pieces:
         if part.joined == "|":
             pipe += f"{part.text} | "
             continue

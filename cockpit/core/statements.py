@@ -121,12 +121,12 @@ def names(revocation: str, standing: Sequence[str]) -> int | None:
 
 def _items(body: str) -> list[list[str]]:
     """Return the lines of each list item and paragraph; nested items belong to their item."""
-    found: list[list[str]] = []
+    items: list[list[str]] = []
     is_open = after_gap = False
     for line, is_code in marked_lines(plain(body)):
         if is_code:
             if is_open and not line.strip().startswith(("```", "~~~")):
-                found[-1].append(line.strip())
+                items[-1].append(line.strip())
             continue
         if heading(line) is not None:
             is_open = False
@@ -134,12 +134,12 @@ def _items(body: str) -> list[list[str]]:
             after_gap = True
             continue
         elif is_open and (_INDENTED.match(line) or not (after_gap or _ITEM.match(line))):
-            found[-1].append(_ANY_ITEM.sub("", line, count=1).strip())
+            items[-1].append(_ANY_ITEM.sub("", line, count=1).strip())
         else:
-            found.append([_ANY_ITEM.sub("", line, count=1).strip()])
+            items.append([_ANY_ITEM.sub("", line, count=1).strip()])
             is_open = True
         after_gap = False
-    return found
+    return items
 
 
 def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:

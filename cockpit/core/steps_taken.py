@@ -103,7 +103,11 @@ def _kept(tool: ToolUse) -> dict[str, str]:
     if tool.name == "AskUserQuestion":
         asked = tool.input.get("questions")
         listed = asked if isinstance(asked, list) else [tool.input]
-        texts = [str(one.get("question") or "") for one in listed[:4] if isinstance(one, dict)]
+        texts = [
+            str(question.get("question") or "")
+            for question in listed[:4]
+            if isinstance(question, dict)
+        ]
         return {"question": cut_at_word(" / ".join(filter(None, texts)), LONGEST)}
     if tool.name == "Bash":
         command = tool.input.get("command")

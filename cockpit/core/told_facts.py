@@ -54,9 +54,9 @@ def prompts(facts: Facts, goal: str | None) -> str:
     if not shown:
         return ""
     parts = ["The user's last prompts, oldest first:"]
-    for one in shown:
-        queued = ", written while the agent was working" if one.queued else ""
-        parts.append(f"Turn {one.turn}{queued}:\n\n{fenced(plain(one.text).strip())}")
+    for prompt in shown:
+        queued = ", written while the agent was working" if prompt.queued else ""
+        parts.append(f"Turn {prompt.turn}{queued}:\n\n{fenced(plain(prompt.text).strip())}")
     return "\n\n".join(parts)
 
 

@@ -90,7 +90,11 @@ class GitView:
     def has_commit(self, commit: str) -> bool | None:
         """Return whether the repository has a commit; None if git was not asked."""
         own = [made.hash for made in self.commits] + ([self.head] if self.head else [])
-        if any(one.startswith(commit) or commit.startswith(one) for one in own if one):
+        if any(
+            own_commit.startswith(commit) or commit.startswith(own_commit)
+            for own_commit in own
+            if own_commit
+        ):
             return True
         return None if self.known is None else commit in self.known
 
@@ -128,15 +132,15 @@ def claimed_commits(text: str) -> list[str]:
     Reads only lines that mention commits or begin with a hash, as in `git log --oneline`, because
     other hexadecimal words are ids, digests or colours.
     """
-    found: dict[str, None] = {}
+    commits: dict[str, None] = {}
     for line in text.split("\n"):
         if len(line) > 2000 or not (_ABOUT_COMMITS.search(line) or _LISTED_HASH.match(line)):
             continue
         for claim in _HASH.findall(line):
-            found[claim] = None
-            if len(found) == MOST_CLAIMS:
-                return list(found)
-    return list(found)
+            commits[claim] = None
+            if len(commits) == MOST_CLAIMS:
+                return list(commits)
+    return list(commits)
 
 
 def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:

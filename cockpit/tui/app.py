@@ -194,7 +194,9 @@ class CockpitApp(App[bool]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         # Textual uses greys for NO_COLOR; replace its filters with ours, which use no colour.
         usual = [
-            one for one in super().get_line_filters() if not isinstance(one, Monochrome | NoColor)
+            line_filter
+            for line_filter in super().get_line_filters()
+            if not isinstance(line_filter, Monochrome | NoColor)
         ]
         return [*usual, *self._drawn_through]
 
@@ -247,7 +249,7 @@ class CockpitApp(App[bool]):
             yield SystemCommand("Quit", sentence, self.action_quit)
 
     def _run(self, act: Callable[[str], object], action: str) -> None:
-        self._recent = [action, *(each for each in self._recent if each != action)][:RECENT]
+        self._recent = [action, *(recent for recent in self._recent if recent != action)][:RECENT]
         act(action)
 
     def on_mount(self) -> None:
@@ -273,8 +275,8 @@ class CockpitApp(App[bool]):
                 widget.refresh()
 
     def _use_theme(self) -> None:
-        for found in self._themes.themes.values():
-            self.register_theme(found)
+        for theme in self._themes.themes.values():
+            self.register_theme(theme)
         name, trouble = themes.chosen(self._theme_wanted, self._themes)
         self.theme = name
         if trouble:

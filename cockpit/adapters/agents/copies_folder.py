@@ -20,8 +20,8 @@ def copies_folder(state: Path) -> Path:
     """Create the folder if it is missing, and return it. Raises `Failed` if it is not empty."""
     folder = state.absolute() / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with os.scandir(folder) as found:
-        if any(found):
+    with os.scandir(folder) as entries:
+        if any(entries):
             raise Failed(
                 "Cannot start a copy of the session",
                 f"{folder} is not empty; a CLI would read settings there.",

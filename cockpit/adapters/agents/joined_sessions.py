@@ -15,8 +15,8 @@ class JoinedSessions:
         self._by_runtime = by_runtime
 
     def look(self) -> Sequence[LiveSession]:
-        found = [session for reader in self._by_runtime.values() for session in reader.look()]
-        return sorted(found, key=lambda session: session.pid)
+        sessions = [session for reader in self._by_runtime.values() for session in reader.look()]
+        return sorted(sessions, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
         return self._by_runtime[session.runtime].transcript(session)

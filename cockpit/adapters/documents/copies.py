@@ -63,8 +63,8 @@ class Copies:
 
     def all(self) -> list[Path]:
         """Return all copies, including those of finished jobs."""
-        found = [*self._folder.glob("*.md"), *(self._folder / ARCHIVE).glob("*.md")]
-        return sorted(path for path in found if not path.name.startswith("draft-"))
+        copies = [*self._folder.glob("*.md"), *(self._folder / ARCHIVE).glob("*.md")]
+        return sorted(path for path in copies if not path.name.startswith("draft-"))
 
     def clear_strays(self, named: Set[str], oldest: float) -> None:
         """Remove copies and fact drafts that are older than `oldest` (Unix seconds) and whose

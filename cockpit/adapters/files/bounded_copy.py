@@ -77,8 +77,8 @@ class BoundedCopy:
         inner = os.open(name, _FOLDER, dir_fd=at)
         try:
             target.mkdir(mode=0o700)
-            with os.scandir(inner) as found:
-                for entry in found:
+            with os.scandir(inner) as entries:
+                for entry in entries:
                     self._entry(inner, entry.name, target / entry.name, (b"", b""), depth + 1)
         finally:
             os.close(inner)

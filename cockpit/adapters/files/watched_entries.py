@@ -46,7 +46,7 @@ def _by_inotify(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
             inside = watch.add(folder, _ENTRIES)
             return
         inside = None
-        parent = next(one for one in folder.parents if one.is_dir())
+        parent = next(ancestor for ancestor in folder.parents if ancestor.is_dir())
         watch.add(parent, CREATED | MOVED_TO)
         with suppress(OSError):  # the folder may have been created meanwhile
             inside = watch.add(folder, _ENTRIES)

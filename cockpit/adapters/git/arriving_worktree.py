@@ -197,7 +197,9 @@ class ArrivingWorktree:
         if state != parcel.state:
             return "the new session changed files in it"
         trees = await self._git.trees(self.repository)
-        tree = next((one for one in trees if same_path(one.directory, directory)), None)
+        tree = next(
+            (worktree for worktree in trees if same_path(worktree.directory, directory)), None
+        )
         if tree is None:
             return "git does not list it as a worktree"
         try:

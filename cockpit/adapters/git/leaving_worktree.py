@@ -127,7 +127,7 @@ class LeavingWorktree:
         index = await self._commit(top, state.staged, [head], "Staged files")
         commit = await self._commit(top, state.files, [head, index], "Files of a moved worktree")
         reference = await self._reference(top, agent, label, commit)
-        shared = [f"^{one}" for one in await self._shared(top, known)]
+        shared = [f"^{object_id}" for object_id in await self._shared(top, known)]
         await self._run(
             top, "bundle", "create", "-q", str(bundle), reference, *shared, deadline=DEADLINE
         )

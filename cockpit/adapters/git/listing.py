@@ -123,7 +123,7 @@ class GitListing:
             changed=sum(mark not in ("?? ", "!! ") for mark in marks) + hidden,
             overlooked=hidden,
             untracked=marks.count("?? "),
-            ignored=tuple(one for one in ignored if DOCUMENTS_FOLDER not in Path(one).parts),
+            ignored=tuple(path for path in ignored if DOCUMENTS_FOLDER not in Path(path).parts),
             busy=busy,
             alone=alone,
             behind=behind,

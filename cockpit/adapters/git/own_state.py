@@ -56,7 +56,7 @@ class OwnState:
     def hashes(self) -> list[str]:
         """Every object hash in the files, in order, without duplicates."""
         texts = self.files.values()
-        hashes = (one.group().decode() for text in texts for one in HASH.finditer(text))
+        hashes = (match.group().decode() for text in texts for match in HASH.finditer(text))
         return [object_id for object_id in dict.fromkeys(hashes) if object_id.strip("0")]
 
     @property
@@ -110,7 +110,7 @@ class GitOwnState:
         if not commits:
             return OwnObjects(objects=tuple(others))
         kept = await self._heads_elsewhere(tree)
-        asked = "\n".join([*commits, *(f"^{one}" for one in kept)])
+        asked = "\n".join([*commits, *(f"^{object_id}" for object_id in kept)])
         arguments = ("rev-list", "--parents", "--stdin", "--not", *SHARED)
         answer = await self.command.run(
             tree.repository, *arguments, deadline=60.0, stdin=asked.encode() + b"\n"
@@ -170,7 +170,9 @@ class GitOwnState:
             for fields in await registered(self.command, tree.repository)
             if fields["worktree"] != str(tree.directory)
         ]
-        return [one for one in (tree.head, *others) if one and one.strip("0")]
+        return [
+            object_id for object_id in (tree.head, *others) if object_id and object_id.strip("0")
+        ]
 
     def _unknown(self, tree: Tree, why: str) -> Failed:
         return Failed(

@@ -217,9 +217,9 @@ def _own_store(own: Path, common: Path) -> Path:
     store = own / "objects"
     store.mkdir()
     with os.scandir(common / "objects") as listed:
-        for one in listed:
-            if one.is_dir() and (one.name == "pack" or len(one.name) == 2):
-                (store / one.name).symlink_to(one.path)
+        for entry in listed:
+            if entry.is_dir() and (entry.name == "pack" or len(entry.name) == 2):
+                (store / entry.name).symlink_to(entry.path)
     return store
 
 
@@ -242,7 +242,7 @@ def _paths_into(common: Path, to_remove: list[Path]) -> str | None:
 def _links(top: Path) -> Iterator[Path]:
     for folder, _, _ in os.walk(top):
         with os.scandir(folder) as listed:
-            yield from (Path(one.path) for one in listed if one.is_symlink())
+            yield from (Path(entry.path) for entry in listed if entry.is_symlink())
 
 
 def _alternates(objects: Path, depth: int = 0) -> Iterator[Path]:

@@ -140,7 +140,7 @@ class GitPush:
         """Return whether the remote is a folder on this machine. Raises `Failed` if it has
         hooks."""
         listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
-        addresses = [one for one in os.fsdecode(listed.output).split("\n") if one]
+        addresses = [line for line in os.fsdecode(listed.output).split("\n") if line]
         folders = [address for address in addresses if not REMOTE_ADDRESS.match(address)]
         if not folders:
             return False

@@ -230,7 +230,8 @@ def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
 def quoted(path: bytes) -> bytes:
     """Quote a path for git's input with one path per line; it may contain any bytes."""
     plain = b"".join(
-        bytes((one,)) if 32 <= one < 127 and one not in b'"\\' else b"\\%03o" % one for one in path
+        bytes((byte,)) if 32 <= byte < 127 and byte not in b'"\\' else b"\\%03o" % byte
+        for byte in path
     )
     return b'"' + plain + b'"'
 
@@ -241,15 +242,15 @@ def _line(name: bytes, entry: Entry) -> bytes:
 
 
 def _walk(where: Path, skipped: set[bytes]) -> _Walk:
-    found = _Walk()
+    walk = _Walk()
     folders = [b""]
     top = os.fsencode(where)
     while folders:
         inside = folders.pop()
         with os.scandir(top + b"/" + inside) as listed:
-            entries = sorted(listed, key=lambda one: one.name)
-        if inside and any(one.name.lower() == b".git" for one in entries):
-            found.nested.append(inside)
+            entries = sorted(listed, key=lambda entry: entry.name)
+        if inside and any(entry.name.lower() == b".git" for entry in entries):
+            walk.nested.append(inside)
             continue
         for entry in entries:
             name = inside + b"/" + entry.name if inside else entry.name
@@ -259,15 +260,15 @@ def _walk(where: Path, skipped: set[bytes]) -> _Walk:
             if stat.S_ISDIR(mode):
                 folders.append(name)
             elif stat.S_ISREG(mode):
-                found.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
+                walk.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
             elif stat.S_ISLNK(mode):
                 target = Path(os.fsdecode(entry.path)).readlink()
-                found.links.append((name, os.fsencode(target)))
-    return found
+                walk.links.append((name, os.fsencode(target)))
+    return walk
 
 
 def _named(where: Path, names: Sequence[bytes]) -> _Walk:
-    found = _Walk()
+    walk = _Walk()
     top = os.fsencode(where)
     folders: dict[bytes, bool] = {b"": True}
 
@@ -282,10 +283,10 @@ def _named(where: Path, names: Sequence[bytes]) -> _Walk:
             continue
         mode = _mode(top + b"/" + name)
         if stat.S_ISREG(mode):
-            found.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
+            walk.files.append((name, PROGRAM if mode & stat.S_IXUSR else FILE))
         elif stat.S_ISLNK(mode):
-            found.links.append((name, os.fsencode(Path(os.fsdecode(top + b"/" + name)).readlink())))
-    return found
+            walk.links.append((name, os.fsencode(Path(os.fsdecode(top + b"/" + name)).readlink())))
+    return walk
 
 
 def _mode(path: bytes) -> int:

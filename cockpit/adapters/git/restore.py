@@ -59,14 +59,14 @@ class GitRestore:
         blobs = list(_blobs(listed.output))
         _check_names(blobs)
         modules = [blob for blob in blobs if blob.mode == GITLINK]
-        files = [one for one in blobs if one.mode not in (GITLINK, LINK)]
-        links = [one for one in blobs if one.mode == LINK]
+        files = [blob for blob in blobs if blob.mode not in (GITLINK, LINK)]
+        links = [blob for blob in blobs if blob.mode == LINK]
         top = await asyncio.to_thread(_open_empty, folder)
         try:
             await asyncio.to_thread(_make_folders, top, [module.name for module in modules])
             # Links are created last; no path to a file follows a link in any case.
             for some in (*_portions(files), *_portions(links)):
-                ids = "\n".join(one.held for one in some).encode() + b"\n"
+                ids = "\n".join(blob.held for blob in some).encode() + b"\n"
                 answer = self._held(
                     await self.command.run(
                         repository, "cat-file", "--batch", stdin=ids, deadline=DEADLINE
@@ -145,7 +145,7 @@ def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
 def _check_names(blobs: list[_Blob]) -> None:
     """Raise `Failed` for names that git itself never writes, but that another program can put into
     a tree."""
-    links = {one.name for one in blobs if one.mode == LINK}
+    links = {blob.name for blob in blobs if blob.mode == LINK}
     for blob in blobs:
         parts = blob.name.split(b"/")
         above = (b"/".join(parts[:end]) for end in range(1, len(parts)))

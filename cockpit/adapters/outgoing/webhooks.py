@@ -61,7 +61,9 @@ async def post(
             if target.scheme not in ("http", "https") or not target.host:
                 return Answer(problem="the URL is not http or https", permanent=True)
             port = target.port or (443 if target.scheme == "https" else 80)
-            addresses = [ipaddress.ip_address(each) for each in await resolver(target.host, port)]
+            addresses = [
+                ipaddress.ip_address(address) for address in await resolver(target.host, port)
+            ]
             if refusal := _refusal(target.scheme, addresses, allow_private):
                 return Answer(problem=refusal, permanent=True)
             return await _send(target, str(addresses[0]), body, headers, heard)

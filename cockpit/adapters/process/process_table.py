@@ -111,7 +111,7 @@ def variables(pid: int, names: Collection[str]) -> dict[str, str]:
     if USES_LINUX:
         by_bytes = {os.fsencode(name): name for name in names}
         held = _environ(pid).split(b"\0")
-        pairs = (one.partition(b"=") for one in held)
+        pairs = (entry.partition(b"=") for entry in held)
         return {by_bytes[name]: os.fsdecode(value) for name, _, value in pairs if name in by_bytes}
     environment = _of_psutil(pid, lambda process: process.environ()) or {}
     return {name: environment[name] for name in names if name in environment}
@@ -159,7 +159,9 @@ def arguments(pid: int) -> tuple[str, ...]:
     if not USES_LINUX:
         return tuple(_of_psutil(pid, lambda process: process.cmdline()) or ())
     raw = _read(f"/proc/{pid}/cmdline") or b""
-    return tuple(os.fsdecode(one) for one in raw.rstrip(b"\0").split(b"\0")) if raw else ()
+    return (
+        tuple(os.fsdecode(argument) for argument in raw.rstrip(b"\0").split(b"\0")) if raw else ()
+    )
 
 
 def directory(pid: int) -> Path | None:
@@ -221,8 +223,8 @@ def keepers(device: int, inode: int) -> list[int]:
 def _open_files(pid: int) -> Iterator[tuple[int, int]]:
     if not USES_LINUX:
         for file in _of_psutil(pid, lambda process: process.open_files()) or ():
-            if found := _stat(file.path):
-                yield found.st_dev, found.st_ino
+            if file_status := _stat(file.path):
+                yield file_status.st_dev, file_status.st_ino
         return
     folder = f"/proc/{pid}/fd"
     try:
@@ -230,8 +232,8 @@ def _open_files(pid: int) -> Iterator[tuple[int, int]]:
     except OSError:
         return
     for name in names:
-        if found := _stat(f"{folder}/{name}"):
-            yield found.st_dev, found.st_ino
+        if file_status := _stat(f"{folder}/{name}"):
+            yield file_status.st_dev, file_status.st_ino
 
 
 def _stat(path: str) -> os.stat_result | None:

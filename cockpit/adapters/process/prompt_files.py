@@ -100,8 +100,8 @@ class KeptPrompts:
 
 def make_private_folder(folder: Path) -> None:
     """Create a folder and its parent, 0700 each. Raises `OSError`."""
-    for each in (folder.parent, folder):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in (folder.parent, folder):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _remove(folder: Path) -> None:

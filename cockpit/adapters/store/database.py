@@ -112,7 +112,7 @@ class Database:
 
     def _each(self, kind: type[Record], sql: str, *values: Any) -> Iterator[Record]:
         """Fetch all rows at the first step, and yield them decoded one at a time."""
-        names = {each.name for each in fields(kind)}
+        names = {field.name for field in fields(kind)}
         for row in self.run(sql, *values).fetchall():
             held = {key: value for key, value in dict(row).items() if key in names}
             try:
@@ -153,7 +153,7 @@ class Database:
 
         Raises `DamagedValue` if a required value is damaged.
         """
-        optional = {each.name for each in fields(kind) if "None" in str(each.type)}
+        optional = {field.name for field in fields(kind) if "None" in str(field.type)}
         bad = [name for name, value in row.items() if isinstance(value, Unreadable)]
         if not bad or not optional.issuperset(bad):
             return row

@@ -208,12 +208,12 @@ class Store(Database):
 
     def last_ended(self, session: SessionId) -> HandoffRecord | None:
         """Return this session's last handoff if it has ended; None otherwise."""
-        found = self._one(
+        row = self._one(
             HandoffRecord,
             "select * from handoffs where old_session = ? order by created desc limit 1",
             session,
         )
-        return found if found is not None and found.ended is not None else None
+        return row if row is not None and row.ended is not None else None
 
     def swaps(self, agent: AgentName, since: float, but: str = "") -> int:
         """Count the agent's handoffs that ended a session after `since`, except those with the
@@ -256,12 +256,12 @@ class Store(Database):
 
     def counted_cost(self, *sessions: str) -> float | None:
         """Return the largest cost that was counted of any of these ids; None if none was."""
-        found = [
+        rows = [
             float(row[0])
             for session in sessions
             for row in self.run("select usd from counted_costs where session = ?", session)
         ]
-        return max(found, default=None)
+        return max(rows, default=None)
 
     def count_cost(self, day: str, more: float, session: str, total: float) -> None:
         """Add `more` to the cost of a day, and store that `total` of the session was counted."""
@@ -306,12 +306,12 @@ class Store(Database):
         rows = self.run("select session from latches where name = ? order by at", name).fetchall()
         return [SessionId(row[0]) for row in rows]
 
-    def boot_epoch(self, boot: str, found: float) -> float:
+    def boot_epoch(self, boot: str, epoch: float) -> float:
         """Return the Unix time of this boot as it was first stored; store `found` if there is
         none."""
-        self.latch(SessionId(""), f"boot.{boot}", found)
+        self.latch(SessionId(""), f"boot.{boot}", epoch)
         held = self.latched(SessionId(""), f"boot.{boot}")
-        return found if held is None else held
+        return epoch if held is None else held
 
     # Events
 

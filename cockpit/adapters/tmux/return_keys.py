@@ -47,7 +47,7 @@ def tmux_name(key: str) -> str:
     is_letter = len(last) == 1
     is_capital = is_letter and "shift" in held
     # In the order in which tmux lists them.
-    before = [_MODIFIERS[each][0] for each in ("ctrl", "alt", "shift") if each in held]
+    before = [_MODIFIERS[modifier][0] for modifier in ("ctrl", "alt", "shift") if modifier in held]
     name = last.upper() if is_capital or not is_letter else last
     return "".join(before[:-1] if is_capital else before) + name
 
@@ -57,7 +57,7 @@ def key_label(name: str) -> str:
     *held, last = name.split("-")
     words = dict(_MODIFIERS.values())
     is_letter_with_ctrl = len(last) == 1 and held == ["C"]
-    return "".join(words[f"{each}-"] for each in held) + (
+    return "".join(words[f"{modifier}-"] for modifier in held) + (
         last.upper() if is_letter_with_ctrl else last
     )
 

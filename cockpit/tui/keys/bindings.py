@@ -17,7 +17,7 @@ def bindings(context: Context) -> list[BindingType]:
     after the key that opens a form go to the form. A focused field still gets its letters (Textual
     asks the field) and, through the screen's `check_action`, its other keys.
     """
-    found: list[BindingType] = [
+    result: list[BindingType] = [
         Binding(
             ",".join(action.keys),
             f"act('{action.id}')",
@@ -31,13 +31,13 @@ def bindings(context: Context) -> list[BindingType]:
         if action.context == context
     ]
     if context == "fleet":
-        found += [
+        result += [
             Binding(str(digit), f"jump({digit})", show=False, priority=True)
             for digit in range(1, 10)
         ]
     elif context == "permission":
-        found += [Binding(str(digit), f"choose({digit})", show=False) for digit in range(1, 10)]
-    return found
+        result += [Binding(str(digit), f"choose({digit})", show=False) for digit in range(1, 10)]
+    return result
 
 
 def keymap(own: Mapping[str, str]) -> dict[str, str]:

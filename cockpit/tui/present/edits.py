@@ -43,12 +43,12 @@ def label(key: Sequence[str]) -> str:
 
 def value_at(loaded: Loaded, key: Sequence[str]) -> str:
     """Return a setting's value as written in a file; empty if the setting has no value."""
-    found: Any = loaded.settings
+    value: Any = loaded.settings
     if key[0] == "keys":
         return str(loaded.settings.keys.get(".".join(key[1:]), ""))
     for part in key:
-        found = found.get(part) if isinstance(found, Mapping) else getattr(found, part, None)
-    return "" if found is None else str(found)
+        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
+    return "" if value is None else str(value)
 
 
 def _edit(edit: Edit, then: Loaded, home: str) -> str:

@@ -101,8 +101,8 @@ def detail(
         lines += _labelled("watched", [Span(WATCHED)], width)
     lines.append([])
     if progress:
-        lines += [[Span(f" {piece}", one.role)] for one in progress
-                  for piece in broken(safe_line(one.text, LONGEST), _room(width))]  # fmt: skip
+        lines += [[Span(f" {piece}", span.role)] for span in progress
+                  for piece in broken(safe_line(span.text, LONGEST), _room(width))]  # fmt: skip
     elif session.refusal:
         lines.append([Span(" It cannot be adopted now:", "name")])
         lines += [[Span(f" {piece}", "")] for piece in broken(safe_line(session.refusal, LONGEST),

@@ -44,7 +44,7 @@ def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[li
     status = facts.get("git_status")
     yield "git status", _texts(str(status).splitlines() if status else (), width, "muted")
     yield "subagents", [_subagent(subagent, width) for subagent in facts.get("subagents") or ()]
-    yield "background", [_task(each, width) for each in facts.get("background") or ()]
+    yield "background", [_task(task, width) for task in facts.get("background") or ()]
 
 
 def _texts(texts: Any, width: int, role: str) -> list[list[Span]]:
@@ -70,11 +70,13 @@ def _commit(commit: Mapping[str, Any], width: int) -> list[Span]:
     return [Span(f"{made} ", "key"), Span(safe_line(str(commit.get("subject")), width - 10))]
 
 
-def _task(one: Mapping[str, Any], width: int) -> list[Span]:
-    text = f"{one.get('type')} {one.get('status')}: {one.get('command') or one.get('description')}"
+def _task(task: Mapping[str, Any], width: int) -> list[Span]:
+    text = (
+        f"{task.get('type')} {task.get('status')}: {task.get('command') or task.get('description')}"
+    )
     return [Span(safe_line(text, width))]
 
 
-def _subagent(one: Mapping[str, Any], width: int) -> list[Span]:
-    text = f"{one.get('type')} {one.get('status')}: {one.get('task')}"
+def _subagent(subagent: Mapping[str, Any], width: int) -> list[Span]:
+    text = f"{subagent.get('type')} {subagent.get('status')}: {subagent.get('task')}"
     return [Span(safe_line(text, width))]

@@ -71,12 +71,12 @@ def possible_with(model: Model, section: str, *, has_files: bool = True) -> list
         of_files = [BY_ID["agent.since"]]
         if has_files:
             of_files = [BY_ID["agent.next-file"], BY_ID["agent.edit"], *of_files]
-        actions = [*(each for each in of_files if each.why_not(model) is None), *actions]
+        actions = [*(action for action in of_files if action.why_not(model) is None), *actions]
     if section == "course":
         return [
-            replace(each, title="document") if each.id == "agent.enter" else each
-            for each in actions
-            if each.id != "agent.document"
+            replace(action, title="document") if action.id == "agent.enter" else action
+            for action in actions
+            if action.id != "agent.document"
         ]
     if BY_ID["attach"].why_not(model) is None:
         return actions
@@ -101,7 +101,7 @@ def key_line(
             fitting.append(action)
             room -= cells
     spans, hints, column = [Span(" ")], [], 1
-    for action in [*(each for each in head if each in fitting), *tail]:
+    for action in [*(hint for hint in head if hint in fitting), *tail]:
         cells = _cells(action, keymap)
         if column + cells - 2 > width:
             break

@@ -137,10 +137,10 @@ class Listing:
 
     def _place_of(self, agent: AgentStatus) -> _Listed | None:
         """Return where the agent is listed; None if the filter hides it."""
-        found = match(agent, self._wanted)
-        if found is None:
+        matched = match(agent, self._wanted)
+        if matched is None:
             return None
-        by_name = found.by_name or not self._wanted
+        by_name = matched.by_name or not self._wanted
         arrival = self._arrivals[agent.name]
         place = _Place(not by_name, sort_key(agent, self._sort), arrival, agent.name)
-        return _Listed(_NUMBERS[group_of(agent).key], place, found.letters)
+        return _Listed(_NUMBERS[group_of(agent).key], place, matched.letters)

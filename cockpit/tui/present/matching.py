@@ -42,8 +42,8 @@ def match(agent: AgentStatus, terms: Sequence[str]) -> Match | None:
             letters.update(range(at, at + len(word)))
         elif re.search(rf"(?<![^\W_]){re.escape(word)}", fields):
             by_name = False
-        elif found := _in_order(name, word):
-            letters.update(found)
+        elif places := _in_order(name, word):
+            letters.update(places)
         else:
             return None
     return Match(tuple(sorted(letters)), by_name)
@@ -57,10 +57,10 @@ def _fields(agent: AgentStatus) -> str:
 
 def _in_order(name: str, word: str) -> list[int]:
     """Return the positions of the word's characters in the name; empty unless all are found."""
-    found: list[int] = []
+    places: list[int] = []
     for sign in word:
-        at = name.find(sign, found[-1] + 1 if found else 0)
+        at = name.find(sign, places[-1] + 1 if places else 0)
         if at < 0:
             return []
-        found.append(at)
-    return found
+        places.append(at)
+    return places

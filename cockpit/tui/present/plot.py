@@ -52,17 +52,17 @@ def plot(course: Course, width: int, height: int) -> list[list[Span]]:
     ] or course.stretches
     if width < 8 or height < 2:
         return [[Span(" " * width)] for _ in range(height)]
-    if not any(each.points for each in stretches):
+    if not any(stretch.points for stretch in stretches):
         return _nothing(stretches, width, height)
     labels = LABELS if width >= ROOM_FOR_LABELS else 0
     room = width - labels - 2
     shown = stretches[-max(1, (room + 1) // (SHORTEST + 1)) :]
-    widths = _shares([_length(each) for each in shown], room - (len(shown) - 1))
+    widths = _shares([_length(stretch) for stretch in shown], room - (len(shown) - 1))
     columns: list[_Column] = []
-    for each, cells in zip(shown, widths, strict=True):
+    for stretch, cells in zip(shown, widths, strict=True):
         if columns:
             columns.append(_Column(sign=HANDED_ON))
-        columns += _columns(each, cells)
+        columns += _columns(stretch, cells)
     rows, top = height - BELOW, _top(shown)
     names = _names(shown[-1], rows, top) if labels else {}
     lines = [_row(columns, row, rows, top, names, labels) for row in reversed(range(rows))]
@@ -95,7 +95,7 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 def _top(stretches: Sequence[Stretch]) -> int:
     """Return the tokens at the upper edge: slightly above every value, at most the window."""
     peak = max(point.tokens for stretch in stretches for point in stretch.points)
-    last = next(each for each in reversed(stretches) if each.points)
+    last = next(stretch for stretch in reversed(stretches) if stretch.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]
     needed = round(max([peak, last.marks.act or 0, *marks]) * 1.06)
     window = last.window or needed
@@ -114,8 +114,8 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
         seen: list[CoursePoint] = []
         while waiting and _cell_of(waiting[0], calls, cells) <= cell:
             seen.append(waiting.pop(0))
-        readings = [each.tokens for each in seen if each.kind == "reply"]
-        compacted = any(each.kind == "compacted" for each in seen)
+        readings = [point.tokens for point in seen if point.kind == "reply"]
+        compacted = any(point.kind == "compacted" for point in seen)
         known = max(readings) if readings else known
         columns.append(_Column(known, stretch, COMPACTED if compacted else ""))
         if seen:
@@ -180,13 +180,13 @@ def _marks(stretch: Stretch) -> list[tuple[str, int]]:
 
 def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
     """Return the label at the right of each line."""
-    found: dict[int, tuple[str, str]] = {}
+    names: dict[int, tuple[str, str]] = {}
     for name, at in sorted(_marks(stretch), key=lambda mark: -_LABEL_PRIORITY.index(mark[0])):
         if (line := _line_of(at, rows, top)) < rows:
             guessed = name == "compacts" and stretch.compacts_at_source == "formula"
             role = "muted" if name == "compacts" else f"band-{name}"
-            found[line] = (f"{MARK} {name}{'?' if guessed else ''} {words.tokens(at)}", role)
-    return found
+            names[line] = (f"{MARK} {name}{'?' if guessed else ''} {words.tokens(at)}", role)
+    return names
 
 
 def _line_of(at: int, rows: int, top: int) -> int:

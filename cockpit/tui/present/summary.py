@@ -48,7 +48,7 @@ def summary(
         middle = [Span(lost(connection, now, far), "error" if connection.lost_at else "muted")]
         rights = [[Span(f"{remedy(connection, far)} ", "muted")]]
     used = _length(left) + _length(middle)
-    right = next((one for one in rights if used + _length(one) + 2 <= width), [])
+    right = next((form for form in rights if used + _length(form) + 2 <= width), [])
     text = [*left, *middle]
     if used > width:
         return [Span(fit("".join(span.text for span in text), width), "brand")]

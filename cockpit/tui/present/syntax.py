@@ -62,7 +62,7 @@ class _Code(NamedTuple):
 
 def colours(text: str, seconds: float = SECONDS) -> Colours:
     """Return the coloured lines of a diff, as many as can be had in `seconds`."""
-    found: dict[int, list[Span]] = {}
+    by_line: dict[int, list[Span]] = {}
     until = monotonic() + seconds
     for hunk in hunks(text):
         if monotonic() >= until:
@@ -76,8 +76,8 @@ def colours(text: str, seconds: float = SECONDS) -> Colours:
                 for number, line in hunk.lines
                 if line[:1] in (side, " ")
             ]
-            found.update(_side(lexer, code, until))
-    return found
+            by_line.update(_side(lexer, code, until))
+    return by_line
 
 
 def _sides(hunk: Hunk) -> str:

@@ -30,14 +30,14 @@ def step(
     """Return the most urgent step; None if all are dismissed."""
     everyone = list(agents)
     steps = [_of_handoff(agent, selected, keys) for agent in everyone]
-    found = sorted((each for each in steps if each), key=lambda each: each[0])
+    ranked = sorted((entry for entry in steps if entry), key=lambda entry: entry[0])
     if everyone and all(agent.state == "done" for agent in everyone):
-        found.append((8, Step("end", _end(keys))))
-    elif moved := [each for each in everyone if each.previous_session_id]:
-        found.append((8, _after_handoffs(moved, keys)))
-    if everyone and not found:
-        found = [(9, Step("begin", _begin(keys)))]
-    return next((each for _, each in found if each.id not in dismissed), None)
+        ranked.append((8, Step("end", _end(keys))))
+    elif moved := [agent for agent in everyone if agent.previous_session_id]:
+        ranked.append((8, _after_handoffs(moved, keys)))
+    if everyone and not ranked:
+        ranked = [(9, Step("begin", _begin(keys)))]
+    return next((entry for _, entry in ranked if entry.id not in dismissed), None)
 
 
 def step_spans(shown: Step | None, key: str) -> list[Span]:

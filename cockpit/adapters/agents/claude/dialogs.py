@@ -122,10 +122,10 @@ def _end_of_text(lines: Sequence[str], end: int) -> int:
 
 
 def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
-    found = _choices_above(lines, _end_of_text(lines, len(lines)))
-    if found is None:
+    menu = _choices_above(lines, _end_of_text(lines, len(lines)))
+    if menu is None:
         return None
-    items, at = found
+    items, at = menu
     highlighted = _highlighted(items)
     # A choice that continues on the next line is one label.
     labels = [" ".join(filter(None, (item.label, item.note))) for item in items]
@@ -192,10 +192,10 @@ def _question(lines: list[str]) -> Dialog | None:
     chat = _CHOICE.match(lines[end - 1]) if end else None
     if chat is None or chat[3] != CHAT or end < 2 or not _RULE.match(lines[end - 2]):
         return None
-    found = _choices_above(lines, end - 2)
-    if found is None:
+    menu = _choices_above(lines, end - 2)
+    if menu is None:
         return None
-    items, at = found
+    items, at = menu
     if int(chat[2]) != len(items) + 1 or len(items) < 2:
         return None
     above = _end_of_text(lines, at)
@@ -244,10 +244,10 @@ def _tabs(lines: Sequence[str], end: int) -> list[str] | None:
 
 def _review(lines: list[str]) -> Dialog | None:
     """Read the page that shows all answers before they are given."""
-    found = _choices_above(lines, len(lines))
-    if found is None or [item.label for item in found[0]] != ["Submit answers", "Cancel"]:
+    menu = _choices_above(lines, len(lines))
+    if menu is None or [item.label for item in menu[0]] != ["Submit answers", "Cancel"]:
         return None
-    items, at = found
+    items, at = menu
     if REVIEW not in lines:
         return None
     begin = len(lines) - 1 - lines[::-1].index(REVIEW)
@@ -283,10 +283,10 @@ def _no_plan(lines: Sequence[str]) -> Dialog | None:
     """Read the question of an agent that leaves plan mode without a plan: it has no text line."""
     # This dialog is indented by two more columns than others, like the one with a plan.
     inner = [line[2:] if line.startswith("  ") else line for line in lines]
-    found = _choices_above(inner, len(inner))
-    if found is None:
+    menu = _choices_above(inner, len(inner))
+    if menu is None:
         return None
-    items, at = found
+    items, at = menu
     asked = _end_of_text(inner, at) - 1
     title = _end_of_text(inner, asked) - 1
     if title < 1 or inner[title].strip() != NO_PLAN or not _RULE.match(inner[title - 1]):
@@ -310,10 +310,10 @@ def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
         return None
     # This dialog is indented by two more columns than others.
     inner = [line[2:] if line.startswith("  ") else line for line in lines[:end]]
-    found = _choices_above(inner, end)
-    if found is None:
+    menu = _choices_above(inner, end)
+    if menu is None:
         return None
-    items, at = found
+    items, at = menu
     highlighted, labels = _highlighted(items), [item.label for item in items]
     question = inner[_end_of_text(inner, at) - 1].strip()
     if highlighted is None or len(items) < 2 or not question.startswith("Claude has written up"):

@@ -48,7 +48,7 @@ def _trusted(state: Mapping[str, Any], repository: Path) -> bool:
 
 def _state(file: Path) -> dict[str, Any]:
     try:
-        found = loads(read_file(file, _LARGEST_BYTES))
+        state = loads(read_file(file, _LARGEST_BYTES))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return state if isinstance(state, dict) else {}

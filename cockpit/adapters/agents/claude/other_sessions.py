@@ -35,13 +35,13 @@ class ClaudeSessions:
 
     def look(self) -> Sequence[LiveSession]:
         """Read the status files of this user's live processes."""
-        config, found = config_folder(self._environment), list[LiveSession]()
+        config, sessions = config_folder(self._environment), list[LiveSession]()
         for note in notes(config):
             if (session := _session(note)) is not None:
-                found.append(session)
-            if len(found) == MOST:
+                sessions.append(session)
+            if len(sessions) == MOST:
                 break
-        return sorted(found, key=lambda session: session.pid)
+        return sorted(sessions, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
         return record_path(session.id, session.directory, self._environment)

@@ -41,9 +41,9 @@ def find_program(
     if path is not None:
         return Program(path, probed_version(path, environment, INSTALL))
     if not bundled_only:
-        found = shutil.which("claude", path=environment.get("PATH", os.defpath))
-        if found is not None:
-            own = Path(found)
+        program = shutil.which("claude", path=environment.get("PATH", os.defpath))
+        if program is not None:
+            own = Path(program)
             return Program(own, probed_version(own, environment, INSTALL))
     bundled = bundled_path()
     if bundled is None:

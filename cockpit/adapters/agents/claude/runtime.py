@@ -283,9 +283,9 @@ MOST_LIMITS = 8
 def _rate_limits(limits: Mapping[str, Any]) -> tuple[RateLimit, ...]:
     """Return the limits with a usable percentage, at most `MOST_LIMITS`."""
     found = [
-        RateLimit(safe_line(name, 24), min(used / 100, 1.0), unix_time(each.get("resets_at")))
+        RateLimit(safe_line(name, 24), min(used / 100, 1.0), unix_time(limit.get("resets_at")))
         for name, value in limits.items()
-        if (used := _amount((each := _mapping(value)).get("used_percentage"))) is not None
+        if (used := _amount((limit := _mapping(value)).get("used_percentage"))) is not None
     ]
     return tuple(found[:MOST_LIMITS])
 

@@ -143,8 +143,8 @@ def _directory(line: bytes) -> str | None:
 
 def _find_moved(projects: Path, file: str) -> Path | None:
     """Return the newest transcript of a session that changed its directory."""
-    found = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
-    return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+    transcripts = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
+    return max(transcripts, key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
 def _escaped(name: str) -> str:

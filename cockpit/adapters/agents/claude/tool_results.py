@@ -187,9 +187,11 @@ def _given(answers: Mapping[str, Any], details: Record) -> Iterator[tuple[str, s
     """Yield the answers with the user's notes, and the text that the user wrote instead of them."""
     annotations = details.get("annotations")
     notes = {
-        question: one["notes"].strip()
-        for question, one in (annotations if isinstance(annotations, dict) else {}).items()
-        if isinstance(one, dict) and isinstance(one.get("notes"), str) and one["notes"].strip()
+        question: annotation["notes"].strip()
+        for question, annotation in (annotations if isinstance(annotations, dict) else {}).items()
+        if isinstance(annotation, dict)
+        and isinstance(annotation.get("notes"), str)
+        and annotation["notes"].strip()
     }
     for question in dict.fromkeys((*answers, *notes)):
         answer, note = _answer(answers.get(question)), notes.get(question)
@@ -202,7 +204,7 @@ def _given(answers: Mapping[str, Any], details: Record) -> Iterator[tuple[str, s
 
 def _answer(value: object) -> str:
     if isinstance(value, list):
-        return ", ".join(str(one) for one in value[:ANSWERS_KEPT])
+        return ", ".join(str(choice) for choice in value[:ANSWERS_KEPT])
     return value if isinstance(value, str) else ""
 
 

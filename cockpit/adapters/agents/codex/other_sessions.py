@@ -61,7 +61,7 @@ class CodexSessions:
     def look(self) -> Sequence[LiveSession]:
         """Read the locks, and the first and last lines of the transcripts."""
         held = _held(config_folder(self._environment) / LOCKS)
-        found: list[LiveSession] = []
+        sessions: list[LiveSession] = []
         others = Counter[int]()
         for ident, pid in held:
             record = _open_record(pid, ident)
@@ -71,9 +71,9 @@ class CodexSessions:
             others[pid] += 1
             session = _session(ident, pid, record, first) if record and first else None
             if session is not None:
-                found.append(session)
-        found = [_with_obstacle(session, others[session.pid] - 1) for session in found]
-        return sorted(found, key=lambda session: session.pid)
+                sessions.append(session)
+        sessions = [_with_obstacle(session, others[session.pid] - 1) for session in sessions]
+        return sorted(sessions, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
         return record_path(session.id, self._environment)
@@ -103,13 +103,13 @@ def open_session(pid: int, environment: Mapping[str, str]) -> SessionId | None:
 
     None if it has several, or one without a transcript.
     """
-    found: list[tuple[SessionId, Mapping[str, Any] | None]] = []
+    sessions: list[tuple[SessionId, Mapping[str, Any] | None]] = []
     for ident, holder in _held(config_folder(environment) / LOCKS):
         process = entry(holder)
         if holder == pid or (process is not None and process.parent == pid):
             record = _open_record(holder, ident)
-            found.append((ident, _first(record) if record is not None else None))
-    main = [(ident, first) for ident, first in found if not _is_subagent(first)]
+            sessions.append((ident, _first(record) if record is not None else None))
+    main = [(ident, first) for ident, first in sessions if not _is_subagent(first)]
     return main[0][0] if len(main) == 1 and main[0][1] is not None else None
 
 
@@ -121,11 +121,11 @@ def _held(folder: Path) -> list[tuple[SessionId, int]]:
     """Return the sessions whose lock a process of this user holds, with its pid."""
     locks: dict[SessionId, os.stat_result] = {}
     with suppress(OSError), os.scandir(folder) as entries:
-        for each in entries:
-            ident, _, ending = each.name.partition(".")
+        for lock in entries:
+            ident, _, ending = lock.name.partition(".")
             if ending == "lock" and is_session_id(ident):
                 with suppress(OSError):
-                    locks[SessionId(ident)] = each.stat(follow_symlinks=False)
+                    locks[SessionId(ident)] = lock.stat(follow_symlinks=False)
     newest = sorted(locks, key=lambda ident: locks[ident].st_mtime_ns, reverse=True)[:MOST]
     holders = lock_holders(locks[ident] for ident in newest)
     held = [(ident, holders.get(locks[ident].st_ino)) for ident in newest]

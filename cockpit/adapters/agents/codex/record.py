@@ -177,7 +177,7 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
     info = error.get("codex_error_info")
     status = None
     if isinstance(info, Mapping):
-        details = next((each for each in info.values() if isinstance(each, Mapping)), {})
+        details = next((value for value in info.values() if isinstance(value, Mapping)), {})
         status = token_count(details.get("http_status_code")) or None
     elif info == USED_UP:
         status = 429

@@ -38,8 +38,8 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
     """Return a session's transcript; None if it does not exist."""
     if not is_session_id(session_id):
         return None
-    found = config_folder(environment).glob(f"sessions/*/*/*/rollout-*-{session_id}.jsonl")
-    return max((path for path in found if is_file(path)), default=None)
+    paths = config_folder(environment).glob(f"sessions/*/*/*/rollout-*-{session_id}.jsonl")
+    return max((path for path in paths if is_file(path)), default=None)
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:

@@ -48,12 +48,12 @@ class CopilotSessions:
 
     def look(self) -> Sequence[LiveSession]:
         """Read the list of open sessions, and the marks in their folders."""
-        found: list[LiveSession] = []
+        sessions: list[LiveSession] = []
         for ident, fields in _open_sessions(config_folder(self._environment)):
             folder = session_folder(ident, self._environment)
             if folder is not None:
-                found += _sessions(SessionId(ident), folder, fields)
-        return sorted(found, key=lambda session: session.pid)
+                sessions += _sessions(SessionId(ident), folder, fields)
+        return sorted(sessions, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
         folder = session_folder(session.id, self._environment)

@@ -25,10 +25,10 @@ def find_program(environment: Mapping[str, str], *, path: Path | None = None) ->
     Raises `ProgramMissing`.
     """
     if path is None:
-        found = shutil.which("gemini", path=environment.get("PATH", os.defpath))
-        if found is None:
+        program = shutil.which("gemini", path=environment.get("PATH", os.defpath))
+        if program is None:
             raise ProgramMissing("Gemini CLI is not installed", "gemini is not on PATH.", INSTALL)
-        path = Path(found)
+        path = Path(program)
     # Even for `--version`, Gemini records the current directory as one of the user's projects.
     with tempfile.TemporaryDirectory(prefix="cockpit-probe-") as home:
         variables = {**environment, **NO_RELAUNCH, "GEMINI_CLI_HOME": home}

@@ -35,8 +35,8 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
     if not is_session_id(session_id):
         return None
     pattern = f"tmp/*/chats/session-*-{session_id[:8]}.jsonl"
-    found = sorted(config_folder(environment).glob(pattern), reverse=True)
-    return next((path for path in found if _session_of(path) == session_id), None)
+    paths = sorted(config_folder(environment).glob(pattern), reverse=True)
+    return next((path for path in paths if _session_of(path) == session_id), None)
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:

@@ -53,13 +53,13 @@ def _rule(directory: Path, environment: Mapping[str, str]) -> str | None:
     named = environment.get(FILE_VARIABLE)
     file = Path(named) if named else config_folder(environment) / "trustedFolders.json"
     real = Path(os.path.realpath(directory))
-    found, longest = None, -1
+    rule, longest = None, -1
     for path, level in read_object(file).items():
         trusted = Path(path).parent if level == "TRUST_PARENT" else Path(path)
         inside = real.is_relative_to(os.path.realpath(trusted))
         if inside and isinstance(level, str) and len(path) > longest:
-            found, longest = level, len(path)
-    return found
+            rule, longest = level, len(path)
+    return rule
 
 
 def _main_checkout(directory: Path) -> Path | None:

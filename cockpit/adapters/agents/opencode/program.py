@@ -20,8 +20,8 @@ def find_program(environment: Mapping[str, str], *, path: Path | None = None) ->
     Raises `ProgramMissing`.
     """
     if path is None:
-        found = shutil.which("opencode", path=environment.get("PATH", os.defpath))
-        if found is None:
+        program = shutil.which("opencode", path=environment.get("PATH", os.defpath))
+        if program is None:
             raise ProgramMissing("opencode is not installed", "opencode is not on PATH.", INSTALL)
-        path = Path(found)
+        path = Path(program)
     return Program(path, probed_version(path, environment, INSTALL))

@@ -45,7 +45,7 @@ class Definitions:
     def successors(self) -> tuple[str, ...]:
         """Return the names of the runtimes that can continue a job: those with a record, and those
         of installed packages, whose capabilities are not known before they are loaded."""
-        recorded = (name for name, (one, _) in self._known.items() if one.record)
+        recorded = (name for name, (definition, _) in self._known.items() if definition.record)
         return tuple(dict.fromkeys((*recorded, *self._installed)))
 
     @cached_property
@@ -74,8 +74,8 @@ class Definitions:
 
         Raises `Hindered` without a change if the disk cannot be written.
         """
-        added = {name: (one, files.get(name, "")) for name, one in defined.items()}
-        if all(self._known.get(name) == one for name, one in added.items()):
+        added = {name: (definition, files.get(name, "")) for name, definition in defined.items()}
+        if all(self._known.get(name) == definition for name, definition in added.items()):
             return
         known = {**self._known, **added}
         self._write(known)
@@ -96,8 +96,8 @@ class Definitions:
         if self._kept is None:
             return
         written = {
-            name: [one.model_dump(mode="json", exclude_unset=True), file]
-            for name, (one, file) in known.items()
+            name: [definition.model_dump(mode="json", exclude_unset=True), file]
+            for name, (definition, file) in known.items()
         }
         try:
             write_private(self._kept, json.dumps(written).encode())

@@ -50,14 +50,14 @@ def load_installed(name: str, state: Path) -> Runtime | None:
 
     Never raises: for an exception, returns an `Unavailable`.
     """
-    found = [point for point in entry_points(group=ENTRY_POINTS) if point.name == name]
-    if not found:
+    points = [point for point in entry_points(group=ENTRY_POINTS) if point.name == name]
+    if not points:
         return None
-    owner = _owner(found[0])
-    if len({point.value for point in found}) > 1:
-        return Unavailable(name, state, _failure(name, " and ".join(map(_owner, found))))
+    owner = _owner(points[0])
+    if len({point.value for point in points}) > 1:
+        return Unavailable(name, state, _failure(name, " and ".join(map(_owner, points))))
     try:
-        made = found[0].load()(state)
+        made = points[0].load()(state)
         wrong = _wrong(made, name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a package's code may raise anything
         _log.exception("cannot load the runtime %s of %s", name, owner)
@@ -73,7 +73,7 @@ def _wrong(made: Any, name: str) -> str | None:
 
     Does not catch exceptions of the package's code.
     """
-    methods = [key for key, one in vars(Runtime).items() if inspect.isfunction(one)]
+    methods = [key for key, member in vars(Runtime).items() if inspect.isfunction(member)]
     required = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
     if missing := [key for key in required if not hasattr(made, key)]:
         return f"it has no {', '.join(missing)}"

@@ -277,10 +277,10 @@ def capabilities_of(definition: OwnRuntime) -> Capabilities:
 
 def _directory(record: Path) -> str | None:
     line = read_file(record, _FIRST_LINE, cut=True).partition(b"\n")[0]
-    found = parse(line)
-    if isinstance(found, Skipped):
+    events = parse(line)
+    if isinstance(events, Skipped):
         return None
-    return next((event.cwd for event in found if isinstance(event, Identified)), None)
+    return next((event.cwd for event in events if isinstance(event, Identified)), None)
 
 
 def _replaced(word: str, values: Mapping[str, str]) -> str:
