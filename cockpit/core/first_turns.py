@@ -76,7 +76,7 @@ def commits_listed(document: Document) -> list[str]:
 
 
 def orders_in(document: Document) -> tuple[str, ...]:
-    """Return the constraints of a document that can be checked, its earlier sessions' as well.
+    """Return the constraints of a document that can be checked, with those of earlier sessions.
 
     Leaves out those that the user came back to: a later sentence may allow what they forbid.
     """

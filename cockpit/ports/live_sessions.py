@@ -47,7 +47,7 @@ class LiveSession:
     version: str = ""
     """The CLI's version; empty if unknown."""
     obstacle: Obstacle | None = None
-    """Why the session cannot be adopted; None if its process has no other."""
+    """Why the session cannot be adopted; None if nothing prevents that."""
     restores_screen: bool = True
     """Whether the CLI leaves its full screen when SIGTERM ends it."""
 

@@ -108,7 +108,7 @@ class Listing:
         return len(self._listed) + self.headings + self.gaps
 
     def line(self, line: int) -> ListedLine:
-        """Return one line, from 0. Raises `IndexError` below the last one."""
+        """Return the line with this number, from 0. Raises `IndexError` after the last line."""
         number = 0
         for group, places in zip(GROUPS, self._groups, strict=True):
             if not places:
