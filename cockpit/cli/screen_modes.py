@@ -172,6 +172,7 @@ def _run_screen(
     options = ScreenOptions(
         attach=attach,
         copy=views_of(places).copy if in_home_window else None,
+        attached=views_of(places).attached if in_home_window else None,
         direct=not in_home_window,
         host=remote or LOCAL,
         theme=settings.cockpit.theme,

@@ -57,6 +57,8 @@ class ScreenOptions:
     """Shows an agent's pane, by name."""
     copy: Callable[[str], Awaitable[None]] | None = None
     """Copies text to the terminal's clipboard; see `UIContext.copy`."""
+    attached: Callable[[], Awaitable[int]] | None = None
+    """Returns the number of attached terminals; see `UIContext.attached`."""
     direct: bool = False
     """True if the screen suspends while a pane is shown in its terminal. Otherwise `attach` selects
     another window of the tmux server in which the screen runs."""
@@ -98,6 +100,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
         attach=options.attach,
         edit=edit,
         copy=options.copy,
+        attached=options.attached,
         direct=options.direct,
         pace=pace(options.refresh, over_ssh=over_ssh),
         keys=dict(options.keys),

@@ -28,7 +28,7 @@ from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.paths import short_paths
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
-from cockpit.tui.screens.leaving import leave, stay
+from cockpit.tui.screens.leaving import leave
 from cockpit.tui.screens.too_small import LEAST, TooSmall
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.messages import UNTIL_A_KEY, Messages
@@ -158,20 +158,14 @@ class CockpitApp(App[bool]):
         self._notifications.clear()
 
     async def action_quit(self) -> None:
-        leave(self, self._ui.ends_on_leaving)
+        leave(self, self._ui)
 
     def action_help_quit(self) -> None:
         """Ask whether to leave.
 
         Textual runs this action for Ctrl-C; its own version shows a hint instead.
         """
-        leave(self, self._ui.ends_on_leaving, ask=True)
-
-    def on_app_focus(self) -> None:
-        """Called when a terminal is attached to the home window; without tmux, whenever the user
-        comes back from another window."""
-        if not self._ui.direct:
-            stay(self)
+        leave(self, self._ui, ask=True)
 
     def get_driver_class(self) -> type[Driver]:
         usual = super().get_driver_class()

@@ -317,30 +317,6 @@ def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
     assert len(windows_of(views.tmux)) == 2, "nothing is left of the first attach"
 
 
-def test_a_running_screen_learns_that_a_terminal_shows_it(
-    views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
-) -> None:
-    """One that is still starting would get bytes that it does not expect."""
-    screen = 'stty raw -echo; printf "\\033[?1049hopen"; exec cat -v'
-
-    async def fly(code: str) -> tuple[PaneId, list[str]]:
-        return await views.open_home(launch(own_home, code)), await views.attach_command()
-
-    pane, command = asyncio.run(fly(screen))
-    asyncio.run(waiting.shows(views.tmux, pane, "open"))
-    terminal(command)
-    asyncio.run(waiting.shows(views.tmux, pane, "open^[[I"))
-    terminal(asyncio.run(views.attach_command()))
-    asyncio.run(waiting.shows(views.tmux, pane, "open^[[I^[[I"))
-    asyncio.run(views.tmux.command.run(["respawn-pane", "-k", "-t", pane, "echo begun; cat -v"]))
-    asyncio.run(waiting.shows(views.tmux, pane, "begun"))
-    third = terminal(asyncio.run(views.attach_command()))
-    waiting(lambda: b"begun" in third.seen)
-    third.type(b"typed\r")
-    asyncio.run(waiting.shows(views.tmux, pane, "typed"))
-    assert "[I" not in "".join(asyncio.run(views.tmux.capture(pane)).lines)
-
-
 def test_a_program_that_is_killed_while_it_is_looked_at_costs_nobody_else_anything(
     views: TmuxViews, terminal: OpenTerminal, own_home: Path, waiting: Waiting
 ) -> None:

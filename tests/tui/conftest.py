@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,6 +130,7 @@ def fly() -> Fly:
         tour: bool = False,
         join: Callable[[MemoryClient], JoinedClient] | None = None,
         keys: dict[str, str] | None = None,
+        attached: Callable[[], Awaitable[int]] | None = None,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
         ui = UIContext(
@@ -143,6 +144,7 @@ def fly() -> Fly:
             ends_on_leaving=ends_on_leaving,
             keys=dict(keys or {}),
             has_tour=tour,
+            attached=attached,
         )
         flight.app = CockpitApp(
             join(client) if join else client,

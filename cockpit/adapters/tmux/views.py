@@ -47,14 +47,6 @@ WISHES_OPTION = "@cockpit_wishes"
 for which the screen was opened."""
 COPIED = "cockpit-copied"
 """Name of the tmux buffer for text on its way to a clipboard."""
-FOCUS_IN = ("1b", "5b", "49")
-"""What a terminal sends when it gets the focus."""
-SHOWN_AGAIN = [
-    "if-shell", "-F", "-t", f":{HOME_WINDOW}", "#{&&:#{alternate_on},#{==:#{pane_in_mode},0}}",
-    f"send-keys -t :{HOME_WINDOW} -H {' '.join(FOCUS_IN)}",
-]  # fmt: skip
-"""Tells a screen that is running that a terminal shows it now. tmux does not: see `focus-events` in
-`config`."""
 FAR = "#{window_id} #{pane_dead}"
 TRUE_COLOR = ("truecolor", "24bit")
 
@@ -170,7 +162,6 @@ class TmuxViews:
         around = environment or {}
         kept = bool(others) and await asyncio.to_thread(is_kept, first, around)
         usable: str = others[0] if kept else first
-        shown = [] if pane is not None else [SHOWN_AGAIN]
         back = ASIDE if aside else "" if pane is None or await self._has_screen() else LEAVES
         return self.tmux.command.argv(
             ["new-session", "-t", SESSION],
@@ -178,7 +169,6 @@ class TmuxViews:
             *([["set-option", RETURN_OPTION, back]] if back else []),
             *([["set-option", KEY_OPTION, key_label(usable)]] if usable != first else []),
             ["select-window", "-t", window],
-            *shown,
             flags=[
                 *(["-u"] if speaks_unicode(environment or {}) else []),
                 *(["-T", "RGB"] if colors else []),

@@ -24,6 +24,8 @@ class UIContext:
     edit: Edit
     copy: Callable[[str], Awaitable[None]] | None = None
     """Copies text to the terminal's clipboard; None: the screen writes to its terminal itself."""
+    attached: Callable[[], Awaitable[int]] | None = None
+    """Returns the number of terminals that show the screen; None: the screen has its own."""
     direct: bool = False
     """Whether the screen owns its terminal, so that attaching suspends the application."""
     pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))

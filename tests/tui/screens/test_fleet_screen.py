@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from textual.events import AppBlur, AppFocus
 
 from cockpit.core.errors import NotNow
+from cockpit.ports.panes import PanesSilent
 from cockpit.wire.status import Needs, Status, SupervisorStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Resume, Send, Snooze, Start, Stop, Verb
 from tests.client.memory import MemoryClient
@@ -348,25 +349,40 @@ async def test_ctrl_c_asks_to_leave_and_again_cancels(fly: Fly) -> None:
         await flight.until(lambda: flight.app.return_value is True)
 
 
-async def test_the_question_to_leave_is_closed_when_a_terminal_comes_back(fly: Fly) -> None:
-    async with fly(scene(), selected="api") as flight:
+async def test_the_question_to_leave_is_closed_when_its_terminal_is_lost(fly: Fly) -> None:
+    terminals = [1]
+    looks = 0
+
+    async def attached() -> int:
+        nonlocal looks
+        looks += 1
+        return len(terminals)
+
+    async with fly(scene(), selected="api", attached=attached) as flight:
         await flight.press("ctrl+c")
-        await flight.reads("Leave cockpit?")
-        flight.app.post_message(AppFocus())
+        await flight.until(lambda: looks > 0)
+        assert "Leave cockpit?" in flight.text()
+        await flight.press("f1")
         await flight.until(lambda: "Leave cockpit?" not in flight.text())
-        await flight.press("n")
-        await flight.reads("Start an agent")
-        flight.app.post_message(AppFocus())
-        await flight.pilot.pause()
-        assert "Start an agent" in flight.text(), "work that was begun stays"
+        terminals.clear()
+        seen = looks
+        await flight.until(lambda: looks > seen)
+        terminals.append(1)
+        await flight.press("escape")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
+        assert flight.app.is_running
 
 
-async def test_the_question_to_leave_stays_in_a_terminal_that_has_the_focus_again(fly: Fly) -> None:
-    async with fly(scene(), selected="api", direct=True) as flight:
+async def test_the_question_to_leave_stays_if_tmux_does_not_answer(fly: Fly) -> None:
+    asked = asyncio.Event()
+
+    async def attached() -> int:
+        asked.set()
+        raise PanesSilent("tmux does not respond")
+
+    async with fly(scene(), selected="api", attached=attached) as flight:
         await flight.press("ctrl+c")
-        await flight.reads("Leave cockpit?")
-        flight.app.post_message(AppBlur())
-        flight.app.post_message(AppFocus())
+        await flight.until(asked.is_set)
         await flight.pilot.pause()
         assert "Leave cockpit?" in flight.text()
 

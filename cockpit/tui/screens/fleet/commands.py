@@ -275,4 +275,4 @@ class Commands:
         screen.app.push_screen(agent)
 
     def _quit(self) -> None:
-        leave(self._screen.app, self._screen.ui.ends_on_leaving)
+        leave(self._screen.app, self._screen.ui)
