@@ -11,7 +11,7 @@ FLEET: tuple[Action, ...] = (
         ("a",), check=reasons.cannot_approve, shown=True, is_destructive=True,
     ),
     Action(
-        "approve-straight", "approve straight", "Approve and skip the review.",
+        "approve-straight", "approve without review", "Approve and skip the review.",
         ("A",), check=reasons.cannot_approve_straight, shown=True, is_destructive=True,
     ),
     Action(

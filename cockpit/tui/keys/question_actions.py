@@ -11,7 +11,7 @@ QUESTIONS: tuple[Action, ...] = (
         ("a",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
     ),
     Action(
-        "review.approve-straight", "approve straight", "Approve and skip the review.",
+        "review.approve-straight", "approve without review", "Approve and skip the review.",
         ("A",), "review", reasons.cannot_approve_straight, shown=True, is_destructive=True,
     ),
     Action(

@@ -302,6 +302,23 @@ async def test_a_refused_question_says_on_the_row_when_it_comes_again(cockpit: C
         assert row.needs is None
 
 
+async def test_a_refused_question_of_an_idle_agent_says_when_it_comes_again(
+    cockpit: Cockpit,
+) -> None:
+    more = '[agents.handoff]\ncooldown = "0s"\ncompletion_marker = "ALL OF IT IS DONE"'
+    agent = cockpit.agent(
+        mode="prompt", steps=5, step_tokens=30_000, settles=0, pace=0.1, more=more
+    )
+    async with cockpit.flying(agent):
+        await cockpit.start()
+        await cockpit.until(asks("handoff"))
+        await cockpit.ask(Snooze(name="api", percent=50))
+        await cockpit.until(lambda row: row.state == "idle")
+        await cockpit.ask(Refuse(name="api"))
+        row = await cockpit.until(lambda row: row.note)
+        assert "asking again in 20k tokens" in (row.note or "")
+
+
 async def test_an_assumed_window_hands_nothing_off_by_itself(cockpit: Cockpit) -> None:
     # Neither the table of models nor a status line knows the window.
     agent = cockpit.agent(steps=40, faults="lineless", more='model = "a-model-of-ours"')

@@ -308,7 +308,7 @@ async def test_a_filter_leaves_only_who_has_its_words(fly: Fly) -> None:
 async def test_no_key_acts_on_an_agent_that_the_filter_hides(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("slash", *"zzz", "enter")
-        await flight.reads("0 of 8", "No agent matches the filter.")
+        await flight.reads("0 of 8", "No agent matches the filter.", "2 need you")
         await flight.press("a", "x", "f")
         await flight.until(lambda: "No agent is selected.  ×3" in str(flight.toasts()), "why not")
         assert flight.client.asked == []

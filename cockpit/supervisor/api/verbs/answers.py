@@ -84,6 +84,9 @@ class Answers:
             again = f"cockpit start {agent.name} --resume {agent.record.session}"
             message = f"Refused: {agent.name} is not running. Continue in its session: {again}"
             return Done(message=message, name=agent.name)
+        # An idle agent has no new token count that would show on its row when cockpit asks again.
+        await self._triggers.consider(agent)
+        self._changed(agent)
         then = "; cockpit asks again after a compaction" if asked.compact else ""
         return Done(message=f"Refused: {agent.name} keeps its session{then}", name=agent.name)
 

@@ -364,7 +364,9 @@ class FleetScreen(Screen[None]):
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model
-        names = set(self.fleet.names) if self.fleet.filter else model.agents.keys()
+        # A filter without a match hides every row, but there are agents.
+        shown_names = self.fleet.names if self.fleet.filter else []
+        names = set(shown_names) or model.agents.keys()
         shown = [agent for name, agent in model.agents.items() if name in names]
         if model.is_joined:
             parts, held = list(model.parts.values()), len(model.held)
