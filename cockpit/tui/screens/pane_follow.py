@@ -17,6 +17,10 @@ from cockpit.tui.widgets.pane_view import PaneView
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import ScreenShot
 
+LATE = 0.25
+"""Seconds without a capture after which the pane of the agent selected before is removed. A capture
+usually comes sooner, and then nothing flickers."""
+
 
 async def look(
     client: Client,
@@ -76,12 +80,18 @@ async def _show_each(
                 view.show(latest, whose=name)
             last = monotonic()
 
-    drawing = asyncio.create_task(draw())
+    async def remove_other() -> None:
+        await asyncio.sleep(LATE)
+        if view.whose != name:
+            view.show_message("Loading…")
+
+    tasks = [asyncio.create_task(draw()), asyncio.create_task(remove_other())]
     try:
         await read()
     finally:
-        drawing.cancel()
-        await asyncio.gather(drawing, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
     if latest is not None and fresh.is_set():
         view.show(latest, whose=name)
 

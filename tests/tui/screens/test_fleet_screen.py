@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from cockpit.core.errors import NotNow
 from cockpit.ports.panes import PanesSilent
 from cockpit.wire.status import Needs, Status, SupervisorStatus
+from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Resume, Send, Snooze, Start, Stop, Verb
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, context, scene
@@ -395,6 +397,33 @@ async def test_q_asks_where_leaving_ends_something(fly: Fly) -> None:
         await flight.reads("Leave cockpit?", "This ends the demo.")
         await flight.press("y")
         await flight.until(lambda: flight.app.return_value is True)
+
+
+class SlowPane(MemoryClient):
+    """The capture of every agent but `api` comes only when it is let."""
+
+    def __init__(self, first: Status) -> None:
+        super().__init__(first)
+        self.let = asyncio.Event()
+
+    async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
+        if name != "api":
+            await self.let.wait()
+        async for shot in super().screen(name, history):
+            yield shot
+
+
+async def test_a_pane_does_not_stay_below_the_name_of_another_agent(fly: Fly) -> None:
+    client = SlowPane(Status(agents=[agent("api"), agent("web")]))
+    client.show("api", ["the pane of api"])
+    client.show("web", ["the pane of web"])
+    async with fly(client, selected="api") as flight:
+        await flight.reads("the pane of api")
+        await flight.press("down")
+        await flight.reads("Loading…")
+        assert "the pane of api" not in flight.text()
+        client.let.set()
+        await flight.reads("the pane of web")
 
 
 async def test_events_and_help_come_and_go(fly: Fly) -> None:
