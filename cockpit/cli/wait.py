@@ -35,7 +35,8 @@ Examples:
 \b
 An agent is done when it has printed its completion marker, or when you run
 `cockpit done`; a plain command, when it ends with exit code 0. If an agent needs you,
-wait prints the command that answers the agent.
+wait prints the command that answers the agent. --for handoff waits for a handoff
+that ends after wait has begun: run wait before cockpit approve, or in the background.
 
 \b
 Exit codes: 0 all agents reached the state, 7 timed out, 8 an agent ended first;

@@ -28,7 +28,9 @@ def note(agent: Agent) -> str | None:
         )
         parts = f"{agent.exit.description} {agent.record.note or ''}"
         text = " ".join(parts.split())
-        return safe_line(f"{text} {again}" if agent.session_state.replied else text, 400)
+        if not agent.session_state.replied:
+            return safe_line(text, 400)
+        return safe_line(f"{text.rstrip('.')}. {again}", 400)
     if unread(agent):
         return "this session has not read its handoff document yet"
     return "; ".join(_remarks(agent)) or None

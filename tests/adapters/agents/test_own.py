@@ -121,6 +121,12 @@ def test_what_it_takes_no_argument_for_is_refused(
         launched(made(tmp_path, **{left_out: None}), order(tmp_path, **given))
 
 
+def test_a_permission_mode_of_the_defaults_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(BadUsage) as refused:
+        launched(made(tmp_path), order(tmp_path, permission_mode="acceptEdits"))
+    assert 'permission_mode = ""' in refused.value.hint
+
+
 def test_without_resume_no_session_is_reopened(tmp_path: Path) -> None:
     own = made(tmp_path, resume=None)
     with pytest.raises(NotNow, match="Cannot reopen"):

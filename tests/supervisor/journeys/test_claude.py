@@ -6,6 +6,7 @@ compaction in `test_compaction_kept`, and a killed supervisor in `test_killed_in
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -82,30 +83,39 @@ async def test_a_request_does_not_reach_a_subagent(
     cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
 ) -> None:
     asked_inside: list[str] = []
+    waits = threading.Event()
+    """The request waits for the next tool call."""
 
     def steps(request: Request) -> Reply:
         if request.documents_named:
             return say("Done.")
-        if any(call.name in ("Task", "Agent") for call in request.calls_made):
+        # The subagent runs in the background, so the main agent must have a tool of its own.
+        if any(call.name == "Bash" for call in request.calls_made):
             return say("All is well.", tokens=146_000)
+        if any(call.name in ("Task", "Agent") for call in request.calls_made):
+            return bash("until [ -e over ]; do sleep 0.2; done", 145_000)
         given = {
             "description": "look",
             "prompt": "SUBTASK: look",
             "subagent_type": "general-purpose",
         }
         name = "Agent" if "Agent" in request.tools else "Task"
-        return Reply(tool_calls=(ToolCall(name, given),), tokens=TokenCount(cache_read=145_000))
+        return Reply(tool_calls=(ToolCall(name, given),), tokens=TokenCount(cache_read=20_000))
+
+    def inside(request: Request) -> Reply:
+        if request.document_asked:
+            asked_inside.append(request.document_asked)
+        if not waits.is_set():
+            return bash("sleep 0.3; echo before", 5_000, description="a command")
+        after = sum("after" in str(call.input) for call in request.calls_made)
+        if after > 3:
+            return say("The subtask is done.", tokens=6_000)
+        command = "echo after" if after < 3 else "touch over; echo after"
+        return bash(command, 5_000, description="a command")
 
     def answer(request: Request) -> Reply:
-        if request.has_tools and "SUBTASK" in request.opening and not request.documents_named:
-            if request.document_asked:
-                asked_inside.append(request.document_asked)
-            if request.replies_made < 6:
-                return bash(
-                    f"sleep 0.5; echo inside {request.replies_made}", 5_000, description="a command"
-                )
-            return say("The subtask is done.", tokens=6_000)
-        return main(request)
+        is_inside = request.has_tools and "SUBTASK" in request.opening
+        return inside(request) if is_inside and not request.documents_named else main(request)
 
     main = worker(steps)
     flown = pilot(answer)
@@ -113,7 +123,10 @@ async def test_a_request_does_not_reach_a_subagent(
         await cockpit.start()
         agent = supervisor.fleet.agent("api")
         await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
-        row = await cockpit.until(lambda row: row.handoff, within=SLOW)
+        row = await cockpit.until(
+            lambda row: row.handoff and "next tool call" in (row.handoff.detail or ""), within=SLOW
+        )
+        waits.set()
         assert row.context.tokens == TokenCount(cache_read=145_000).context  # not the subagent's
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ async def test_a_job_stays_done_when_its_process_ends(cockpit: Cockpit) -> None:
         os.kill(done.pid or 0, signal.SIGTERM)
         ended = await cockpit.until(lambda row: row.pid is None)
         assert (ended.state, ended.job_done) == ("exited", True)
+        assert re.search(r"[^.]\. Continue in its session: ", ended.note or ""), ended.note
 
 
 async def test_a_question_about_a_handoff_is_over_when_the_job_is_done(cockpit: Cockpit) -> None:

@@ -98,7 +98,8 @@ class OwnProgram(Command):
                 raise BadUsage(
                     f'The runtime "{self.name}" has no permission mode {order.permission_mode!a}',
                     f"Known modes: {known}.",
-                    f"Add it to [runtimes.{self.name}.permission_modes], or use another mode.",
+                    f"Add it to [runtimes.{self.name}.permission_modes], or use another mode; "
+                    'permission_mode = "" is none.',
                 )
             arguments += own.permission_modes[order.permission_mode]
         return [*self._filled(arguments, self._values(order)), *order.arguments]
