@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
@@ -81,10 +82,10 @@ async def at_rest(pilot: Pilot[Any]) -> None:
     deadline, last, same = time.monotonic() + 60, None, 0
     display, frames, looked_at = pilot.app._display, 0, -1
 
-    def counting(*frame: Any) -> None:
+    def counting(screen: Screen[Any], renderable: Any) -> None:
         nonlocal frames
         frames += 1
-        display(*frame)
+        display(screen, renderable)
 
     pilot.app._display = counting  # type: ignore[method-assign, assignment]
     try:
