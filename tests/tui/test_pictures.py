@@ -87,7 +87,7 @@ async def at_rest(pilot: Pilot[Any]) -> None:
         frames += 1
         display(screen, renderable)
 
-    pilot.app._display = counting  # type: ignore[method-assign, assignment]
+    pilot.app._display = counting  # type: ignore[method-assign]
     try:
         while same < 4 and time.monotonic() < deadline:
             await pilot.pause(0.05)

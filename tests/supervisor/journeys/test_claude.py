@@ -93,7 +93,8 @@ async def test_a_request_does_not_reach_a_subagent(
         if any(call.name == "Bash" for call in request.calls_made):
             return say("All is well.", tokens=146_000)
         if any(call.name in ("Task", "Agent") for call in request.calls_made):
-            return bash("until [ -e over ]; do sleep 0.2; done", 145_000)
+            waiting = "until [ -e over ]; do sleep 0.2; done"
+            return bash(waiting, 145_000, description="a command")
         given = {
             "description": "look",
             "prompt": "SUBTASK: look",
