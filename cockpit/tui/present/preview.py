@@ -49,7 +49,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
     if context.tokens is None:
         numbers = words.DASH
     if wanted is None:
-        said, role = "another config file", "muted"
+        said, role = "another config", "muted"
     elif context.band == agent.context.band:
         said, role = str(context.band), f"band-{context.band}"
     else:

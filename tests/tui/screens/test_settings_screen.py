@@ -85,7 +85,7 @@ async def test_marks_are_tried_on_the_agents_and_written_where_it_says(
 
     async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
         await flight.press("comma")
-        await flight.reads("Settings", "70%", "No changes yet", "another config file")
+        await flight.reads("Settings", "70%", "No changes yet", "another config")
         await flight.press("tab", "tab", "tab", "tab", *"62%")
         await flight.reads("warn → act", "Ctrl-S saves", "shop/cockpit.toml")
         await flight.reads("not trusted yet")

@@ -76,4 +76,6 @@ class ContextPanel(Vertical):
 def _may_differ(before: AgentStatus, agent: AgentStatus) -> bool:
     """Return whether the history may have more than the last token count."""
     rested = before.state != agent.state and agent.state != "working"
-    return rested or before.session_id != agent.session_id
+    # The thresholds are unknown until the CLI has reported the window.
+    scales = [(each.context.window, each.context.marks) for each in (before, agent)]
+    return rested or before.session_id != agent.session_id or scales[0] != scales[1]
