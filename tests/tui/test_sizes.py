@@ -148,7 +148,7 @@ CASES = (
          screen=HistoryScreen),
     Case("history-help", past, HISTORY["help"], ("Mark for comparison; two at most.",),
          screen=HistoryScreen),
-    Case("history-crowd", lambda: past(100), ("pagedown", "j"), ("100 handoffs", "done · the"),
+    Case("history-crowd", lambda: past(100), ("pagedown", "j"), ("100 handoffs", "done · by the"),
          screen=HistoryScreen),
     Case("history-empty", MemoryClient, (), ("0 handoffs", "No handoffs yet."),
          screen=HistoryScreen),
