@@ -21,7 +21,11 @@ ANSWERS = {
     "resume": "cockpit start {name} --resume",
     "usage_limit": "cockpit handoff {name} --to CLI, or wait for the reset",
 }
-"""The command that answers each kind of need. All other kinds are answered in the agent's pane."""
+"""The command that answers each kind of need. All other kinds are answered in the agent's pane, or
+as dialogs."""
+DIALOGS = ("permission", "question")
+ANSWERED = ("claude",)
+"""The CLIs whose dialogs cockpit recognises."""
 
 
 class Verdict(StrEnum):
@@ -69,5 +73,7 @@ def _has_failed(row: AgentStatus, needs: Needs) -> bool:
 def answer_command(row: AgentStatus, needs: Needs) -> str:
     """Return the command with which the user answers an agent's need."""
     command = ANSWERS.get(needs.kind, "cockpit attach {name}")
+    if needs.kind in DIALOGS and row.runtime in ANSWERED:
+        command = "cockpit answer {name}"
     handoff = row.handoff.id if row.handoff else row.name
     return command.format(name=row.name, handoff=handoff)

@@ -87,7 +87,10 @@ def test_a_handoff_counts_from_the_beginning_of_the_wait() -> None:
 
 def test_every_need_has_a_command_that_answers_it() -> None:
     row = agent("api", handoff=None)
-    assert answer_command(row, NEEDS) == "cockpit attach api"
+    assert answer_command(row, NEEDS) == "cockpit answer api"
+    gemini = agent("api", runtime="gemini", handoff=None)
+    assert answer_command(gemini, NEEDS) == "cockpit attach api"
+    assert answer_command(row, Needs(kind="trust", detail="x")) == "cockpit attach api"
     assert "approve api" in answer_command(row, Needs(kind="review", detail="x"))
     assert set(GOALS) == {"done", "idle", "needs-you", "handoff"}
 
@@ -118,7 +121,7 @@ async def test_what_is_needed_is_printed_once_with_its_answer(
     assert await task == 0
     told = capsys.readouterr().err
     assert told.count("api needs you: Bash rm -rf build") == 1
-    assert "cockpit attach api" in told
+    assert "cockpit answer api" in told
 
 
 async def test_an_agent_that_ends_first_has_an_exit_code_of_its_own(

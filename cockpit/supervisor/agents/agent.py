@@ -23,6 +23,7 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
 from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.reading import Confidence
 from cockpit.core.session import (
     SessionEvent,
     Skipped,
@@ -262,6 +263,13 @@ class Agent:
     def compacts_at(self) -> int | None:
         """Token count at which the CLI compacts automatically; None if unknown or switched off."""
         return self.compaction_point[0]
+
+    @property
+    def shown_window(self) -> int | None:
+        """The context window in tokens; None while it is assumed and the model is unknown."""
+        window = self.session_state.gauge.window
+        is_guess = window.confidence is Confidence.ASSUMED and not self.session_state.model
+        return None if is_guess else window.tokens
 
     @property
     def marks(self) -> Marks | None:

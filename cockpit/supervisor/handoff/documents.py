@@ -356,7 +356,7 @@ class DocumentBuilder:
             old_session_id=old.id if old else None,
             new_session_id=successors[0].session if successors else None,
             tokens=reading.tokens,
-            window=reading.window,
+            window=agent.shown_window,
             percent=round(reading.used * 100, 1) if reading.used is not None else None,
             confidence=reading.confidence.value,
             trigger=agent.handoff.plan.reason if agent.handoff else "manual",

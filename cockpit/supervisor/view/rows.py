@@ -24,7 +24,6 @@ from cockpit.core.handoff.states import (
     Starting,
     Waiting,
 )
-from cockpit.core.reading import Confidence
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import rfc3339
@@ -196,8 +195,7 @@ def context(agent: Agent, now: float) -> ContextStatus:
         return ContextStatus()
     reading = gauge.reading
     marks, (compacts_at, known_by) = agent.marks, agent.compaction_point
-    is_guess = gauge.window.confidence is Confidence.ASSUMED
-    shown_window = None if is_guess and not agent.session_state.model else reading.window
+    shown_window = agent.shown_window
     return ContextStatus(
         tokens=reading.tokens,
         window=shown_window,

@@ -282,6 +282,16 @@ async def test_a_dry_run_tells_and_does_nothing(cockpit: Cockpit) -> None:
         assert await cockpit.events("handoff.begun") == []
 
 
+async def test_a_document_before_the_first_reply_claims_no_window(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(mode="prompt", pace=600)):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.pid)
+        done = await cockpit.ask(Handoff(name="api", dry_run=True))
+        assert done.text is not None
+        assert "## Verified Facts" in done.text
+        assert "200000" not in done.text
+
+
 async def test_now_does_not_wait_for_a_turn_that_will_not_end(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(steps=2000, step_tokens=10, pace=0.2, faults="first:nodocument")

@@ -125,7 +125,9 @@ def _refuse_dialog(agent: Agent) -> None:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
             "Your text would be taken as the answer.",
-            f"Answer in the pane: cockpit attach {agent.name}",
+            f"Answer it: cockpit answer {agent.name}"
+            if agent.runtime.capabilities.answers
+            else f"Answer in the pane: cockpit attach {agent.name}",
         )
 
 
