@@ -137,9 +137,12 @@ def _quality(handoff: HistoryHandoff) -> str:
     change, size = handoff.first_change_seconds, handoff.document_bytes
     repeats, broken, again = handoff.repeats, handoff.broken_orders, handoff.asked_again
     parts = [
-        f"document {size / 1024:.1f} KiB, " if size is not None else "document ",
+        f"document of {size / 1024:.1f} KiB: " if size is not None else "document: ",
         "read" if handoff.document_read else "not read",
-        f" · first change after {duration(change)}" if change is not None else " · no change yet",
+        " by the new session",
+        f" · first edit or commit after {duration(change)}"
+        if change is not None
+        else " · no edit or commit yet",
         f" · {counted(len(repeats), 'step')} repeated" if repeats else "",
         f" · {counted(len(broken), 'standing order')} broken: {broken[0]}" if broken else "",
         f" · {counted(len(again), 'question')} asked again" if again else "",

@@ -74,8 +74,8 @@ def test_the_quality_of_a_handoff_is_below_it_once_it_is_known() -> None:
     (entry,) = entries([chain("api", session(1, good))])
     below = [plain(spans) for spans in detail(entry, 160, 4)]
     assert below[3].strip() == (
-        "document 12.1 KiB, read · first change after 2m · 1 step repeated · "
-        "1 standing order broken: [b]x漢字 · 2 questions asked again"
+        "document of 12.1 KiB: read by the new session · first edit or commit after 2m · "
+        "1 step repeated · 1 standing order broken: [b]x漢字 · 2 questions asked again"
     )
     assert all(cell_len(text) == 160 for text in below)
     (unknown,) = entries([chain("api", session(1, handoff("a", AT)))])
