@@ -15,10 +15,14 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import CONSTRAINTS
 from cockpit.core.markdown import marked_lines
 from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
 
 FACTS = "\n## Verified Facts\n"
 YES, MAYBE, NO = "✓", "?", "✗"
+
+LONGEST_NAME = 60
+"""Maximum characters of a file's name in the counts."""
 
 _SIGNS = {
     Trace.CHANGED: YES,
@@ -34,6 +38,7 @@ _HASH = re.compile(
     r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
     rf"(?: ?(?P<verdict>{re.escape(VERIFIED)}|{re.escape(UNVERIFIED)}))?"
 )
+_MISSING_FILE = re.compile(rf"(?:`([^`]+)`|(\S+)) ?{re.escape(Trace.MISSING.value)}")
 _NOUNS = {CONSTRAINTS: "constraint"}
 _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
@@ -53,6 +58,8 @@ class CheckedDocument:
     """Number of named files that exist unchanged."""
     missing: int = 0
     """Number of named files that do not exist."""
+    first_missing: str = ""
+    """The first of them; empty if its name is not beside its mark."""
     unchecked: int = 0
     """Number of marks in lines that the user has edited: they are about the text before."""
     dropped: tuple[tuple[str, str], ...] = ()
@@ -66,6 +73,8 @@ class CheckedDocument:
             (f"{NO} {{}} unknown to git", self.unknown, "commit"),
             (f"{NO} {{}} not found", self.missing, "file"),
         )
+        if self.first_missing:
+            wrong += f": {self.first_missing}" + (", …" if self.missing > 1 else "")
         lost = ", ".join(
             f"{counted(many, _NOUNS.get(section, 'decision'))} dropped since {place}"
             for (section, place), many in Counter(self.dropped).items()
@@ -109,6 +118,7 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
     known: set[str] = set()
     unknown: set[str] = set()
     traces: Counter[Trace] = Counter()
+    missing_files: list[str] = []
 
     def judged(line: str) -> str:
         named = set(claimed_commits(line))
@@ -130,6 +140,7 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
 
         marked = any(trace.value in line for trace in Trace)
         line = _HASH.sub(sign, _FORGED.sub("", line) if named or marked else line)
+        missing_files.extend(quoted or bare for quoted, bare in _MISSING_FILE.findall(line))
         for trace, shown in _SIGNS.items():
             traces[trace] += line.count(trace.value)
             line = line.replace(trace.value, shown)
@@ -150,6 +161,7 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
         changed=traces[Trace.CHANGED],
         unchanged=traces[Trace.UNCHANGED],
         missing=traces[Trace.MISSING],
+        first_missing=safe_line(missing_files[0], LONGEST_NAME) if missing_files else "",
         unchecked=unchecked,
         dropped=tuple(chain_memory.dropped_in(claims)),
     )

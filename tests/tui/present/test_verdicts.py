@@ -53,8 +53,15 @@ def test_what_it_came_to_is_counted_once_a_commit() -> None:
     assert str(check_claims(f"{text}\n{FACTS}")) == "✗ 1 commit unknown to git, ✓ 1 commit"
     assert str(check_claims("commit 9f1c2d3")) == ""
     files = f"a/b.py {CHANGED}, c/d.py {CHANGED}, e/f.py {MISSING}, g/h.py {UNCHANGED}"
-    told = "✗ 1 file not found, ? 1 file unchanged, ✓ 2 files changed"
+    told = "✗ 1 file not found: e/f.py, ? 1 file unchanged, ✓ 2 files changed"
     assert str(check_claims(f"{files}\n{FACTS}")) == told
+
+
+def test_a_file_that_is_not_found_is_named() -> None:
+    both = check_claims(f"- `a b.py` {MISSING}\n- c/d.py {MISSING}\n{FACTS}")
+    assert both.problems == "✗ 2 files not found: a b.py, …"
+    hostile = check_claims(f"- `x\x1b[2J\u202e{'y' * 200}` {MISSING}\n{FACTS}")
+    assert hostile.problems == f"✗ 1 file not found: x{'y' * 58}…"
 
 
 def test_a_mark_in_an_edited_line_is_not_shown_as_checked() -> None:
@@ -62,7 +69,7 @@ def test_a_mark_in_an_edited_line_is_not_shown_as_checked() -> None:
     edited = before.replace("a/b.py", "a/c.py")
     shown = check_claims(edited, before)
     assert "- a/c.py ? (not checked since your edit)\n- c/d.py ✗ (not found)" in shown.body
-    assert str(shown) == "✗ 1 file not found, ? 1 claim not checked since your edit"
+    assert str(shown) == "✗ 1 file not found: c/d.py, ? 1 claim not checked since your edit"
     assert check_claims(before, before) == check_claims(before)
 
 
