@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from cockpit.config.hooks import Hook
+from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.config.project import repository_root
 from cockpit.config.schema import AgentDefaults, AgentSettings, Settings
 
@@ -20,6 +21,7 @@ def remarks(settings: Settings) -> Iterator[str]:
     for agent in settings.agents:
         yield from _of_hooks(f"agents.{agent.name}", agent, settings.defaults.hooks.written())
         yield from _of_worktree(agent)
+        yield from _of_runtime(agent, settings.runtimes.get(agent.runtime))
 
 
 def _of_hooks(
@@ -33,6 +35,23 @@ def _of_hooks(
                 f"{at}.hooks.{event}.token: {hook.name or hook.type} contains its token;"
                 ' put the token into an environment variable and write "${NAME}"'
             )
+
+
+def _of_runtime(agent: AgentSettings, own: OwnRuntime | None) -> Iterator[str]:
+    """Yield settings, perhaps inherited, that the agent's custom runtime refuses at the start."""
+    if own is None:
+        return
+    mode = agent.permission_mode
+    if mode and mode not in own.permission_modes:
+        yield (
+            f"agents.{agent.name}.permission_mode: the runtime {agent.runtime} has no mode {mode!a}"
+            ', so the agent cannot start; permission_mode = "" starts it without one'
+        )
+    if agent.model and not own.model:
+        yield (
+            f"agents.{agent.name}.model: the runtime {agent.runtime} takes no model, so the agent"
+            ' cannot start; model = "" starts it without one'
+        )
 
 
 def _never_sent(hook: Hook) -> str:

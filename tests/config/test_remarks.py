@@ -67,3 +67,19 @@ def test_a_token_in_the_file_is_told(project: Any, token: str, told: bool) -> No
         "defaults.hooks.on_error.token: slack contains its token"
     )
     assert token not in "".join(lines)
+
+
+def test_what_a_custom_runtime_refuses_at_the_start_is_told(project: Any) -> None:
+    tables = (
+        '[defaults]\npermission_mode = "plan"\nmodel = "big"\n'
+        '[runtimes.mine]\nprogram = ["mine"]\n'
+        '[[agents]]\nname = "a"\nruntime = "mine"\n'
+        '[[agents]]\nname = "b"\nruntime = "mine"\npermission_mode = ""\nmodel = ""\n'
+        '[[agents]]\nname = "c"\n'
+    )
+    assert list(remarks(project.load_named(tables).settings)) == [
+        "agents.a.permission_mode: the runtime mine has no mode 'plan', so the agent cannot start;"
+        ' permission_mode = "" starts it without one',
+        "agents.a.model: the runtime mine takes no model, so the agent cannot start;"
+        ' model = "" starts it without one',
+    ]
