@@ -14,7 +14,7 @@ from cockpit.config.checks import check_runtime_name
 from cockpit.config.file import shown_path
 from cockpit.config.held import Held
 from cockpit.config.problems import usage_refusal
-from cockpit.config.schema import AgentSettings, Settings
+from cockpit.config.schema import AgentDefaults, AgentSettings, Settings
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.safetext import quoted
@@ -51,6 +51,18 @@ class Loaded:
 
     runtime_files: Mapping[str, str] = field(default_factory=dict)
     """The configuration file of each of the user's runtimes, by the runtime's name."""
+
+    project: Path | None = None
+    """The project whose file was found, not named by the user; its defaults apply only there."""
+    own_defaults: AgentDefaults | None = None
+    """The defaults outside `project`; None if there is no project."""
+
+    def defaults_in(self, directory: Path) -> AgentDefaults:
+        """Return the defaults of a new agent in that directory, an absolute path."""
+        if self.own_defaults is None or self.project is None:
+            return self.settings.defaults
+        is_inside = directory.is_relative_to(self.project)
+        return self.settings.defaults if is_inside else self.own_defaults
 
     def agent(self, name: str) -> AgentSettings:
         """Return the configured agent with that name. Raises `NoSuchAgent`, with the nearest
@@ -93,8 +105,9 @@ class Loaded:
         )
 
     def new_agent(self, name: str, directory: Path, **given: Any) -> AgentSettings:
-        """Return an agent without a config entry, with the current defaults. Raises `BadUsage`."""
-        base = self.settings.defaults.model_dump(exclude_unset=True)
+        """Return an agent without a config entry, with the defaults in that directory. Raises
+        `BadUsage`."""
+        base = self.defaults_in(directory).model_dump(exclude_unset=True)
         return changed_agent(
             None, **merge_tables(base, {"name": name, "directory": directory} | given)
         )

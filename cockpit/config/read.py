@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from cockpit.config.aliases import with_current_names
@@ -64,6 +65,13 @@ def load(
         layers.append(
             _project_layer(places, config, environment, own, named=named, again=again, page=page)
         )
+        if not named:
+            # Not resolved: the file was found from a path of the client, as was the directory.
+            folder = config.absolute().parent
+            project = repository_root(folder) or folder
+            own_defaults = merge_layers(layers[:-1], environment).settings.defaults
+            loaded = merge_layers(layers, environment)
+            return replace(loaded, project=project, own_defaults=own_defaults)
     return merge_layers(layers, environment)
 
 

@@ -112,6 +112,23 @@ def test_a_new_agent_has_the_defaults_that_hold_here(project: Any, tmp_path: Pat
     assert "warn" not in agent.context.model_fields_set
 
 
+def test_defaults_of_a_project_that_was_found_hold_in_that_project_only(
+    project: Any, tmp_path: Path
+) -> None:
+    project.places.user_file.parent.mkdir(parents=True, exist_ok=True)
+    project.places.user_file.write_text('[defaults]\nmodel = "own"\n')
+    project.write('[defaults]\nmode = "observe"\nmodel = "theirs"\n')
+    found, named = project.load(cwd=project.folder), project.load(config=project.file)
+    inside, outside = project.folder / "lib", tmp_path / "project-2"
+    for loaded, directory, wanted in (
+        (found, inside, ("observe", "theirs")),
+        (found, outside, ("prompt", "own")),
+        (named, outside, ("observe", "theirs")),
+    ):
+        agent = loaded.new_agent("new", directory)
+        assert (agent.mode, agent.model) == wanted
+
+
 def test_what_the_command_line_says_of_an_agent_is_checked_too(project: Any) -> None:
     agent = project.load_named('[[agents]]\nname = "a"\n[agents.context]\nact = "65%"\n').agent("a")
     changed = changed_agent(agent, mode="auto", prompt="x")

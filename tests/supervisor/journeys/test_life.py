@@ -199,6 +199,23 @@ async def test_a_start_without_a_file_reads_the_own_file_that_changed(cockpit: C
         await cockpit.ask(Start(name="new", cwd=str(cockpit.repository)))
 
 
+async def test_a_start_outside_a_project_has_none_of_its_defaults(
+    cockpit: Cockpit, tmp_path: Path
+) -> None:
+    """The supervisor has read the project's file last."""
+    async with cockpit.flying(cockpit.agent()):
+        file = cockpit.repository / "cockpit.toml"
+        file.write_text('[defaults]\nmode = "observe"\n')
+        command = {"runtime": "command", "command": ["sleep", "600"]}
+        for name, cwd, mode in (
+            ("inside", cockpit.repository, "observe"),
+            ("outside", tmp_path, "prompt"),
+        ):
+            named = str(file) if name == "inside" else None
+            await cockpit.ask(Start(name=name, cwd=str(cwd), config=named, **command))  # type: ignore[arg-type]
+            assert (await cockpit.row(name)).mode == mode
+
+
 async def test_an_agent_that_will_not_start_says_why_on_its_row(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(faults="exit")):
         await cockpit.ask(Start(name="api"))
