@@ -200,8 +200,8 @@ class Line:
     def until(self, *words: str, since: int = 0, within: float = PATIENCE) -> str:
         """What came, once all the words are among it.
 
-        Only cells that differ are sent, so a word must be new to be found: on a terminal that has
-        just been opened all are. Anywhere else ask `shows`.
+        Only cells that differ are sent, grouped by colour if they are few. So a text must be new
+        to be found, and of one colour. For anything else call `shows`.
         """
         return wait_for(
             lambda: self.text(since) if self._said(words, since) else "",

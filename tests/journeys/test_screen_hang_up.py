@@ -42,7 +42,7 @@ def fleet(flight: Flight) -> Flight:
 
 def test_while_the_document_is_being_written(fleet: Flight) -> None:
     line = fleet.line()
-    line.until("── able ")
+    line.shows("── able ")
     line.type("j")
     line.shows("── api ")
     line.type("f")
@@ -60,7 +60,7 @@ def test_while_the_document_is_being_written(fleet: Flight) -> None:
     kinds = [event.kind for event in fleet.do(fleet.cockpit.events())]
     assert "handoff.document" in kinds
     again = fleet.line()
-    again.until("── api ", "◆ review", "▌ 1 api")
+    again.shows("── api ", "◆ review", "▌ 1 api")
     again.type("a")
     row = fleet.until(lambda row: row.handoffs == 1 and row.handoff is None)
     assert row.session_number == 2
@@ -68,7 +68,7 @@ def test_while_the_document_is_being_written(fleet: Flight) -> None:
 
 def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
     line = fleet.line()
-    line.until("── able ")
+    line.shows("── able ")
     line.type("j")
     line.shows("── api ")
     line.type("f")
@@ -93,7 +93,7 @@ def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
 
 def test_a_screen_that_was_killed_comes_back_with_its_selection(fleet: Flight) -> None:
     line = fleet.line()
-    line.until("── able ")
+    line.shows("── able ")
     line.type("j")
     line.shows("▌ 2 api", "── api ")
     line.hang_up()
@@ -104,7 +104,7 @@ def test_a_screen_that_was_killed_comes_back_with_its_selection(fleet: Flight) -
     for pid in screens(fleet.cockpit.home):
         os.kill(pid, signal.SIGKILL)
 
-    fleet.line().until("▌ 2 api", "── api ")
+    fleet.line().shows("▌ 2 api", "── api ")
 
 
 def screens(home: Path) -> list[int]:
@@ -125,7 +125,7 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         flight.fly(real_agent(flight, model.url))
         flight.start("api")
         line = flight.line()
-        line.until("── api ")
+        line.shows("── api ")
         flight.until(lambda row: row.state == "working" and row.context.tokens)
         line.type("f")
         line.shows("y hand off")
@@ -136,7 +136,7 @@ def test_the_real_cli_is_handed_off_over_two_connections(flight: Flight) -> None
         before = flight.until(lambda row: row.handoff and row.handoff.phase == "review")
 
         again = flight.line()
-        again.until("── api ", "◆ review")
+        again.shows("── api ", "◆ review")
         again.type("d")
         again.shows("Handoff api", "Current Task", "Approving ends this session")
         again.type("a")

@@ -65,8 +65,8 @@ def test_an_agent_that_attacks_the_terminal(flight: Flight) -> None:
     flight.start("hostile")
 
     line = flight.line()
-    text = line.until("── hostile ", "the end 0", "[@click=app.quit]go[/]", "#(touch pwned)")
-    assert "txt.exehidden" in text
+    line.shows("── hostile ", "the end 0", "[@click=app.quit]go[/]", "#(touch pwned)")
+    assert "txt.exehidden" in line.text()
     assert not set(HIDDEN) & set(line.text())
     assert foreign(line.bytes) == []
 
@@ -85,7 +85,7 @@ def test_silence_costs_nothing(flight: Flight) -> None:
     flight.start("able")
     flight.until(lambda row: row.state == "idle", "able")
     line = flight.line()
-    line.until("── able ", "Step 2 of 9")
+    line.shows("── able ", "Step 2 of 9")
 
     quiet_since, known, end = time.monotonic(), 0, time.monotonic() + 60
     while time.monotonic() < quiet_since + SILENCE:
@@ -111,7 +111,7 @@ def test_a_document_that_attacks_the_terminal(
     flight.phase("review")
 
     line = flight.line()
-    line.until("── api ", "◆ review")
+    line.shows("── api ", "◆ review")
     line.type("d")
     line.shows("Handoff api", "Current Task")
     line.type("e")
