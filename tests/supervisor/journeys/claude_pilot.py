@@ -47,6 +47,8 @@ class ClaudePilot:
         env = {
             **agent_environment(KEY, self.model.url),
             "CLAUDE_CONFIG_DIR": str(self.folder),
+            # Its ten attempts after a usage limit take three minutes.
+            "CLAUDE_CODE_MAX_RETRIES": "1",
         }
         return (
             "[[agents]]\nname = 'api'\nruntime = 'claude'\nmodel = 'claude-sonnet-4-6'\n"
