@@ -105,7 +105,7 @@ def test_mosh_shows_it_and_stays_for_a_client_that_roams(fleet: Flight, sshd: Ss
     for client in named(fleet, b"mosh-client"):
         os.kill(client, signal.SIGKILL)
     line = fleet.through([*sshd.ssh[:1], "-t", *sshd.ssh[1:], "cockpit"])
-    line.shows("▌ 1 api", "◆ review", "q quit")
+    line.until("▌ 1 api", "◆ review", "q quit")
     there_and_back(line, "▌ 1 api")
     assert len(clients(fleet)) == 2  # it may come back, from wherever it is then
     for server in named(fleet, b"mosh-server"):
