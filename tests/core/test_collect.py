@@ -44,7 +44,7 @@ def test_the_goal_of_a_prompt_in_files_is_what_they_held() -> None:
     one, two, other = (f"/state/prompts/api-1/prompt-{number:016x}.md" for number in range(3))
     sentence = mention([one, two])
     begun = (UserSaid(sentence), PromptFileTaken(other, "another"), PromptFileTaken(two, "goal."))
-    assert told_by(*begun).goal is None
+    assert told_by(*begun).goal == sentence
     whole = (*begun, PromptFileTaken(one, "The "), UserSaid("go on"), PromptFileTaken(one, "x"))
     assert told_by(*whole).goal == "The goal."
 
@@ -59,7 +59,7 @@ def test_a_continuation_in_a_file_is_no_prompt_and_quotes_the_goal() -> None:
 def test_a_sentence_about_a_file_of_unknown_content_is_no_prompt_of_the_user() -> None:
     sentence = IN_A_FILE.format(f"/state/prompts/api-1/prompt-{1:016x}.md")
     facts = told_by(UserSaid(sentence), UserSaid("go"))
-    assert (facts.goal, facts.prompts) == (None, (Prompt(2, "go"),))
+    assert facts.prompts == (Prompt(2, "go"),)
 
 
 def test_the_goal_is_the_first_thing_a_person_said_verbatim() -> None:

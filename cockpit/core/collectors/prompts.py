@@ -36,11 +36,8 @@ class PromptCollector:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt; if it names prompt files or a handoff document, the goal in these.
-
-        None while the content of the prompt files is unknown.
-        """
-        return None if self._pieces else self._goal
+        """The first prompt; if it names prompt files or a handoff document, the goal in these."""
+        return self._goal
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
