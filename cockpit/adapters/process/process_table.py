@@ -126,18 +126,24 @@ def _environ(pid: int) -> bytes:
     """
     for _ in range(EXEC_TRIES):
         raw = _read(f"/proc/{pid}/environ")
-        if raw or raw is None or not _replaces_its_program(pid):
-            break
+        if raw or raw is None or not _has_environment(pid):
+            return raw or b""
         time.sleep(EXEC_PAUSE)
-    # A process that was between two programs at the first reading may have its environment now.
-    return raw or _read(f"/proc/{pid}/environ") or b""
+    return b""
 
 
-def _replaces_its_program(pid: int) -> bool:
-    """Return whether the process has memory but no environment in it yet."""
+def _has_environment(pid: int) -> bool:
+    """Return whether a process whose environment was read as empty has one now, or will have one.
+
+    A process with memory but no place for an environment yet is replacing its program; one with a
+    place that is not empty has just done so. A zombie has no memory.
+    """
     raw = _read(f"/proc/{pid}/stat") or b""
     fields = raw[raw.rfind(b")") + 2 :].split()
-    return len(fields) > ENVIRONMENT_END and fields[MEMORY] != b"0" == fields[ENVIRONMENT_END]
+    if len(fields) <= ENVIRONMENT_END or fields[MEMORY] == b"0":
+        return False
+    start, end = fields[ENVIRONMENT_END - 1 : ENVIRONMENT_END + 1]
+    return end == b"0" or start != end
 
 
 def terminal(pid: int) -> str:
