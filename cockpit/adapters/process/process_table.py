@@ -27,6 +27,8 @@ MEMORY, ENVIRONMENT_END = 20, 48
 """Positions of `vsize` and `env_end` in /proc/PID/stat, counted after the program's name."""
 EXEC_TRIES, EXEC_PAUSE = 50, 0.001
 """Number of attempts, and seconds between them, to read a process that is replacing its program."""
+EMPTY_TRIES = 4
+"""Readings after which an environment is empty: it also looks so while a program is replaced."""
 
 _Found = TypeVar("_Found")
 
@@ -124,10 +126,14 @@ def _environ(pid: int) -> bytes:
     some microseconds. Such a process is read again; otherwise it would be missed when processes are
     ended.
     """
+    empty = 0
     for _ in range(EXEC_TRIES):
         raw = _read(f"/proc/{pid}/environ")
-        if raw or raw is None or not _has_environment(pid):
+        if raw or raw is None:
             return raw or b""
+        empty += not _has_environment(pid)
+        if empty == EMPTY_TRIES:
+            break
         time.sleep(EXEC_PAUSE)
     return b""
 
