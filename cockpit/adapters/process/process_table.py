@@ -129,27 +129,27 @@ def _environ(pid: int) -> bytes:
     empty = 0
     for _ in range(EXEC_TRIES):
         raw = _read(f"/proc/{pid}/environ")
-        if raw or raw is None:
+        place = None if raw or raw is None else _environment_place(pid)
+        if place is None:
             return raw or b""
-        empty += not _has_environment(pid)
+        start, end = place
+        empty += end != b"0" and start == end
         if empty == EMPTY_TRIES:
             break
         time.sleep(EXEC_PAUSE)
     return b""
 
 
-def _has_environment(pid: int) -> bool:
-    """Return whether a process whose environment was read as empty has one now, or will have one.
+def _environment_place(pid: int) -> tuple[bytes, bytes] | None:
+    """Return where the environment begins and ends in the process's memory.
 
-    A process with memory but no place for an environment yet is replacing its program; one with a
-    place that is not empty has just done so. A zombie has no memory.
+    Both are 0 while a program is replaced. None without memory, as for a zombie or a kernel thread.
     """
     raw = _read(f"/proc/{pid}/stat") or b""
     fields = raw[raw.rfind(b")") + 2 :].split()
     if len(fields) <= ENVIRONMENT_END or fields[MEMORY] == b"0":
-        return False
-    start, end = fields[ENVIRONMENT_END - 1 : ENVIRONMENT_END + 1]
-    return end == b"0" or start != end
+        return None
+    return fields[ENVIRONMENT_END - 1], fields[ENVIRONMENT_END]
 
 
 def terminal(pid: int) -> str:
