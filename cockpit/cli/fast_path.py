@@ -32,9 +32,7 @@ def run_fast(arguments: Sequence[str]) -> int | None:
             return run_guarded(lambda: open_screen(_config(rest)))
         case ["--in-home-window", *rest] if _only_config(rest):
             pause_gc()
-            from cockpit.cli.screen_modes import show_in_home_window
-
-            return run_guarded(lambda: show_in_home_window(_config(rest)))
+            return run_guarded(lambda: _in_home_window(_config(rest)))
         case ["up", "--foreground", *rest] if _only_config(rest):
             pause_gc()
             from cockpit.cli.supervisor_process import run_supervisor
@@ -83,6 +81,15 @@ def run_fast(arguments: Sequence[str]) -> int | None:
             return run_guarded(dial_multiplexed)
         case _:
             return None
+
+
+def _in_home_window(config: Path | None) -> int:
+    from cockpit.cli.first_rows import first_rows
+
+    with first_rows():
+        from cockpit.cli.screen_modes import show_in_home_window
+
+        return show_in_home_window(config)
 
 
 def pause_gc() -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.attach import check_terminal, exec_client, views_of
 from cockpit.cli.places import our_places
 from cockpit.cli.supervisor_process import start_supervisor, supervisor_pid
+from cockpit.client.raw_request import is_listening
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError
 from cockpit.ports.panes import Launch, PaneGone
@@ -25,12 +26,25 @@ from cockpit.ports.panes import Launch, PaneGone
 def open_screen(config: Path | None) -> int:
     """Start the supervisor and the screen if needed; attach this terminal to the home window."""
     check_terminal()
-    places = ensure_screen(config)
+    with _meanwhile():
+        places = ensure_screen(config)
     if _needs_own_screen(places):
         from cockpit.cli.screen_modes import show_here
 
         return show_here(config)
     return exec_client(places, None)
+
+
+def _meanwhile() -> AbstractContextManager[None]:
+    """Show the last rows in this terminal while a supervisor starts.
+
+    If one is running, the home window is shown at once.
+    """
+    if is_listening(our_places().socket):
+        return nullcontext()
+    from cockpit.cli.first_rows import last_rows
+
+    return last_rows()
 
 
 def ensure_screen(config: Path | None) -> Places:

@@ -192,16 +192,16 @@ def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
     yield from (row for row in agents if name in (None, row["name"]))
 
 
-def _print_table(agents: list[Row], *, plain: bool) -> None:
+def table_lines(agents: list[Row]) -> list[str]:
+    """Return the table of the agents: its header, then one line for each."""
     names = _widest(agents)
-    if not plain:
-        print(_header(names))
-    for row in agents:
-        print(_line(row, plain=plain, names=names))
+    header = _cut(f"{'NAME':<{names}}  {'STATE':<11}  {HEADER}  DOING")
+    return [header, *(table_line(row, names) for row in agents)]
 
 
-def _header(names: int) -> str:
-    return _cut(f"{'NAME':<{names}}  {'STATE':<11}  {HEADER}  DOING")
+def _print_table(agents: list[Row], *, plain: bool) -> None:
+    for line in map(sentence, agents) if plain else table_lines(agents):
+        print(line)
 
 
 def _widest(agents: Iterable[Row]) -> int:

@@ -18,7 +18,7 @@ from cockpit.client.connection import Address, Connection, connect_to
 from cockpit.client.refusals import refusal
 from cockpit.config.this_user import this_user
 from cockpit.core.actors import HEADER
-from cockpit.core.errors import Failed
+from cockpit.core.errors import Failed, NoSupervisor
 
 _BLOCK = 65536
 _HTTP = b"HTTP/1."
@@ -110,6 +110,15 @@ def lines(
 def connect(path: Path, patience: float = 10.0) -> socket.socket:
     """Return a connection to the supervisor's socket, for a caller with its own protocol."""
     return connect_to(path, patience).channel
+
+
+def is_listening(path: Path) -> bool:
+    """Return whether something accepts connections on the supervisor's socket."""
+    try:
+        connect(path).close()
+    except NoSupervisor:
+        return False
+    return True
 
 
 def _begin(

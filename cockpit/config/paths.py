@@ -109,6 +109,11 @@ class Places:
         return self.state / "trusted.json"
 
     @property
+    def last_rows(self) -> Path:
+        """File with the agents' last rows, which the screen shows while the supervisor starts."""
+        return self.state / "rows.json"
+
+    @property
     def lease(self) -> Path:
         """The lock file that allows only one supervisor for this state folder."""
         return self.state / "supervisor.lock"

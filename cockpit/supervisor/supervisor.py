@@ -76,6 +76,7 @@ from cockpit.supervisor.sessions.stop import Stopper
 from cockpit.supervisor.sessions.undo import Undo
 from cockpit.supervisor.sessions.worktrees import AgentWorktrees
 from cockpit.supervisor.view.elsewhere import ElsewhereRows
+from cockpit.supervisor.view.kept_rows import KeptRows
 from cockpit.supervisor.view.publisher import RowPublisher
 from cockpit.wire.status import HeldSetting, Status, SupervisorStatus
 
@@ -109,6 +110,7 @@ class Supervisor:
             dependencies.own_runtimes.successors,
         )
         self.sessions = Sessions(dependencies, lambda: self.fleet, self._process_ended)
+        self._kept_rows = KeptRows(dependencies.places.last_rows, dependencies.clock)
         self.locks = self.sessions.locks
         self.daily_costs = self.sessions.daily_costs
         self.daily_costs.configured = self._day_budget
@@ -324,6 +326,7 @@ class Supervisor:
                 self.sessions.save_counts(agent)
         with contextlib.suppress(Hindered):
             note_shutdown(self.dependencies, self.fleet)
+        self._kept_rows.keep(self.publisher.rows())
         self._closing.close()
         self.event_log.close()
         self.publisher.close()
@@ -382,6 +385,7 @@ class Supervisor:
                 if agent.alive:
                     with contextlib.suppress(Hindered):  # saved at the next call
                         self.sessions.save_counts(agent)
+            self._kept_rows.keep(self.publisher.rows())
 
     # Status
 

@@ -103,6 +103,7 @@ class Cost:
 
 UNITS = {
     "first frame": "ms",
+    "the whole screen": "ms",
     "coming back to it": "ms",
     "the list as JSON": "ms",
     "bytes to the terminal": "B/s",
@@ -163,6 +164,7 @@ def ours(scratch: Scratch, environment: dict[str, str], state: str) -> Cost:
         time.sleep(BEGIN_SECONDS)
         with Terminal([*COCKPIT, *config], environment, scratch.repository) as view:
             cost.figures["first frame"] = view.until([names(scratch)[0].encode()])
+            cost.figures["the whole screen"] = view.until([b"help"])
             screen = found(scratch, b"--in-home-window")
             servers = [*found(scratch, b"up --foreground"), *found(scratch, b"start-server")]
             cost.watch(view, lambda: [view.pid, *screen], lambda: servers)
