@@ -41,10 +41,21 @@ def presence(config: Path, pid: int) -> Presence | None:
 
     None if there is no status file, or if another process wrote the file.
     """
-    note = _live_note(config / "sessions" / f"{pid}.json")
-    if note is None:
-        note = next((n for n in notes(config) if pid in _ancestors(int(n["pid"]))), None)
+    if (own := own_presence(config, pid)) is not None:
+        return own
+    note = next((n for n in notes(config) if pid in _ancestors(int(n["pid"]))), None)
     return _presence(note) if note else None
+
+
+def own_presence(config: Path, pid: int) -> Presence | None:
+    """Return the status of process `pid` itself; None as for `presence`."""
+    note = _live_note(status_file(config, pid))
+    return _presence(note) if note else None
+
+
+def status_file(config: Path, pid: int) -> Path:
+    """Return the path of a process's status file."""
+    return config / "sessions" / f"{pid}.json"
 
 
 def live_sessions(config: Path) -> dict[SessionId, int]:

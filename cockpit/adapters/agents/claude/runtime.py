@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cockpit.adapters.agents.claude import live_sessions
 from cockpit.adapters.agents.claude.capabilities import CAPABILITIES
 from cockpit.adapters.agents.claude.composer import composer_empty
 from cockpit.adapters.agents.claude.dialog_steps import next_step
@@ -21,6 +20,7 @@ from cockpit.adapters.agents.claude.fork import ForkOrder, ask_fork
 from cockpit.adapters.agents.claude.permission_modes import MODES
 from cockpit.adapters.agents.claude.plugin import TOOLS_RULE, install_plugin, install_tools
 from cockpit.adapters.agents.claude.program import find_program
+from cockpit.adapters.agents.claude.seen_presence import SeenPresence
 from cockpit.adapters.agents.claude.sessions import (
     check_resumable,
     record_path,
@@ -114,6 +114,7 @@ class Claude(HookedRuntime):
     ) -> None:
         super().__init__(state, program=program)
         self._bundled_only = bundled_only
+        self._presence = SeenPresence()
 
     def program(self, environment: Mapping[str, str]) -> Program:
         """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
@@ -183,7 +184,7 @@ class Claude(HookedRuntime):
         return compaction_settings(environment)
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        return live_sessions.presence(config_folder(environment), pid)
+        return self._presence.read(config_folder(environment), pid)
 
     def report(self, signal: Signal) -> Report | None:
         return status_report(signal.payload) if signal.event == STATUS_LINE else None

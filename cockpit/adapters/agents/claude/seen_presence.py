@@ -1,0 +1,75 @@
+"""Remember the status of each agent's process until its status file changes.
+
+The supervisor asks once a second for each agent. Looking at the file's state costs a tenth of
+reading the file and the process table.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cockpit.adapters.agents.claude.live_sessions import own_presence, presence, status_file
+from cockpit.core.deferred_dataclass import dataclass
+from cockpit.ports.runtimes import Presence
+
+CHECKED = 10.0
+"""Seconds after which it is checked again that a live process wrote the file."""
+SETTLED = 1.0
+"""Seconds without a change after which a file is remembered: until then it may change again within
+the resolution of its time."""
+_MOST = 1_000
+
+_Signature = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    signature: _Signature
+    checked: float
+    presence: Presence
+
+
+class SeenPresence:
+    """The remembered status of each process. Can be called from several threads."""
+
+    def __init__(
+        self,
+        steady: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._steady = steady
+        self._now = now
+        self._seen: dict[Path, _Seen] = {}
+
+    def read(self, config: Path, pid: int) -> Presence | None:
+        """Return the same as `live_sessions.presence`, at most `CHECKED` seconds old if the process
+        has ended."""
+        path = status_file(config, pid)
+        signature, now = _signature(path), self._steady()
+        if signature is None:
+            self._seen.pop(path, None)
+            return presence(config, pid)
+        seen = self._seen.get(path)
+        if seen is not None and seen.signature == signature and now - seen.checked < CHECKED:
+            return seen.presence
+        found = own_presence(config, pid)
+        if found is None:
+            self._seen.pop(path, None)
+            return presence(config, pid)
+        if self._now() - signature[0] / 1e9 > SETTLED:
+            if len(self._seen) >= _MOST:
+                self._seen.clear()
+            self._seen[path] = _Seen(signature, now, found)
+        return found
+
+
+def _signature(path: Path) -> _Signature | None:
+    """Return the time of the last change in ns, the size and the inode; None without a file."""
+    try:
+        state = os.lstat(path)
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
