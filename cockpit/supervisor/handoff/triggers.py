@@ -13,6 +13,7 @@ from cockpit.core.bands import Band
 from cockpit.core.events import BandCrossed, BudgetCrossed, Plain
 from cockpit.core.guards import limit_reached
 from cockpit.core.handoff.details import HeldBack
+from cockpit.core.ids import SessionId
 from cockpit.core.plurals import counted
 from cockpit.core.request import note_warning
 from cockpit.supervisor.agents.agent import Agent
@@ -33,6 +34,8 @@ from cockpit.supervisor.handoff.target import next_runtime
 
 CROSSINGS = (Band.NOTICE, Band.WARN, Band.ACT, Band.FORCE)
 ACTING = (Band.ACT, Band.FORCE)
+MOST_RECORDED = 1_000
+"""Maximum number of sessions whose band is remembered."""
 
 
 class Triggers:
@@ -44,6 +47,9 @@ class Triggers:
         self._guards = Guards(dependencies)
         self.ask_hooks: Callable[[Agent], None] = lambda _: None
         """Called when the act threshold is reached."""
+        self._recorded: dict[SessionId, Band] = {}
+        """For each session the highest band whose flags are known to be stored: a reading comes
+        with each line of a transcript, and seldom reaches another band."""
 
     async def consider(self, agent: Agent) -> None:
         """Record newly reached bands, and begin a handoff if one is due. Idempotent."""
@@ -78,6 +84,7 @@ class Triggers:
         """Allow the events and questions of all bands again, after a compaction. Idempotent."""
         agent.progress.forget_decision()
         if agent.session is not None:
+            self._recorded.pop(agent.session.id, None)
             bands = (f"band.{band.value}" for band in CROSSINGS)
             self._dependencies.store.unlatch(agent.session.id, *bands, LET_COMPACT)
 
@@ -126,9 +133,15 @@ class Triggers:
 
     def _record_crossings(self, agent: Agent) -> None:
         """Record one event for the highest newly reached band, even if bands were skipped."""
-        band = agent.band
+        assert agent.session is not None
+        session, band = agent.session.id, agent.band
+        if band.severity <= self._recorded.get(session, Band.UNKNOWN).severity:
+            return
         reached = [one for one in CROSSINGS if one.severity <= band.severity]
         fresh = [one for one in reached if self._latch(agent, f"band.{one.value}")]
+        if len(self._recorded) >= MOST_RECORDED:
+            self._recorded.clear()
+        self._recorded[session] = band
         if not fresh:
             return
         reading = agent.session_state.gauge.reading

@@ -180,7 +180,7 @@ class RowPublisher:
         now = self.row(agent)
         before = self._sent.get(agent.name)
         self._sent[agent.name] = now
-        if before is not None and _without_age(before) == _without_age(now):
+        if before is not None and _same_but_age(before, now):
             return
         self._number += 1
         self._changed[agent.name] = self._number
@@ -213,5 +213,10 @@ def _faulty_row(agent: Agent, error: str) -> AgentStatus:
     )
 
 
-def _without_age(row: AgentStatus) -> AgentStatus:
-    return row.model_copy(update={"context": row.context.model_copy(update={"age_seconds": None})})
+def _same_but_age(one: AgentStatus, other: AgentStatus) -> bool:
+    """Return whether two rows are equal, except perhaps for the age of their readings."""
+    for name in AgentStatus.model_fields:
+        if name != "context" and getattr(one, name) != getattr(other, name):
+            return False
+    age = {"age_seconds": None}
+    return one.context.model_copy(update=age) == other.context.model_copy(update=age)
