@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cockpit.cli.options import common_options, with_common_options
-from cockpit.core.errors import BadUsage, NotNow
+from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
 from cockpit.core.safetext import quoted, safe_line
 
 if TYPE_CHECKING:
@@ -142,27 +142,37 @@ def _ask_only(how: str, session: str, pid: int) -> None:
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
-    """Return the session with the id `typed`, or the only one whose id starts with it."""
-    begun = [session for session in sessions if session["session_id"].startswith(typed.lower())]
+    """Return the session with the id `typed`, or the only one whose id starts with it.
+
+    Raises `NoSuchAgent` for no match, and `BadUsage` for several.
+    """
+    begun = [
+        session for session in sessions if session["session_id"].lower().startswith(typed.lower())
+    ]
     if len(begun) == 1 and typed:
         return begun[0]
-    raise BadUsage(
-        f"{'Several session ids start' if begun else 'No session id elsewhere starts'} with "
-        f"{quoted(typed, 80)}",
-        "",
+    kind, problem = (
+        (BadUsage, "Several session ids start")
+        if begun
+        else (NoSuchAgent, "No session id elsewhere starts")
+    )
+    raise kind(
+        f"{problem} with {quoted(typed, 80)}",
+        "\n".join(safe_line(session["session_id"]) for session in begun),
         "List them: cockpit status --elsewhere",
     )
 
 
 def _ask(found: dict[str, Any], name: str | None) -> None:
     """Print what adopting does, and ask. Raises `NotNow` unless the user agrees."""
-    from cockpit.cli.elsewhere import SHORT_ID, state
+    from cockpit.cli.elsewhere import state
     from cockpit.cli.output import say
+    from cockpit.core.short_ids import short_session_id
 
     if not sys.stdin.isatty():
         raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
     say(
-        f"Session {found['session_id'][:SHORT_ID]} ({state(found)}) in "
+        f"Session {short_session_id(found['session_id'])} ({state(found)}) in "
         f"{safe_line(found['directory'], 400)}:"
     )
     say(f"  1. Process {found['pid']} is asked to exit, as with /exit.")

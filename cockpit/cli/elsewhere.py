@@ -10,11 +10,11 @@ from typing import Any
 
 from cockpit.cli.context_bar import format_context
 from cockpit.core.safetext import safe_line
+from cockpit.core.short_ids import short_session_id
 
 Session = dict[str, Any]
 """A `wire.status.ElsewhereSession` as plain JSON, because importing its model would be slow."""
 
-SHORT_ID = 8
 WATCHED = ", watched"
 
 
@@ -22,7 +22,7 @@ def session_line(session: Session, now: datetime) -> str:
     """Format one session on one line, in the columns of the agents above."""
     word, _, reason = state(session).partition(": ")
     cells = (
-        f"{safe_line(session['session_id'][:SHORT_ID])} {safe_line(runtime(session), 7):<7}",
+        f"{safe_line(short_session_id(session['session_id']))} {safe_line(runtime(session), 7):<7}",
         f"{word:<11}",
         format_context(session["context"]),
         safe_line(
@@ -40,7 +40,7 @@ def session_sentence(session: Session, now: datetime) -> str:
     full = f"{used:.0%} of its context used" if used is not None else "context use unknown"
     age = _clause(", started ", _age(session, now), " ago")
     return safe_line(
-        f"Session {session['session_id'][:SHORT_ID]} elsewhere, {runtime(session)}, "
+        f"Session {short_session_id(session['session_id'])} elsewhere, {runtime(session)}, "
         f"{state(session)}, {full}, in {session['directory']}, process {session['pid']}{age}"
         f"{WATCHED if session.get('watched') else ''}.",
         600,

@@ -32,6 +32,9 @@ def run_file(file: Path, timeout: str | None) -> int:
 
     Does not restart agents that are already running. If an agent needs you, prints the command that
     answers the agent.
+
+    A running supervisor keeps its configuration: of FILE it reads only the agents, with [defaults]
+    and [runtimes]. If no supervisor is running, starts one that uses the whole file.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import ask, remote_host, with_client
@@ -56,7 +59,7 @@ def run_file(file: Path, timeout: str | None) -> int:
         if name in running:
             say(f"{name} is already running")
         else:
-            ask(Start(name=name, cwd=str(Path.cwd()), config=str(path), named=True))
+            ask(Start(name=name, cwd=str(Path.cwd()), config=str(path), named=True, apart=True))
     return with_client(lambda client: wait_for(client, names, "done", seconds=seconds))
 
 

@@ -44,6 +44,9 @@ class Start(Verb):
     agent cannot set it."""
     force: bool = False
     """Reopen a session although its job was moved to another machine."""
+    apart: bool = False
+    """Read only this agent from `config`. The other settings of the supervisor stay as they are,
+    and it does not read `config` again."""
 
 
 class Resume(Verb):

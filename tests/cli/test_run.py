@@ -79,6 +79,24 @@ def test_a_file_without_agents_is_refused(place: Path) -> None:
     assert "has no agents" in ran.stderr
 
 
+def test_a_running_supervisor_keeps_its_configuration(place: Path) -> None:
+    project = place / "cockpit.toml"
+    project.write_text("[limits]\ncost_per_day = 7\n" + table("api", place))
+    assert cockpit("up", "--config", str(project)).returncode == 0
+    file = place / "nightly.toml"
+    defaults = "[defaults]\nmodel = 'claude-opus-4-6'\n[limits]\ncost_per_day = 3\n"
+    file.write_text(defaults + table("one", place, pace=0.02, steps=2))
+    ran = cockpit("run", str(file), "--timeout", "60s")
+    assert (ran.returncode, ran.stdout) == (0, "one done\n"), ran.stderr
+    status = json.loads(cockpit("status", "--json").stdout)
+    supervisor = status["supervisor"]
+    assert (supervisor["config"], supervisor["budget_today_usd"]) == (str(project), 7)
+    assert {row["name"]: row["model"] for row in status["agents"]} == {
+        "api": None,
+        "one": "claude-opus-4-6",
+    }
+
+
 def test_a_time_limit_leaves_the_agents_running(place: Path) -> None:
     file = place / "long.toml"
     file.write_text(table("slow", place, pace=0.5, steps=1000))

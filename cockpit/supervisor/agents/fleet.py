@@ -118,6 +118,23 @@ class Fleet:
         await self._bind_return_keys(taken)
         return taken
 
+    async def read_apart(self, config: Path, name: str, *, named: bool) -> Loaded:
+        """Read a file for one agent, and add the file's runtimes.
+
+        The supervisor's own configuration stays, and no agent is updated. Raises like `reload`.
+        """
+        read = partial(self._read, config, named=named)
+        loaded = await self._dependencies.slow.ask(("configuration", config), read, READ_PATIENCE)
+        own, files = loaded.settings.runtimes, loaded.runtime_files
+        self._dependencies.own_runtimes.check(own, files)
+        self._check_owner(name, loaded.file_of(name))
+        self._dependencies.own_runtimes.define(own, files)
+        # Not used, but an agent of the file may read them there.
+        self._add_addresses(loaded.settings.notifications.urls)
+        if named:
+            trust(self._dependencies.places, config)
+        return loaded
+
     async def reload_changed(self) -> None:
         """Read the user's own file and the last file again, for a request that names no file.
 

@@ -32,6 +32,7 @@ from cockpit.core.ids import AgentName, HandoffId, model_name, suggested_name
 from cockpit.core.reading import Confidence
 from cockpit.core.request import request_reply
 from cockpit.core.session import SessionEvent, Skipped, UserSaid
+from cockpit.core.short_ids import short_session_id
 from cockpit.core.timestamps import rfc3339
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.live_sessions import LiveSession
@@ -102,10 +103,11 @@ class ElsewhereDocuments:
                 directory=shown_directory(session),
                 document=str(path),
             ),
-            f"A copy of session {session.id[:8]} wrote its handoff document: {path}.{spent}",
+            f"A copy of session {short_session_id(session.id)} wrote its handoff document: "
+            f"{path}.{spent}",
         )
         return Done(
-            message=f"Wrote the handoff document of session {session.id[:8]}.{spent} "
+            message=f"Wrote the handoff document of session {short_session_id(session.id)}.{spent} "
             f"To continue from it: cockpit continue {path} --name NAME",
             document=str(path),
         )

@@ -21,6 +21,7 @@ from cockpit.core.events import ElsewhereCrossed
 from cockpit.core.ids import SessionId
 from cockpit.core.reading import Confidence
 from cockpit.core.safetext import safe_line
+from cockpit.core.short_ids import short_session_id
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.slow_calls import NoAnswer
@@ -39,7 +40,6 @@ RETRY = 5.0
 """Seconds after an error until the transcript is read again."""
 PATIENCE = 5.0
 """Time limit in seconds for one step of reading a transcript."""
-SHORT_ID = 8
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class ElsewhereWatch:
         """
         session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "watch")
-        process, short = self._others.identify(session), session.id[:SHORT_ID]
+        process, short = self._others.identify(session), short_session_id(session.id)
         if process is None:
             raise NotNow(
                 f"Process {session.pid} has ended",
@@ -217,7 +217,7 @@ class ElsewhereWatch:
 
     def _record(self, session: LiveSession, usage: Filling) -> None:
         prefix = "about " if usage.window.confidence is Confidence.ASSUMED else ""
-        directory, short = safe_line(str(session.directory), 200), session.id[:SHORT_ID]
+        directory, short = safe_line(str(session.directory), 200), short_session_id(session.id)
         self._dependencies.event_log.record(
             ElsewhereCrossed(
                 session=session.id,

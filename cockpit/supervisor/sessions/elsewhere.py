@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.errors import BadUsage, NotAllowed, NotNow
+from cockpit.core.errors import BadUsage, NoSuchAgent, NotAllowed, NotNow
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import quoted
 from cockpit.ports.live_sessions import LiveSession
@@ -83,7 +83,7 @@ class OtherSessions:
         """Return the session with this id, or the only one whose id starts with it.
 
         Raises `NotNow` if `[elsewhere] show` is off, or if another process than `pid` has the
-        session open, and `BadUsage` for no or several matches.
+        session open, `NoSuchAgent` for no match, and `BadUsage` for several or a short prefix.
         """
         if not self.enabled:
             raise NotNow(
@@ -91,11 +91,17 @@ class OtherSessions:
                 "",
                 "To show them, in cockpit.toml: [elsewhere] show = true",
             )
-        begun = [each for each in await self.look() if each.id.startswith(ident.lower())]
-        if len(ident) < SHORTEST_ID or not begun:
+        if len(ident) < SHORTEST_ID:
             raise BadUsage(
-                f"No running session {quoted(ident, 80)} outside cockpit",
+                f"{quoted(ident, 80)} is too short for the id of a session",
                 f"Use its id, or at least the first {SHORTEST_ID} characters.",
+                "List them: cockpit status --elsewhere",
+            )
+        begun = [each for each in await self.look() if each.id.lower().startswith(ident.lower())]
+        if not begun:
+            raise NoSuchAgent(
+                f"No running session {quoted(ident, 80)} outside cockpit",
+                "It may have ended.",
                 "List them: cockpit status --elsewhere",
             )
         if len({each.pid for each in begun}) > 1:

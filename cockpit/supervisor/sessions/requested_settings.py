@@ -26,20 +26,27 @@ class RequestedSettings:
         self._fleet = fleet
 
     def combined(
-        self, name: AgentName, asked: Start, *, in_place: bool = False
+        self,
+        name: AgentName,
+        asked: Start,
+        *,
+        in_place: bool = False,
+        loaded: Loaded | None = None,
     ) -> tuple[AgentSettings, Path | None]:
         """Return the settings, and the configuration file that defines the agent.
 
-        `in_place`: in the directory itself, even if a worktree is configured. Raises `NoSuchAgent`,
-        `BadUsage`; `NotNow` for settings that need trust.
+        `in_place`: in the directory itself, even if a worktree is configured. `loaded`: the
+        configuration; None: the supervisor's. Raises `NoSuchAgent`, `BadUsage`; `NotNow` for
+        settings that need trust.
         """
+        loaded = loaded or self._fleet.loaded
+        assert loaded is not None
         self._check_runtime(name, asked)
         options: dict[str, Any] = {}
         if asked.directory:
             options["directory"] = resolve_dots(Path(asked.directory))
         if asked.runtime:
-            assert self._fleet.loaded is not None
-            self._fleet.loaded.check_runtime(asked.runtime)
+            loaded.check_runtime(asked.runtime)
             options["runtime"] = asked.runtime
         if asked.command:
             if asked.runtime not in (None, "command"):
@@ -55,7 +62,7 @@ class RequestedSettings:
             options["worktree"] = {"strategy": "git_worktree"}
         if in_place:
             options["worktree"] = {"strategy": "none"}
-        return self._settings(name, options, asked.cwd)
+        return self._settings(loaded, name, options, asked.cwd)
 
     def _check_runtime(self, name: AgentName, asked: Start) -> None:
         """Raise `BadUsage` if the session to reopen is not of the requested CLI."""
@@ -75,10 +82,8 @@ class RequestedSettings:
             )
 
     def _settings(
-        self, name: AgentName, options: dict[str, Any], cwd: str | None
+        self, loaded: Loaded, name: AgentName, options: dict[str, Any], cwd: str | None
     ) -> tuple[AgentSettings, Path | None]:
-        loaded = self._fleet.loaded
-        assert loaded is not None
         agent = self._fleet.find(name)
         _refuse_if_held(loaded, name)
         try:

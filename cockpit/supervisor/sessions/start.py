@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from cockpit.config.loaded import Loaded
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadUsage
 from cockpit.core.events import AgentStarted
@@ -56,13 +57,21 @@ class Starter:
         self._worktree = JobWorktree(dependencies, neighbours)
         self.settings = RequestedSettings(dependencies, fleet)
 
-    def agent_for(self, name: AgentName, asked: Start, *, in_place: bool = False) -> Agent:
+    def agent_for(
+        self,
+        name: AgentName,
+        asked: Start,
+        *,
+        in_place: bool = False,
+        loaded: Loaded | None = None,
+    ) -> Agent:
         """Return the agent to start, with the options of the command line applied.
 
         An agent without a config entry needs a directory. `in_place` starts the agent in its
-        directory itself, even if a worktree is configured. Raises `NoSuchAgent`, `BadUsage`.
+        directory itself, even if a worktree is configured. `loaded` is a configuration that applies
+        to this agent only; None: the supervisor's. Raises `NoSuchAgent`, `BadUsage`.
         """
-        settings, file = self.settings.combined(name, asked, in_place=in_place)
+        settings, file = self.settings.combined(name, asked, in_place=in_place, loaded=loaded)
         agent = self._fleet.take_up(settings, file)
         self._dependencies.store.save_agent(agent.change(directory=str(settings.directory)))
         return agent

@@ -8,6 +8,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from cockpit.core.safetext import safe_line
+from cockpit.core.short_ids import short_session_id
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.paths import short_path
@@ -23,7 +24,6 @@ LABEL = 11
 """Width of a label and the gap after the label."""
 NARROW = 40
 """Width below which a label gets its own line."""
-SHORT_ID = 8
 LONGEST = 600
 _PROGRAMS = {"claude": "Claude Code"}
 _LOOKS = {
@@ -52,7 +52,7 @@ def about_elsewhere(width: int) -> list[Spans]:
 
 def short_id(session: ElsewhereSession) -> str:
     """Return the first characters of the session's own id, without its host."""
-    return safe_line(session.session_id.rpartition("/")[2][:SHORT_ID])
+    return safe_line(short_session_id(session.session_id.rpartition("/")[2]))
 
 
 def drawn(

@@ -21,7 +21,7 @@ import pytest
 from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.config.paths import Places
-from cockpit.core.errors import BadUsage, Failed, NotAllowed, NotNow
+from cockpit.core.errors import BadUsage, Failed, NoSuchAgent, NotAllowed, NotNow
 from cockpit.ports.processes import Ancestor, ProcessId
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies
@@ -365,7 +365,7 @@ async def test_what_is_asked_is_checked_before_anything_ends(
         ident = found.session_id
         for asked, kind in {
             Adopt(session="abc"): BadUsage,
-            Adopt(session="00000000-0000-4000-8000-000000000000"): BadUsage,
+            Adopt(session="00000000-0000-4000-8000-000000000000"): NoSuchAgent,
             Adopt(session=ident, pid=1): NotNow,
             Adopt(session=ident, name="api"): NotNow,
             Adopt(session=ident, name="No Name"): BadUsage,
@@ -436,7 +436,7 @@ async def test_the_command_line_lists_and_adopts(cockpit: Cockpit, terminal: Ter
         code, _, err = await command("adopt", short)
         assert (code, "Add --yes." in err) == (5, True)
         code, _, err = await command("adopt", "ffff", "--yes")
-        assert code == 2
+        assert (code, "cockpit status --elsewhere" in err) == (3, True)
         # An agent may not, whatever its settings say.
         asked = {**os.environ, "COCKPIT_RUN": "api-1", "COCKPIT_SOCKET": str(cockpit.places.socket)}
         code, _, err = await command("adopt", short, "--yes", env=asked)

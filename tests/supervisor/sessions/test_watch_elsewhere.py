@@ -20,7 +20,7 @@ from cockpit.adapters.store.outgoing import OutgoingTable
 from cockpit.config.paths import Places
 from cockpit.core import document
 from cockpit.core.capabilities import No
-from cockpit.core.errors import BadUsage, Failed, NotAllowed, NotNow
+from cockpit.core.errors import Failed, NoSuchAgent, NotAllowed, NotNow
 from cockpit.ports.runtimes import Aside, Program, SessionOrder
 from cockpit.supervisor.dependencies import Dependencies, Runtimes
 from cockpit.supervisor.history.rebuild import _read_copies
@@ -156,7 +156,7 @@ async def test_a_watch_ends_when_the_user_stops_it_or_the_process_ends(
         await until(lambda: stored(supervisor) == [])
         assert supervisor.elsewhere_watch._watched == {}
         refused = await cockpit.refused(WatchSession(session=found.session_id))
-        assert isinstance(refused, BadUsage)
+        assert isinstance(refused, NoSuchAgent)
 
 
 async def test_a_process_that_ended_without_a_supervisor_is_forgotten(

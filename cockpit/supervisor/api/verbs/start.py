@@ -50,7 +50,10 @@ class StartHandler:
     async def __call__(self, asked: Start) -> Done:
         """Start a configured agent, or a new one."""
         name = agent_name(asked.name)
-        if asked.config:
+        apart = None
+        if asked.config and asked.apart:
+            apart = await self._fleet.read_apart(Path(asked.config), name, named=asked.named)
+        elif asked.config:
             await self._fleet.reload(Path(asked.config), named=asked.named)
         else:
             await self._fleet.reload_changed()
@@ -62,7 +65,7 @@ class StartHandler:
                 before = self._dependencies.store.session(session_named(agent, asked.resume))
                 if before is not None:
                     refuse_if_moved(self._dependencies, before)
-        agent = self._starter.agent_for(name, asked)
+        agent = self._starter.agent_for(name, asked, loaded=apart)
         try:
             await self._starter.start(agent, asked.prompt, resume=asked.resume)
         except (CockpitError, OSError):

@@ -331,7 +331,7 @@ class ElsewhereScreen(BaseScreen):
         elif self._is_off:
             lines.append(f"  {OFF}")
         elif not self._sessions:
-            lines.append("  No sessions of Claude Code, Codex or Copilot outside cockpit.")
+            lines.append("  No sessions found outside cockpit.")
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             lines.append(f"  {host} does not answer: its sessions are not listed")
