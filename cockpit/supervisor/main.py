@@ -24,7 +24,10 @@ from cockpit.adapters.agents import runtime
 from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
 from cockpit.adapters.agents.codex.other_sessions import CodexSessions
 from cockpit.adapters.agents.copilot.other_sessions import CopilotSessions
+from cockpit.adapters.agents.gemini.other_sessions import GeminiSessions
 from cockpit.adapters.agents.joined_sessions import JoinedSessions
+from cockpit.adapters.agents.opencode.other_sessions import COPIES as OPENCODE_COPIES
+from cockpit.adapters.agents.opencode.other_sessions import OpencodeSessions
 from cockpit.adapters.agents.own.definitions import KEPT, Definitions
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.documents.files import Documents
@@ -177,6 +180,8 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
                 "claude": ClaudeSessions(environment),
                 "codex": CodexSessions(environment),
                 "copilot": CopilotSessions(environment),
+                "gemini": GeminiSessions(environment),
+                "opencode": OpencodeSessions(environment, places.state / OPENCODE_COPIES),
             }
         ),
     )

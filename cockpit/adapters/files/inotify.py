@@ -18,6 +18,7 @@ from typing import NamedTuple
 from cockpit.config.kernel import USES_LINUX
 
 CREATED, MOVED_TO, IS_FOLDER = 0x00000100, 0x00000080, 0x40000000
+MODIFIED = 0x00000002
 CLOSED_AFTER_WRITING, REMOVED = 0x00000008, 0x00000240
 """Event masks of inotify. `REMOVED`: a file was deleted or moved away."""
 FOLDER_GONE = 0x00008000

@@ -17,6 +17,7 @@ from cockpit.adapters.files.inotify import (
     CLOSED_AFTER_WRITING,
     CREATED,
     FOLDER_GONE,
+    MODIFIED,
     MOVED_TO,
     REMOVED,
     Event,
@@ -27,29 +28,34 @@ POLL_SECONDS = 2.0
 _ENTRIES = CLOSED_AFTER_WRITING | CREATED | MOVED_TO | REMOVED
 
 
-def watch_entries(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+def watch_entries(
+    folder: Path, call: Callable[[], None], *, open_files: bool = False
+) -> Callable[[], None]:
     """Run `call` on the running event loop when an entry may have changed; return a function that
-    ends the watch."""
+    ends the watch.
+
+    With `open_files`, also at each write to a file that stays open, which can be often.
+    """
     try:
-        return _by_inotify(folder, call)
+        return _by_inotify(folder, call, _ENTRIES | (MODIFIED if open_files else 0))
     except OSError:
         return poll_entries(folder, call)
 
 
-def _by_inotify(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
+def _by_inotify(folder: Path, call: Callable[[], None], mask: int) -> Callable[[], None]:
     watch = FolderWatch()
     inside: int | None = None
 
     def look_there() -> None:
         nonlocal inside
         with suppress(OSError):
-            inside = watch.add(folder, _ENTRIES)
+            inside = watch.add(folder, mask)
             return
         inside = None
         parent = next(ancestor for ancestor in folder.parents if ancestor.is_dir())
         watch.add(parent, CREATED | MOVED_TO)
         with suppress(OSError):  # the folder may have been created meanwhile
-            inside = watch.add(folder, _ENTRIES)
+            inside = watch.add(folder, mask)
 
     def is_of_interest(event: Event) -> bool:
         if event.watch != inside or event.mask & FOLDER_GONE:

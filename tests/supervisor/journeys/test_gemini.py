@@ -21,10 +21,11 @@ from cockpit.demo.conversation import (
 )
 from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Send, Stop
+from cockpit.wire.verbs import Adopt, Approve, Handoff, Send, Stop
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.cli_model import SLOW, bash, say, swapped
 from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
+from tests.supervisor.journeys.user_terminal import listed, user_terminal
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -363,3 +364,43 @@ async def test_a_request_does_not_reach_a_subagent(
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+
+
+@pytest.mark.long
+async def test_a_session_that_the_user_started_is_listed_and_adopted(
+    cockpit: Cockpit, pilot: Callable[..., GeminiPilot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flown = pilot(lambda request: say("Done.", tokens=30_000))
+    monkeypatch.setenv("GEMINI_CLI_HOME", str(flown.folder))
+    monkeypatch.setenv("GEMINI_API_KEY", "made up")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", flown.model.url)
+    async with cockpit.flying(flown.table()) as supervisor:
+        assert await supervisor.elsewhere.rows() == []
+        program = cockpit.home / "bin" / "gemini"
+        # As a user starts it: a second process of Gemini is the one that works.
+        with user_terminal(cockpit, f"{program} -m gemini-2.5-pro -i 'Keep a word.'") as tmux:
+            row = await listed(supervisor, lambda row: row.status == "idle" and row.context.tokens)
+            assert (row.runtime, row.directory) == ("gemini", str(cockpit.repository))
+            assert (row.goal, row.refusal) == ("Keep a word.", None)
+            assert row.context.tokens == TokenCount(cache_read=30_000).context
+            assert (row.context.window, row.model) == (WINDOW, "gemini-2.5-pro")
+            assert row.transcript == str(flown.records()[0])
+
+            await cockpit.ask(Adopt(session=row.session_id, name="mine"))
+            mine = await cockpit.until(
+                lambda row: row.pid and row.state == "idle", "mine", within=SLOW
+            )
+            assert (mine.session_id, mine.transcript) == (row.session_id, row.transcript)
+            assert (mine.runtime, mine.goal) == ("gemini", "Keep a word.")
+            assert "cockpit attach mine" in tmux("capture-pane", "-p")
+            assert await supervisor.elsewhere.rows() == []
+            await cockpit.until(lambda row: shows(cockpit, row, "Done."), "mine", within=SLOW)
+            await cockpit.ask(Send(name="mine", text="And another."))
+            await cockpit.until(
+                lambda _: any(
+                    "Keep a word." in each.everything and "And another." in each.everything
+                    for each in flown.model.requests
+                ),
+                "mine",
+                within=SLOW,
+            )

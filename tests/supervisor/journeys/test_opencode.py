@@ -20,7 +20,7 @@ from cockpit.demo.conversation import (
 )
 from cockpit.demo.model import Answer
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Handoff, Stop
+from cockpit.wire.verbs import Adopt, Handoff, Send, Stop
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.journeys.cli_model import (
     SLOW,
@@ -32,6 +32,7 @@ from tests.supervisor.journeys.cli_model import (
 )
 from tests.supervisor.journeys.opencode_pilot import OPENCODE, REPLY, WINDOW, OpencodePilot
 from tests.supervisor.journeys.tool_calls import calls_tools, hand_off_by_tool
+from tests.supervisor.journeys.user_terminal import listed, user_terminal
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -350,3 +351,48 @@ async def test_it_is_offered_the_tools_and_calls_them_without_a_question(
     settings = json.loads(flown.settings.read_text())
     flown.settings.write_text(json.dumps({**settings, "permission": {"*": "ask", "read": "allow"}}))
     await hand_off_by_tool(cockpit, flown.model, flown.table("auto"), prefix)
+
+
+async def test_a_session_that_the_user_started_is_listed_and_adopted(
+    cockpit: Cockpit,
+    pilot: Callable[[Answer], OpencodePilot],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flown = pilot(lambda request: say("Done.", tokens=30_000))
+    for name, text in flown.environment().items():
+        monkeypatch.setenv(name, text)
+    async with cockpit.flying(flown.table()) as supervisor:
+        assert await supervisor.elsewhere.rows() == []
+        program = cockpit.home / "bin" / "opencode"
+        with user_terminal(cockpit, f"{program} --prompt 'Keep a word.'") as tmux:
+            row = await listed(supervisor, lambda row: row.status == "idle" and row.context.tokens)
+            assert (row.runtime, row.directory) == ("opencode", str(cockpit.repository))
+            assert (row.goal, row.refusal) == ("Keep a word.", None)
+            last = TokenCount(cache_read=30_000)
+            # The database does not have the size of the model's window.
+            assert row.context.tokens == last.context + last.output
+            assert (row.context.confidence, row.model) == ("assumed", "lab/large")
+
+            await cockpit.ask(Adopt(session=row.session_id, name="mine"))
+            mine = await cockpit.until(
+                lambda row: row.pid and row.context.tokens, "mine", within=SLOW
+            )
+            assert mine.session_id == row.session_id
+            assert (mine.runtime, mine.goal) == ("opencode", "Keep a word.")
+            assert "cockpit attach mine" in tmux("capture-pane", "-p")
+            assert await supervisor.elsewhere.rows() == []
+            pane = mine.pane or ""
+            await cockpit.until(
+                lambda _: "Done." in cockpit.tmux("capture-pane", "-p", "-t", pane),
+                "mine",
+                within=SLOW,
+            )
+            await cockpit.ask(Send(name="mine", text="And another."))
+            await cockpit.until(
+                lambda _: any(
+                    "Keep a word." in each.everything and "And another." in each.everything
+                    for each in flown.model.requests
+                ),
+                "mine",
+                within=SLOW,
+            )

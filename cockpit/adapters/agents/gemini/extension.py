@@ -2,8 +2,8 @@
 
 Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`,
 which runs Gemini's own command; this command writes to the user's Gemini folder. The extension is
-the same for every agent and every installation of cockpit, and does nothing in a session that
-cockpit did not start.
+the same for every agent and every installation of cockpit. In a session that the user started, it
+only notes which session the process has open.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from cockpit.adapters.agents.gemini.program import NO_RELAUNCH
 from cockpit.adapters.agents.gemini.settings import config_folder, read_object, user_settings
 from cockpit.adapters.agents.gemini.trust import VARIABLE
+from cockpit.adapters.agents.reported_paths import is_absolute
 from cockpit.adapters.agents.reporter import write_whole
 from cockpit.adapters.files.foreign_files import read_file, read_text
 from cockpit.core.errors import Failed
@@ -26,6 +27,8 @@ from cockpit.ports.runtimes import Program
 NAME = "cockpit"
 FILES = ("gemini-extension.json", "hooks/hooks.json", "report.sh")
 COMMAND_SECONDS = 60.0
+NOTES = "live"
+"""The folder of the notes, beside the extension's script."""
 _SOURCE = Path(__file__).parent / "extension"
 _NOTE = ".gemini-extension-install.json"
 _LARGEST = 100_000
@@ -52,6 +55,13 @@ def state_of(environment: Mapping[str, str], directory: Path | None = None) -> L
     if isinstance(hooks, Mapping) and hooks.get("enabled") is False:
         return Linked.OFF
     return Linked.OFF if _is_disabled(folder, directory) else Linked.YES
+
+
+def notes_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder in which the linked extension notes the user's sessions; None if no
+    extension is linked."""
+    source = read_object(config_folder(environment) / "extensions" / NAME / _NOTE).get("source")
+    return Path(source) / NOTES if isinstance(source, str) and is_absolute(source) else None
 
 
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:

@@ -3,8 +3,9 @@
 #
 #   report.sh EVENT
 #
-# The script passes the report to the reporter of the cockpit that started this agent. It does
-# nothing in other sessions, including those that an agent starts itself (GEMINI_CLI is set there).
+# The script passes the report to the reporter of the cockpit that started this agent. In a session
+# that the user started, it only notes which session the process has open, in the file live/PID
+# beside this script. It does nothing in sessions that an agent starts (GEMINI_CLI is set there).
 #
 # A subagent's hooks look like the main agent's. So there is a file for each running subagent, and
 # meanwhile the reports of tools get another event name, which never gets a response.
@@ -12,6 +13,48 @@
 state=${COCKPIT_STATE-}
 agent=${COCKPIT_AGENT-}
 event=${1-}
+
+# The lines of a note: session, event, start time of the process in clock ticks, directory.
+note() {
+    umask 077
+    live=${0%/*}/live
+    pid=$PPID
+    for _ in 1 2; do
+        name='' parent='' started=''
+        if read -r stat <"/proc/$pid/stat"; then
+            name=${stat#*\(} name=${name%%)*}
+            # shellcheck disable=SC2086
+            set -- ${stat##*) }
+            parent=${2-} started=${20-}
+        else
+            name=$(ps -o comm= -p "$pid") parent=$(ps -o ppid= -p "$pid")
+        fi
+        # Gemini runs its hooks in a shell.
+        case ${name##*/} in
+        sh | bash | dash | zsh | ksh) pid=$((parent)) ;;
+        *) break ;;
+        esac
+    done
+    if [ "$event" = SessionEnd ]; then
+        rm -f "$live/$pid"
+        return
+    fi
+    mkdir -p "$live"
+    for old in "$live"/[0-9]*; do
+        kill -0 "${old##*/}" || rm -f "$old"
+    done
+    printf '%s\n' "$GEMINI_SESSION_ID" "$event" "$started" "${GEMINI_CWD:-$PWD}" >"$live/.$pid.$$" &&
+        mv -f "$live/.$pid.$$" "$live/$pid"
+}
+
+if [ -z "${COCKPIT_RUNTIME-}${COCKPIT_RUN-}${COCKPIT_AGENT-}${GEMINI_CLI-}" ] &&
+    [ -n "${GEMINI_SESSION_ID-}" ]; then
+    PATH=${PATH:+$PATH:}/usr/bin:/bin
+    case $event in
+    SessionStart | BeforeAgent | AfterAgent | SessionEnd) note >/dev/null 2>&1 ;;
+    esac
+    exec cat >/dev/null 2>&1
+fi
 if [ "${COCKPIT_RUNTIME-}" != gemini ] || [ -n "${GEMINI_CLI-}" ] || [ -z "$agent" ] ||
     [ ! -x "$state/reporter.sh" ]; then
     exec cat >/dev/null 2>&1

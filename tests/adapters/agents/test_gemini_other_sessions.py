@@ -1,0 +1,137 @@
+"""Live sessions of Gemini by the notes of cockpit's extension: what it notes, and what counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cockpit.adapters.agents.gemini import extension
+from cockpit.adapters.agents.gemini.other_sessions import GeminiSessions
+from cockpit.adapters.process.process_table import entry
+from cockpit.config.kernel import USES_LINUX
+from cockpit.ports.live_sessions import LiveSession
+from cockpit.ports.runtimes import Activity
+
+IDENT = "0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11"
+SCRIPT = Path(extension.__file__).parent / "extension" / "report.sh"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home of Gemini in which the extension is linked."""
+    ours = tmp_path / "with space"
+    ours.mkdir()
+    shutil.copy(SCRIPT, ours)
+    linked = tmp_path / ".gemini" / "extensions" / "cockpit"
+    linked.mkdir(parents=True)
+    (linked / ".gemini-extension-install.json").write_text(json.dumps({"source": str(ours)}))
+    return tmp_path
+
+
+def report(
+    home: Path, event: str, *, directory: str = "/work/here", shell: str = "", **variables: str
+) -> None:
+    """Run the hook of an event as Gemini does; this process takes the part of Gemini."""
+    script = str(home / "with space" / "report.sh")
+    words = ["sh", script, event] if not shell else ["sh", "-c", shell, "sh", script, event]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "GEMINI_SESSION_ID": IDENT,
+        "GEMINI_CWD": directory,
+        **variables,
+    }
+    done = subprocess.run(
+        words, env=environment, input='{"prompt": "x"}', capture_output=True, text=True,
+        check=True, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def found(home: Path) -> list[LiveSession]:
+    return list(GeminiSessions({"GEMINI_CLI_HOME": str(home)}).look())
+
+
+def notes(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "with space" / "live").glob("*"))
+
+
+@pytest.mark.parametrize("shell", ["", '"$0" "$1" "$2"; :'])
+def test_a_session_is_known_from_its_start_to_its_end(home: Path, shell: str) -> None:
+    assert found(home) == []
+    report(home, "SessionStart", shell=shell)
+    (session,) = found(home)
+    process = entry(os.getpid())
+    assert process is not None
+    assert (session.id, session.runtime, session.kind) == (IDENT, "gemini", "interactive")
+    assert (session.pid, session.started) == (process.pid, process.started)
+    assert (session.directory, session.activity) == (Path("/work/here"), Activity.IDLE)
+    report(home, "BeforeAgent", shell=shell, GEMINI_SESSION_ID=IDENT.replace("0b", "0c"))
+    (session,) = found(home)
+    assert (session.id, session.activity) == (IDENT.replace("0b", "0c"), Activity.UNKNOWN)
+    report(home, "AfterAgent", shell=shell)
+    assert found(home)[0].activity is Activity.IDLE
+    assert notes(home) == [str(os.getpid())]
+    assert "prompt" not in (home / "with space" / "live" / str(os.getpid())).read_text()
+    report(home, "SessionEnd", shell=shell)
+    assert (found(home), notes(home)) == ([], [])
+
+
+@pytest.mark.parametrize("name", ["COCKPIT_RUN", "COCKPIT_AGENT", "COCKPIT_RUNTIME", "GEMINI_CLI"])
+def test_what_an_agent_starts_is_not_noted(home: Path, name: str) -> None:
+    report(home, "SessionStart", **{name: "1"})
+    assert not (home / "with space" / "live").exists()
+
+
+def test_the_notes_of_processes_that_ended_do_not_count_and_are_removed(home: Path) -> None:
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    folder = home / "with space" / "live"
+    folder.mkdir()
+    seen = entry(child.pid)
+    assert seen is not None
+    started = str(seen.started) if USES_LINUX else ""
+    note = folder / str(child.pid)
+    note.write_text(f"{IDENT}\nAfterAgent\n{started}\n/work/here\n")
+    assert [session.pid for session in found(home)] == [child.pid]
+    child.communicate()
+    assert found(home) == []
+    report(home, "SessionStart")
+    assert notes(home) == [str(os.getpid())]
+
+
+def test_a_note_of_another_process_with_that_pid_does_not_count(home: Path) -> None:
+    report(home, "SessionStart")
+    note = home / "with space" / "live" / str(os.getpid())
+    ident, event, started, directory = note.read_text().splitlines()
+    changed = str(int(started) + 1) if USES_LINUX else started
+    note.write_text("\n".join([ident, event, changed, directory]))
+    os.utime(note, (1.0, 1.0))
+    assert found(home) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "../../x\nAfterAgent\nSTART\n/work",
+        f"{IDENT}\nAfterAgent\nSTART\nrelative",
+        f"{IDENT}\nAfterAgent\nSTART\n/nul\0",
+        f"{IDENT}\nAfterAgent",
+        "x" * 100_000,
+    ],
+)
+def test_a_note_that_is_none_has_no_session(home: Path, text: str) -> None:
+    report(home, "SessionStart")
+    note = home / "with space" / "live" / str(os.getpid())
+    started = note.read_text().splitlines()[2]
+    note.write_text(text.replace("START", started))
+    assert found(home) == []
+
+
+def test_a_directory_with_a_line_break_is_whole(home: Path) -> None:
+    report(home, "SessionStart", directory="/work/a\nb")
+    assert found(home)[0].directory == Path("/work/a\nb")
