@@ -22,7 +22,7 @@ def session_line(session: Session, now: datetime) -> str:
     """Format one session on one line, in the columns of the agents above."""
     word, _, reason = state(session).partition(": ")
     cells = (
-        f"{safe_line(short_session_id(session['session_id']))} {safe_line(runtime(session), 7):<7}",
+        f"{safe_line(short_session_id(session['session_id']))} {safe_line(runtime(session), 8):<7}",
         f"{word:<11}",
         format_context(session["context"]),
         safe_line(

@@ -35,13 +35,13 @@ class OpenTerminal:
                 os.write(self._descriptor, _LEAVE.encode())
 
     def write_line(self, text: str) -> None:
-        """Write a line below the existing output.
+        """Write a line below the cursor, and erase what an ended program has drawn there.
 
         Does not block; has no effect if the terminal is closed or stopped.
         """
         if self._descriptor is not None:
             with suppress(OSError):
-                os.write(self._descriptor, f"\r\n{text}\r\n".encode())
+                os.write(self._descriptor, f"\r\n\x1b[J{text}\r\n".encode())
 
     def close(self) -> None:
         """Close the terminal. Idempotent."""

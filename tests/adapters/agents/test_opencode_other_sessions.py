@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -240,8 +241,12 @@ def test_the_transcript_is_written_from_the_database(opencode: Opencode) -> None
     assert path.stat().st_ino == before.st_ino
     with closing(sqlite3.connect(opencode.data / "opencode.db")) as connection, connection:
         connection.execute("update session set time_updated = 1795824999999")
+    old = path.with_name("ses_old.jsonl")
+    old.touch()
+    os.utime(old, (1.0, 1.0))
     assert sessions.transcript(session) == path
     assert path.stat().st_ino != before.st_ino
+    assert not old.exists()
     assert path.stat().st_mode & 0o777 == 0o600
 
 

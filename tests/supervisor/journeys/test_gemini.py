@@ -394,7 +394,13 @@ async def test_a_session_that_the_user_started_is_listed_and_adopted(
             assert (mine.runtime, mine.goal) == ("gemini", "Keep a word.")
             assert "cockpit attach mine" in tmux("capture-pane", "-p")
             assert await supervisor.elsewhere.rows() == []
-            await cockpit.until(lambda row: shows(cockpit, row, "Done."), "mine", within=SLOW)
+            await cockpit.until(
+                lambda row: (
+                    shows(cockpit, row, "Done.") and shows(cockpit, row, "Type your message")
+                ),
+                "mine",
+                within=SLOW,
+            )
             await cockpit.ask(Send(name="mine", text="And another."))
             await cockpit.until(
                 lambda _: any(

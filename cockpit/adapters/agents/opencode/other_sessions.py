@@ -12,6 +12,7 @@ import asyncio
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ PROGRAM = "opencode"
 MOST_SESSIONS = 20
 """Maximum number of sessions of one process that are read, the latest first."""
 LONGEST_WORD = 80
+KEPT_SECONDS = 30 * 86_400
+"""How long a transcript is kept after it was last written."""
 GAP = 1.0
 """Seconds for which changes of the log are collected: a turn writes many lines."""
 _MODES = ("acp", "run", "serve", "web", "github", "pr")
@@ -106,6 +109,7 @@ class OpencodeSessions:
             if self._written.get(session.id) != stored.updated or not path.is_file():
                 lines = "".join(f"{line}\n" for line in transcript_lines(self._database, stored))
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _remove_old(self._folder)
                 write_private(path, lines.encode("utf-8", "replace"))
                 self._written[session.id] = stored.updated
             return path
@@ -181,6 +185,13 @@ def _processes(log: Path) -> Iterator[tuple[int, _Process]]:
         process, began, place = entry(pid), started_at(pid), directory(pid)
         if process is not None and not process.ended and began is not None and place is not None:
             yield pid, _Process(process.started, began, str(place))
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove transcripts of sessions that nobody looked at for long."""
+    for path in folder.glob("*.jsonl"):
+        if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+            path.unlink(missing_ok=True)
 
 
 def _kind(words: Sequence[str]) -> str:
