@@ -21,7 +21,7 @@ def test_a_line_is_written_below_what_is_there() -> None:
     os.close(theirs)
     terminal.write_line("It went there.")
     # What an ended program drew below its cursor is erased first.
-    assert os.read(ours, 100) == b"\r\n\x1b[JIt went there.\r\n"
+    assert os.read(ours, 100) == b"\r\r\n\x1b[JIt went there.\r\r\n"
     os.close(ours)
     terminal.write_line("Nobody reads this.")
     terminal.close()
