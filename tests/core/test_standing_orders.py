@@ -125,6 +125,12 @@ def of_the_corpus(number: int) -> tuple[list[str], list[str]]:
     return tuple([row[3] for row in rows if row[2] == sign] for sign in "+-")  # type: ignore[return-value]
 
 
+def is_found(prompt: str) -> bool:
+    """Whether a sentence of a prompt is found; the whole, if it is one sentence."""
+    found = standing_orders(prompt)
+    return bool(found) and all(sentence in prompt for sentence in found)
+
+
 @pytest.mark.parametrize(
     ("number", "recall", "false"),
     [
@@ -137,13 +143,14 @@ def of_the_corpus(number: int) -> tuple[list[str], list[str]]:
         (7, 0.84, 0.15),
         (8, 1, 0),
         (9, 0.53, 0.14),
+        (10, 0.88, 0.17),
     ],
 )
 def test_most_sentences_of_a_corpus_in_eleven_languages_are_told_apart(
     number: int, recall: float, false: float
 ) -> None:
     orders, others = of_the_corpus(number)
-    found = [sentence for sentence in orders if standing_orders(sentence) == [sentence]]
+    found = [prompt for prompt in orders if is_found(prompt)]
     wrong = [sentence for sentence in others if standing_orders(sentence)]
     assert len(found) >= recall * len(orders), sorted({*orders} - {*found})
     assert len(wrong) <= false * len(others), wrong
