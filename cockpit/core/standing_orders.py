@@ -23,7 +23,7 @@ _ORDERS = (
     # English
     r"(?:^|[,;:(–—-]\s*|\b(?:and|but|so|please|just|also|then|you|we|they|that)\s+)"
     r"(?:do\s+not|don['’]?t|never|always)\s+(?:ever\s+)?(?!know\b|think\b|understand\b|see\b|mind\b|have\b"
-    r"|remember\b|care\b|need\b|get\b|worry\b|seem\b|work\b|want\s+you\b|mind\b|do\s+anything\s+yet\b|stop\b|give\s+up\b|\w+ed\b)\w",
+    r"|remember\b|care\b|need\b|get\b|worry\b|seem\b|work\b|want\s+you\b|mind\b|do\s+anything\s+yet\b|stop\b|give\s+up\b|bother\b|thought\b|had\b|did\b|was\b|were\b|said\b|got\b|went\b|came\b|ran\b|wrote\b|saw\b|knew\b|felt\b|\w+ed\b)\w",
     r"\b(?:must|should|shall|may|can)\s*(?:not|n['’]t|never|always|only)\b.{3}",
     r"\b(?:you|it|they|everything|all|each|every\s+\w+)\s+(?:must|have\s+to|need\s+to)\b.{3}|\bwe\s+(?:must|have\s+to)\b.{3}"
     r"|\b(?:is|are)\s+(?:not\s+)?to\s+be\s+(?:\w+ed|written|kept|done)\b|^if\s+(?:in\s+doubt|unsure)\b|\bwhatever\s+(?:happens|you\s+do)\b|\bonce\s+you\s+(?:finish|are\s+done)\b|^let['’]s\s+agree\b|\byou\s+(?:can|may)\s+.{1,60}\bexcept\b"
@@ -94,9 +94,9 @@ _ORDERS = (
     r"|\bтолько\s+не\b|\bя\s+(?:же\s+)?сказал\w*\b",
     # Forms of any verb or noun, by language: what is forbidden, what stays, whose task it is
     r"(?:^|[,;:–—-]\s*|\b(?:and|but|so|please|kindly)\s+)no\s+(?:(?:more|new)\s+)?(?!idea\b|clue\b|problem"
-    r"|worr|rush\b|hurry\b|thanks\b|matter\b|wonder\b|luck\b|doubt\b|response|output|errors?\b|results?\b"
-    r"|one\b|need\b|way\b|longer\b|funciona|queda|tengo\b|hay\b|entiendo|aparece|encuentr|carga\b|sale\b|puedo|veo\b)[a-z]{3}",
-    r"(?:^|[,;:–—-]\s*|\bso\s+)nothing\s+(?!happen|chang|work|show|c[oa]me|is\s+(?:shown|logged|written))\w"
+    r"|worr|bother|rush\b|hurry\b|thanks\b|matter\b|wonder\b|luck\b|doubt\b|response|output|errors?\b|results?\b"
+    r"|one\b|its\b|it\b|thats\b|that\b|need\b|way\b|longer\b|funciona|queda|tengo\b|hay\b|entiendo|aparece|encuentr|carga\b|sale\b|puedo|veo\b)[a-z]{3}",
+    r"(?:^|[,;:–—-]\s*|\bso\s+)nothing\s+(?!in\s+(?:the|my)\s+(?:console|logs?|output|terminal|network)\b|happen|chang|work|show|c[oa]me|is\s+(?:shown|logged|written))\w"
     r"|^only\s(?!.*\b(?:fail|crash|load(?:s|ed)|shown|visible|work|happen|broke|break|pass)\w*\b)",
     r"\bhands\s+off\b|\btaboo\b|\bno\s+exceptions?\b|\bwithout\s+exception\b|\bunder\s+no\s+circumstances\b"
     r"|\brefrain\s+from\b|\bread-only\b|\bin\s+mind\b|\bi\s+(?:do\s+not|don['’]?t|only)\s+want\b|\bi['’]?d\s+rather\b",
@@ -163,6 +163,26 @@ _ORDERS = (
     r"\blasci(?:a|ate|alo|ala|ali|ale)\s+stare\b|[,;:]\s*(?:usa|use|lavora|modifica|tocca|cambia)\s+(?:solo|sólo|soltanto|sempre)\b"
     r"|\b(?:va|vanno)\s+(?!pers|perdut)\w+(?:at|ut|itt|ess|ost)[oaie]\b",
     r"\bpo\s+(?:angielsku|polsku)\b|\bin\s+(?:inglese|italiano)\b|\bem\s+(?:inglês|português)\b|\bна\s+(?:английском|русском)\b",
+    # Conditions on the agent's own work, what comes next time, and the user's consent
+    r"^(?:if|when|whenever|wherever)\s+(?:you|we)(?:['’]re)?\s+(?:ever\s+|have\s+to\s+|need\s+to\s+|want\s+to\s+)?(?:change|touch|add|edit|write|rename"
+    r"|modify|create|delete|remove|introduce|need|hit|get\s+stuck|(?:are\s+)?(?:unsure|not\s+sure|stuck|about\s+to))\b.*,"
+    r"|^if\s+.*,\s*(?:please\s+)?(?:ask|tell|ping)\s+me\b|^next\s+time\b|\bdo\s+not\s+wait\s+for\s+me\b|,\s*always\s*,",
+    r"\b(?:get|need|have|want|with|until|without)\s+(?:\w+\s+){0,3}(?:my|our)\s+(?:explicit\s+)?(?:ok(?:ay)?|approval|sign-?off|go(?:-ahead)?|permission|consent)\b"
+    r"|\b(?:is|are)\s+not\s+(?:fine|ok(?:ay)?|cool)\s+to\b|\b(?:can|could|would|will)\s+you\s+(?:please\s+)?(?:stop|quit|always|never|not)\s+\w"
+    r"|^i\s+want\s+.*\bin\s+(?:this|our)\s+(?:code\s?base|repo\w*|project)\b|\bi\s+want\s+you\s+to\s+(?:always|never|only|ask|keep|stop)\b|\b(?:gets?|is|are)\s+(?:rejected|forbidden|banned)\b",
+    r"(?:^|[,;:.!–—-]\s*)(?:\w+\s+){1,3}only\s*(?:[.,;!]|$)(?<!works only)(?<!fails only)|\bunless\s+i\s+(?:say|tell|ask)\b|\buntil\s+\w+\s+(?:has|have)\s+(?:signed|approved|reviewed)\b",
+    r"\bich\s+(?:will|möchte)\s+(?:\w+\s+){0,2}nicht\b|\bfrage?t?\s+(?:lieber\s+|bitte\s+|erst\s+)?(?:nach|mich|vorher|erst|zuerst)\b|\b(?:mir|uns)\s+ist\s+(?:\w+\s+)?wichtig\b"
+    r"|\bnächstes\s+mal\b|^wenn\s+du\s.*,\s*(?:frag|sag|melde|lass|änder|schreib)\w*\b|\bohne\s+(?:mein|unser)\b|\bbescheid,?\s+bevor\b",
+    r"\bà\s+l['’]avenir\b|\b(?:demande|préviens|avertis)[\s-]moi\b.*\b(?:avant|si|quand)\b|\bavant\b.*\b(?:demande|préviens|avertis)[\s-]moi\b|\bla\s+prochaine\s+fois\b"
+    r"|\bje\s+préf[èe]re\w*\s+qu|\bmerci\s+de\s+(?:ne\s|toujours)|[,;]\s*(?:ne\s|n['’])(?!t['’]inqui)\w+.{0,30}\b(?:pas|plus|rien|aucune?|jamais)\b|\btant\s+que\s+je\b"
+    r"|^(?:si|quand)\s+tu\s.*,\s*(?:demande|préviens|mets|ajoute|lance)\b|^n['’]oublie\s+pas\b",
+    r"\bno\s+vuelvas?\s+a\b|\bavísame\b.*\bantes\b|\bantes\b.*\bavísame\b|\bprefiero\s+que\b|\ben\s+adelante\b|\bla\s+próxima\s+vez\b|\bque\s+me\s+(?:preguntes|avises)\b"
+    r"|\bno\s+se\s+(?:toca|modifica|cambia|borra|usa|sube|edita)n?\b|^(?:si|cuando)\s+(?:cambi|toc|añad|modific|cre|edit)[ea]s\s.*,",
+    r"\bnon\s+si\s+(?:tocc|modific|cancell|cambi|usa|elimin|fa\b|fanno\b|committ)\w*|\bprima\s+di\s+(?:ogni|qualsiasi)\b|\bprima\s+di\s+.*\bavvisa(?:mi|temi)\b|\bmi\s+raccomando\b"
+    r"|\bpreferisco\s+che\b|\bla\s+prossima\s+volta\b|\bin\s+futuro\b|\bchied(?:i|imi|ermelo)\s+.*\bprima\b|\bsenza\s+chieder\w*|^se\s+(?:modifich|cambi|tocch|aggiung)i\s.*,",
+    r"\bprefiro\s+que\b|\bda\s+próxima\s+vez\b|\bdaqui\s+(?:para|em)\b|\bno\s+futuro\b|\bantes\s+de\s+(?:cada|qualquer)\b|\bnão\s+se\s+(?:mexe|toca|altera|muda|usa|apaga)\w*"
+    r"|^(?:se|quando)\s+(?:alterares|mudares|mexeres|mudar|alterar)\s.*,",
+    r"\bбольше\s+не\s+\w+(?:й|йте|ь|ьте|и|ите)\b|\bв\s+следующий\s+раз\b|\bvolgende\s+keer\b|\bnastępnym\s+razem\b",
 )
 _EAST_ASIAN_ORDERS = (
     # Chinese, Japanese, Korean
@@ -173,6 +193,10 @@ _EAST_ASIAN_ORDERS = (
     r"保持|保留|遵守|统一|統一|維持|没有我的|未经我|(?:用|使用)(?:中文|英文|英语)"
     r"|(?:コメント|メッセージ|文書|返信|回答|説明).*(?:日本語|英語)で",
     r"하지\s?마|절대로?|항상|반드시|앞으로는|금지|쓰지\s?마",
+)
+_EAST_ASIAN_STATEMENTS = (
+    r"(?:ボタン|画面|フォーム|メニュー|ページ|ユーザー|一覧|ダイアログ).*(?:表示|され|なる|なら|動)",
+    r"^(?:这个|那个)?(?:按钮|页面|表单|菜单|列表|用户|弹窗|窗口).*(?:不|要|显示)",
 )
 _CORRECTIONS = (
     # English
@@ -202,6 +226,18 @@ _CORRECTIONS = (
     r",\s*not\s+(?!sure\b|yet\b|really\b|only\b|too\b|any\s?more\b)(?:\w+\s+){0,2}\S+$|,\s*nicht\s+(?!dass\b|wahr\b|sicher\b|mehr\b)(?:\w+\s+){0,2}\S+$"
     r"|,\s*(?:y\s+)?no\s+(?:en\s+|el\s+|la\s+)?[^\s,]+$|,\s*(?:et\s+)?pas\s+(?:en\s+|le\s+|la\s+)?[^\s,]+$",
 )
+_PRODUCT = (
+    r"(?:button|dialog|modal|popup|field|form|menu|page|screen|list|table|dropdown|tooltip|icon|spinner|toast|banner|header|footer"
+    r"|sidebar|window|cursor|users?|customers?|visitors?|server|client|worker|queue|cache|retry|parser|request|response|timer|session"
+    r"|cookie|counter|checkbox|chart|cell|card|link|image|row|logo|endpoint|job|score|price|total"
+    r"|knopf|schaltfläche|fenster|feld|formular|menü|seite|liste|tabelle|benutzer|nutzer|anfrage|antwort|dienst|zähler"
+    r"|bouton|fenêtre|champ|formulaire|liste|tableau|utilisateur|serveur|requête|réponse|compteur"
+    r"|botón|ventana|campo|formulario|menú|página|lista|tabla|usuario|servidor|petición|respuesta|contador|sesión"
+    r"|pulsante|bottone|finestra|modulo|pagina|tabella|utente|richiesta|risposta|contatore|sessione"
+    r"|botão|janela|formulário|tabela|utilizador|pedido|resposta|sessão|knop|venster|veld|pagina|lijst|gebruiker)"
+)
+"""What a program shows or does. A sentence about it says what to build, not how to work."""
+_ARTICLE = r"(?:the|this|that|an?|der|die|das|den|dem|ein|eine|einen|le|la|les|l['’]|un|une|el|los|las|una|il|lo|gli|o|a|um|uma|het|de|een)"
 _STATEMENTS = (
     # Messages of programs, and what a text says
     r"^\W*(?:\w*(?:error|exception)|warning|fail(?:ed|ure)?|fatal|panic)\s*:"
@@ -216,7 +252,8 @@ _STATEMENTS = (
     r"|\b(?:kommt|kommen)\s+(?:\w+\s+)?(?:nie|immer)\b",
     r"\b(?:it|this|that|there|he|she|problem|bug|cause|reason|issue)\s+(?:must|has\s+to)\s+(?:be|have)\b|\bmust\s+have\s+(?:been|\w+ed)\b",
     r"^(?:ich|mir|je|j['’]|yo|io|eu|ik|ja|я)\s(?!.*\b(?:will|möchte|wollte|sagte|gesagt|meinte|darf|geirrt|vertan|veux|dit|quiero|voglio"
-    r"|quero|wil|chcę|хочу|сказал\w*|ошиб\w+|передумал\w*|me\s+suis\s+tromp\w+|voulais|quise|quería)\b)",
+    r"|quero|wil|chcę|хочу|сказал\w*|ошиб\w+|передумал\w*|me\s+suis\s+tromp\w+|voulais|quise|quería"
+    r"|wichtig|préf[èe]re\w*|prefiero|preferisco|prefiro)\b)",
     r"\b(?:geht|läuft|klappt|funktioniert|schlägt|bricht|endet|erscheint|passiert|hängt|fehlt|lädt|antwortet)\s+(?:\w+\s+)?(?:nie|immer|niemals)\b"
     r"|\bkeine\s+ahnung\b|^keine[rs]?\s+.{1,60}\b(?:lädt|geht|läuft|klappt|funktioniert|antwortet|erscheint)\b|\b(?:nur|noch)\s+(?:ein|eine|noch\s+ein)\s+\w+\s+(?:ist|sind|fehlt|schlägt)\b",
     r"^(?:le|la|les|l['’]|ce|cette|ça|cela|il|elle|ils|elles)\s?(?!.*\b(?:doi(?:t|vent)|faut|reste\w*|peu(?:t|vent))\b).*\b(?:jamais|toujours)\b",
@@ -241,6 +278,25 @@ _STATEMENTS = (
     r"|comprobación|validación|aviso|mensaje|botón|contrôle|vérification|avertissement|bouton|verificação|validação)\b",
     r"^(?:der|die|das|diese[rs]?|unsere?|meine?)\s+\w+\s+(?!muss|darf|soll|bleibt|wird|gehört|kommt)\w+t\s+(?:\w+\s+)?(?:immer|nie|niemals|stets)\b",
     r"\bhet\s+werkt\b|\bwerkt\s+(?:\w+\s+)?(?:nooit|niet)\b",
+    # What the program does, and what to do once
+    rf"^(?:and\s+|so\s+|only\s+|also\s+)*(?:{_ARTICLE}\s*)?(?:\w+\s+)?{_PRODUCT}\s+(?:should|must|has\s+to|have\s+to|needs?\s+to|may|can|shall|is|are|soll|sollte|darf|muss|dürfen|müssen"
+    r"|doit|doivent|ne\s|peut|debe|deben|no\s|nunca|siempre|tiene|deve|devono|non|não|sempre|pode|mag|moet)\b",
+    rf"^(?:from\s+now\s+on|ab\s+(?:jetzt|sofort)|désormais|dorénavant|a\s+partir\s+de\s+(?:ahora|agora)|d['’]ora\s+in\s+poi|de\s+agora\s+em\s+diante|voortaan),?\s+(?:\w+\s+)?"
+    rf"(?:{_ARTICLE}\s*)(?:\w+\s+)?{_PRODUCT}\b",
+    rf"^(?:please\s+|bitte\s+|por\s+favor,?\s+)?(?:mach|make|sorge?|haz|fai[st]|fa|faz|zorg)\s+(?:(?:bitte|dafür|sure)\s*)*,?\s*(?:that|dass|que|en\s+sorte\s+que|che|com\s+que|dat)?\s*"
+    rf"(?:{_ARTICLE}\s*)(?:\w+\s+)?{_PRODUCT}\b",
+    rf"^(?:when|if|whenever|wenn|falls|sobald|quand|lorsque|si|cuando|quando|se)\s.{{1,60}},\s*(?:{_ARTICLE}\s*)(?:\w+\s+)?{_PRODUCT}\b",
+    r"^(?:(?:please|can\s+you|could\s+you|bitte|por\s+favor),?\s+)*(?:explain|describe|tell\s+me|summari[sz]e|find\s+out|think\s+about|erklär\w*|beschreib\w*|explique[zr]?|explica\w*|spiega\w*)\s"
+    r".*\b(?:why|how|what|whether|if|where|when|which|warum|wie|was|ob|weshalb|pourquoi|comment|por\s*qu[eé]|c[oó]mo|perché|come|porque|porquê)\b",
+    r"\b(?:don['’]?t|do\s+not|not)\s+(?:\w+\s+){0,4}(?:yet|right\s+now|just\s+now)\b|\b(?:right\s+now|at\s+the\s+moment|currently|momentan|derzeit|actualmente|actuellement|atualmente)\b"
+    r"|\bfirst\s+get\b|\bnoch\s+nicht\b|\b(?:todavía|aún)\s+no\b|\bpas\s+encore\b|\bnon\s+ancora\b|\bainda\s+não\b",
+    r"^make\s+sure\s+(?:it|this|that|everything|all)\s+(?:still\s+|really\s+|actually\s+)?(?:works?|runs?|compiles?|builds?|passes|is\s+(?:ok|fine|correct|right))\b|\band\s+then\s+(?:open|push|merge|commit|continue|tell|show)\b",
+    r"\b(?:está|estão|anda|andam|están)\s+(?:siempre|sempre|nunca)\b|^without\s+(?:having|needing)\b|\bneed(?:s|ed)?\s+to\s+(?:be\s+able\s+to|know|see|understand)\b"
+    r"|^(?:add|make|move|put|create|set|change|update)\s.*\bso\s+(?:that\s+)?(?:it|they|we|i|you)\b|\ball\s+.{1,60}\bhave\s+(?:been|\w+ed)\b",
+    rf"^(?:when|if|whenever|wenn|falls|sobald|quand|lorsque|si|cuando|quando|se)\s+(?:{_ARTICLE}\s*)(?:\w+\s+)?{_PRODUCT}\b|\baccording\s+to\b",
+    r"^(?:and\s+|but\s+)?i\s+(?:don['’]?t|do\s+not)\s+want\s+to\s+(?!see\b|have\b|find\b|read\b|lose\b)|^i\s+only\s+(?:ever\s+)?(?:see|get|have|saw|got)\b"
+    r"|\bfrüher\b|^(?:avant|auparavant)\s+(?:on|nous)\b|^antes\s+(?!de\b)|^prima\s+(?!di\b)|^vroeger\b|^раньше\b",
+    r"[,;–—-]\s*(?:please\s+|bitte\s+)?(?:(?:can\s+you\s+)?(?:please\s+)?fix|corrige|arréglalo|corrígelo|sistema|correggi|conserta|behebe?|korrigiere?)\b",
 )
 
 
@@ -253,6 +309,7 @@ _START = r"(?:^|\b(?=\w)|(?=[,;:(–—-]))"
 """The beginning of a text, of a word or of a clause."""
 _ORDER = _any_of(_ORDERS, _START)
 _EAST_ASIAN_ORDER = _any_of(_EAST_ASIAN_ORDERS)
+_EAST_ASIAN_STATEMENT = _any_of(_EAST_ASIAN_STATEMENTS)
 _STATEMENT = _any_of(_STATEMENTS, _START)
 _CORRECTION = _any_of(_CORRECTIONS, _START)
 _FENCE = deferred_pattern(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -264,7 +321,23 @@ _LEAD = deferred_pattern(
     r"|por\s+cierto|au\s+fait|a\s+propósito|trouwens|кстати)\s*[,:.!–—-]*\s+)+"
 )
 """Words before a sentence that do not belong to it."""
+_ASKED_FOR = deferred_pattern(
+    r"^(?:and\s+|also,?\s+)?(?:can|could|would|will)\s+(?:you|we)\s+(?:please\s+)?(?:stop\s+\w+ing|quit\s+\w+ing|always|never)\b|^(?:kannst|könntest)\s+du\s+(?:bitte\s+)?(?:aufhören|künftig|immer|nie)\b"
+    r"|^(?:peux|pourrais)-tu\s+(?:toujours|arrêter)\b|^¿puedes\s+dejar\s+de\b"
+)
+"""A question that is a request."""
+_AGREED = deferred_pattern(
+    r",\s*(?:¿)?(?:ok(?:ay)?|alright|deal|agreed|ja|gell?|d['’]accord|vale|va\s+bene|combinado|está\s+bem|oké)\s?\?$",
+    re.IGNORECASE,
+)
+"""A question at the end of a sentence that asks only for consent."""
 _EMPHASIS = deferred_pattern(r"\*\*|__")
+_QUOTED = deferred_pattern(r"(?<!\w)\"[^\"\n]{12,}\"|“[^”\n]{12,}”|„[^“”\n]{12,}[“”]|«[^»\n]{12,}»")
+"""Words of somebody else: a message, a document or a label."""
+_FAULT = deferred_pattern(
+    r"^(?:(?:please|can\s+you|could\s+you|bitte|por\s+favor),?\s+)*(?:fix\b|find\s+out|behebe?\b|bitte\s+beheben|korrigier|corrige|arréglal|corrígel|sistema\b|correggi|conserta)"
+)
+"""A request to mend what the sentence before it says: it told what the program should do."""
 
 
 def standing_orders(prompt: str) -> list[str]:
@@ -272,18 +345,29 @@ def standing_orders(prompt: str) -> list[str]:
 
     Code, quotes, logs and questions are left out.
     """
-    return [sentence for sentence in _sentences(prompt[:READ]) if _is_order(sentence)]
+    sentences = [*_sentences(prompt[:READ])]
+    after = [*sentences[1:], ""]
+    return [
+        sentence
+        for sentence, next_one in zip(sentences, after, strict=True)
+        if _is_order(sentence) and _FAULT.search(next_one.lower()) is None
+    ]
 
 
 def _is_order(sentence: str) -> bool:
-    if not 4 <= len(sentence) <= LONGEST or sentence.endswith(("?", "？")):
+    if not 4 <= len(sentence) <= LONGEST:
         return False
+    sentence = _AGREED.sub(".", sentence, count=1)
+    if sentence.endswith(("?", "？")):
+        return _ASKED_FOR.search(sentence.lower()) is not None
     if is_correction(sentence) or is_policy(sentence):
         return True
-    text = _LEAD.sub("", sentence.lower(), count=1)
+    text = _QUOTED.sub('""', _LEAD.sub("", sentence.lower(), count=1))
     if _ORDER.search(text) is not None:
         return _STATEMENT.search(text) is None
-    return not text.isascii() and _EAST_ASIAN_ORDER.search(text) is not None
+    if text.isascii() or _EAST_ASIAN_ORDER.search(text) is None:
+        return False
+    return _EAST_ASIAN_STATEMENT.search(text) is None
 
 
 def is_correction(sentence: str) -> bool:

@@ -111,6 +111,8 @@ def test_an_order_corrects_nothing() -> None:
     assert not is_correction("Bitte keine neuen Abhängigkeiten.")
 
 
+SEVERAL_SENTENCES = 10
+"""The first set with prompts of several sentences; of those, one must be found."""
 CORPUS = Path(__file__).parents[1] / "data" / "standing_orders.tsv"
 
 
@@ -125,12 +127,6 @@ def of_the_corpus(number: int) -> tuple[list[str], list[str]]:
     return tuple([row[3] for row in rows if row[2] == sign] for sign in "+-")  # type: ignore[return-value]
 
 
-def is_found(prompt: str) -> bool:
-    """Whether a sentence of a prompt is found; the whole, if it is one sentence."""
-    found = standing_orders(prompt)
-    return bool(found) and all(sentence in prompt for sentence in found)
-
-
 @pytest.mark.parametrize(
     ("number", "recall", "false"),
     [
@@ -143,14 +139,21 @@ def is_found(prompt: str) -> bool:
         (7, 0.84, 0.15),
         (8, 1, 0),
         (9, 0.53, 0.14),
-        (10, 0.88, 0.17),
+        (10, 1, 0),
+        (11, 1, 0.06),
+        (12, 0.51, 0.2),
     ],
 )
 def test_most_sentences_of_a_corpus_in_eleven_languages_are_told_apart(
     number: int, recall: float, false: float
 ) -> None:
     orders, others = of_the_corpus(number)
-    found = [prompt for prompt in orders if is_found(prompt)]
+    several = number >= SEVERAL_SENTENCES
+    found = [
+        prompt
+        for prompt in orders
+        if (orders_of := standing_orders(prompt)) == [prompt] or (several and orders_of)
+    ]
     wrong = [sentence for sentence in others if standing_orders(sentence)]
     assert len(found) >= recall * len(orders), sorted({*orders} - {*found})
     assert len(wrong) <= false * len(others), wrong
