@@ -206,6 +206,10 @@ class Request:
         """The whole conversation as text, including the model's messages and tool calls."""
         return "\n".join(said(message) for message in self.messages)
 
+    def chose(self, option: str) -> bool:
+        """Return whether the user chose this option of a question."""
+        return f'="{option}"' in self.everything
+
     @property
     def asks_for_summary(self) -> bool:
         """Whether this is the CLI's request for a summary, to compact the conversation."""

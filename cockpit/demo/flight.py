@@ -24,7 +24,7 @@ from cockpit.core.errors import CockpitError, Failed
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_text
 from cockpit.demo.clis import CLAUDE, OTHERS, agents_for
-from cockpit.demo.jobs import Jobs
+from cockpit.demo.jobs import Jobs, answers_needed
 from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.scratch import Scratch, make_scratch
 from cockpit.demo.summary import check, summary
@@ -116,7 +116,7 @@ def fly_headless(
 
 async def watched(running: Flight, cap: float) -> None:
     """Start the agents, wait until their jobs are done, and check the result."""
-    watch = Watch(running.client, running.say, cap)
+    watch = Watch(running.client, running.say, cap, expected=answers_needed(running.jobs))
     await running.start_agents()
     status = await watch.until_reached()
     running.tell(status)

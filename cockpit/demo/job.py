@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cockpit.demo.conversation import ToolCall
@@ -12,6 +13,8 @@ COMPLETE = "HANDOFF: COMPLETE"
 TESTS = "python3 -m unittest -q"
 EVERYTHING = "Bash"
 """The tools that need no permission. The permission mode of the demo allows edits too."""
+ASK_USER = "AskUserQuestion"
+"""The tool that asks the user a question; not every CLI has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,10 @@ class Step:
     """The subject of the commit that the step makes."""
     finishes: str | None = None
     """The milestone that the step completes."""
+    asks: str | None = None
+    """The command or the question that the user must answer; None if the step needs no answer."""
+    instead: Mapping[str, tuple[ToolCall, ...]] = field(default_factory=dict)
+    """The calls in place of `calls`, by the option that the user chose in a question before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ work even on a file that another session wrote.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from cockpit.demo.job import TESTS, Job, Step, bash, commit, edit, ending, look, run_tests, write
+from cockpit.demo.conversation import ToolCall
+from cockpit.demo.job import ASK_USER, TESTS, Job, Step, bash, commit, edit, ending, look, run_tests, write
 
 ROUNDING = Job(
     agent="rounding",
@@ -222,6 +224,21 @@ DURATIONS = Job(
     dead_end="- `datetime.strptime` with `%Hh%Mm` refuses anything of 24 hours and more.",
 )
 
+LOOK_UP = 'python3 -c "from datetime import date; print(date(2027, 1, 1).isocalendar())"'
+USAGE = "    python3 -m tally sheet.txt"
+"""The last line of the README."""
+WEEKS_TEXT = "The weeks under the totals are ISO weeks: they begin on Monday."
+OWN_PAGE = "On its own page"
+WHERE: Mapping[str, Any] = {
+    "question": "Where should the weeks be described?",
+    "header": "Description",
+    "multiSelect": False,
+    "options": [
+        {"label": "In the README", "description": "Below the command that prints them"},
+        {"label": OWN_PAGE, "description": "docs/weeks.md"},
+    ],
+}
+
 WEEKS = Job(
     agent="weeks",
     mode="observe",
@@ -234,6 +251,12 @@ WEEKS = Job(
     milestones=("Weeks with tests", "The command prints them"),
     steps=(
         look("Let me see how an entry stores its day."),
+        Step(
+            "Look up how Python numbers weeks",
+            "The first week of a year needs care. I ask Python for the week of 1 January 2027.",
+            (bash(LOOK_UP, "Print the ISO week of 1 January 2027"),),
+            asks=LOOK_UP,
+        ),
         Step(
             "Write tally/weeks.py",
             "I use ISO weeks, because the sheets' weeks begin on Monday.",
@@ -290,10 +313,12 @@ WEEKS = Job(
                     "from tally.report import totals\n",
                     "from tally.report import totals\nfrom tally.weeks import by_week\n",
                 ),
-                bash(
-                    "printf 'for week, minutes in sorted(by_week(entries).items()):\\n"
-                    '    print(f"{minutes:6} {week}")\\n\' >> tally/__main__.py',
-                    "Print the weeks",
+                edit(
+                    "tally/__main__.py",
+                    '    print(f"{minutes:6} {task}")\n',
+                    '    print(f"{minutes:6} {task}")\n'
+                    "for week, minutes in sorted(by_week(entries).items()):\n"
+                    '    print(f"{minutes:6} {week}")\n',
                 ),
             ),
         ),
@@ -310,13 +335,25 @@ WEEKS = Job(
             finishes="The command prints them",
         ),
         Step(
-            "Describe the weeks in the README",
-            "I add a line to the README, and make the last commit.",
+            "Ask where to describe the weeks",
+            "Only the description is left. I ask where it belongs.",
+            (ToolCall(ASK_USER, {"questions": [WHERE]}),),
+            asks=str(WHERE["question"]),
+        ),
+        Step(
+            "Describe the weeks",
+            "I write the description there, and make the last commit.",
             (
-                bash("printf '\\nWeeks are ISO weeks.\\n' >> README.md", "Add to the README"),
+                edit("README.md", f"{USAGE}\n", f"{USAGE}\n\n{WEEKS_TEXT}\n"),
                 commit("Describe the weeks"),
             ),
             commit="Describe the weeks",
+            instead={
+                OWN_PAGE: (
+                    write("docs/weeks.md", f"# Weeks\n\n{WEEKS_TEXT}\n"),
+                    commit("Describe the weeks"),
+                )
+            },
         ),
         ending("The command prints every ISO week under the totals; three commits."),
     ),
@@ -324,6 +361,9 @@ WEEKS = Job(
     decisions="- ISO weeks begin on Monday. Early January can belong to the previous year.",
     dead_end="- `strftime('%W')` returns week 0 for the first days of January.",
     settles=False,
+    # `LOOK_UP` is missing here, so that the demo shows a permission dialog.
+    allowed="Bash(git:*),Bash(ls:*),Bash(cat:*),Bash(python3 -m unittest:*),"
+    "Bash(python3 -m tally:*)",
 )
 
 Jobs = Mapping[str, Job]
@@ -339,3 +379,9 @@ def jobs_for(agents: int) -> Jobs:
         turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]
         found[job.agent + (f"-{turn + 1}" if turn else "")] = job
     return found
+
+
+def answers_needed(jobs: Jobs) -> frozenset[str]:
+    """Return the commands and questions of these jobs that the user must answer."""
+    steps = [step for job in jobs.values() for step in job.steps]
+    return frozenset(step.asks for step in steps if step.asks is not None)

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from cockpit.demo.flight import Flight, Say, flight
-from cockpit.demo.jobs import Jobs
+from cockpit.demo.jobs import Jobs, answers_needed
 from cockpit.demo.more_jobs import PICTURED
 from cockpit.demo.watch import Goal, Watch, is_done
 from cockpit.wire.status import AgentStatus
@@ -64,5 +64,7 @@ def fly_posing(
 async def looked_at(running: Flight, empty: Look, posed: Look) -> None:
     await empty(running)
     await running.start_agents()
-    await Watch(running.client, running.say, CAP_SECONDS, at_goal).until_reached()
+    expected = answers_needed(running.jobs)
+    watch = Watch(running.client, running.say, CAP_SECONDS, at_goal, expected)
+    await watch.until_reached()
     await posed(running)

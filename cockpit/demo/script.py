@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.job import COMPLETE, TESTS, Growth, Job, Step
+from cockpit.demo.job import ASK_USER, COMPLETE, TESTS, Growth, Job, Step, bash
 from cockpit.demo.jobs import JOBS
 from cockpit.demo.more_jobs import MORE
 
@@ -24,6 +24,8 @@ LOST_OUTPUT = "Output: (empty)"
 """The text that Gemini CLI gives the model after a command without output."""
 MOST_READS = 5
 """Maximum attempts of the model to read its prompt, if the output is empty."""
+NO_QUESTION = bash("git status --short", "See whether all is committed")
+"""The call in place of a question, in a CLI that cannot ask one. Without a call, the turn ends."""
 UNKNOWN_JOB = "I am a simulated model. I only know the jobs of the demo."
 FINISHED = "This job is finished. I cannot do other jobs, because I am a simulated model."
 
@@ -141,7 +143,12 @@ def take_over(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
     """Return a step's tool calls in this worktree, with updates of the agent's task list."""
     directory = working_directory(request)
-    calls = read_before_edit([call.within(directory) for call in step.calls], request)
+    asks = ASK_USER in request.tools
+    wanted = [
+        call.within(directory) if asks or call.name != ASK_USER else NO_QUESTION
+        for call in calls_after_answer(step, request)
+    ]
+    calls = read_before_edit(wanted, request)
     if "TaskCreate" not in request.tools:
         return tuple(calls)
     if step is job.steps[0]:
@@ -153,6 +160,14 @@ def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
         number = str(job.milestones.index(step.finishes) + 1)
         calls.append(ToolCall("TaskUpdate", {"taskId": number, "status": "completed"}))
     return tuple(calls)
+
+
+def calls_after_answer(step: Step, request: Request) -> tuple[ToolCall, ...]:
+    """Return the step's calls, which can depend on the user's answer to an earlier question."""
+    for option, calls in step.instead.items():
+        if request.chose(option):
+            return calls
+    return step.calls
 
 
 def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCall]:

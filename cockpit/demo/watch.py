@@ -1,20 +1,21 @@
 """Watch the demo without a screen: print events, approve handoffs, and wait for the end.
 
-Uses only the client. Any question that is not about a handoff ends the demo with an error.
+Uses only the client. Takes the first choice of the dialogs that the jobs ask for. Any other dialog
+ends the demo with an error.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
-from cockpit.wire.status import AgentStatus, Status
-from cockpit.wire.verbs import Approve
+from cockpit.wire.status import AgentStatus, Needs, Status
+from cockpit.wire.verbs import Answer, Approve
 
 Goal = Callable[[AgentStatus], bool]
 """Returns whether an agent has reached its goal. After that, its questions are not answered."""
@@ -22,6 +23,7 @@ Goal = Callable[[AgentStatus], bool]
 LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
 ANSWERED = ("handoff", "review")
+DIALOGS = ("permission", "question")
 LOST = ("exited", "stopped")
 LOOK_CLOSER = "Run the demo with --keep to keep its logs and transcripts."
 
@@ -40,9 +42,12 @@ class Watch:
         say: Callable[[str], None],
         seconds: float,
         goal: Goal = is_done,
+        expected: Collection[str] = (),
     ) -> None:
+        """`expected`: the commands and questions to which the answer is the first choice."""
         self._client, self._say = client, say
         self._goal = goal
+        self._expected = expected
         self._began = time.monotonic()
         self._deadline = self._began + seconds
         self._spoken = self._began
@@ -78,6 +83,8 @@ class Watch:
             raise Failed(f"{agent.name} ended before its job was done", note, LOOK_CLOSER)
         if agent.needs is None:
             return
+        if agent.needs.kind in DIALOGS and await self._answer(agent, agent.needs):
+            return
         if agent.needs.kind not in ANSWERED:
             title = f"{agent.name} is waiting for an answer: {agent.needs.kind}"
             raise Failed(title, agent.needs.detail, LOOK_CLOSER)
@@ -90,6 +97,21 @@ class Watch:
         # The question may have been answered meanwhile.
         with suppress(NotNow):
             await self._client.ask(Approve(name=agent.name, handoff=handoff or None))
+
+    async def _answer(self, agent: AgentStatus, needs: Needs) -> bool:
+        """Take the first choice of the agent's dialog; return False for a dialog that no job asks
+        for."""
+        about = f"{needs.command or ''}\n{needs.detail}"
+        if not any(text in about for text in self._expected):
+            return False
+        # The dialog may not be drawn yet, or may have been answered meanwhile.
+        with suppress(NotNow):
+            shown = await self._client.dialog(agent.name)
+            if shown.identity is not None:
+                first = Answer(name=agent.name, dialog=shown.identity, choices=[1])
+                await self._client.ask(first)
+                self._tell(f"answered by the demo: {agent.name} ({shown.choices[0].label})")
+        return True
 
     async def _tell_events(self) -> None:
         for event in await self._client.events(after=self._last_event):
