@@ -64,6 +64,7 @@ class Cockpit:
         pairs = [f"{name}={value}" for name, value in environment.items()]
         flags = ["--session-id", str(uuid.uuid4()), "--settings", str(self.settings())]
         flags += ["--model", MODEL, "--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
+        flags += ["--disallowedTools", "AskUserQuestion"]  # nobody answers here
         claude = str(self.scratch.folder / "bin" / "claude")
         repository = str(self.scratch.repository)
         self.tmux("new-session", "-d", "-x", "120", "-y", "40", "-c", repository,

@@ -12,26 +12,36 @@ from cockpit.core.prompt_files import IN_A_FILE_FOR_CAT
 from cockpit.core.request import ask_again, request
 from cockpit.demo.conversation import COMPACTED, Reply, Request
 from cockpit.demo.job import Job
-from cockpit.demo.jobs import DURATIONS, JOBS, ROUNDING, WEEKS
+from cockpit.demo.jobs import (
+    DURATIONS,
+    JOBS,
+    LOOK_UP,
+    ROUNDING,
+    WEEKS,
+    answers_needed,
+    jobs_for,
+)
 from cockpit.demo.more_jobs import INVOICES, MORE
 from cockpit.demo.script import UNKNOWN_JOB, Script, document, position, summary
 
 PATH = "/w/.cockpit/handoffs/handoff-2026-11-21-201500.md"
 DRAFT = "/w/.cockpit/handoffs/draft-9af5a76a.md"
+QUESTION = {"name": "AskUserQuestion"}
 TOOLS = [{"name": name} for name in ("Bash", "Read", "Write", "Edit", "TaskCreate", "TaskUpdate")]
 
 
 class Talk:
     """A conversation with the script, as the CLI would lead it."""
 
-    def __init__(self, opening: str) -> None:
+    def __init__(self, opening: str, *, asks: bool = False) -> None:
+        self.tools = [*TOOLS, QUESTION] if asks else TOOLS
         self.messages: list[dict[str, Any]] = [{"role": "user", "content": opening}]
         self.replies: list[Reply] = []
 
     @property
     def request(self) -> Request:
         system = "Primary working directory: /w"
-        return Request({"system": system, "tools": TOOLS, "messages": self.messages})
+        return Request({"system": system, "tools": self.tools, "messages": self.messages})
 
     def step(self, result: str = "ok") -> Reply:
         reply = Script(pace=0)(self.request)
@@ -183,15 +193,15 @@ def test_a_successor_of_a_document_without_a_model_goes_by_the_commits() -> None
 
 def test_a_compacted_session_goes_on_where_it_was() -> None:
     asked = Talk(WEEKS.prompt)
-    for _ in range(7):
+    for _ in range(8):
         asked.step()
     asked.tell("Your task is to create a detailed summary of the conversation so far.")
     kept = asked.step()
     assert not kept.tool_calls
     talk = Talk(f"{COMPACTED}.\n{kept.text}")
-    assert position(WEEKS, talk.request) == 7
+    assert position(WEEKS, talk.request) == 8
     reply = talk.step()
-    assert reply.text == WEEKS.steps[7].say
+    assert reply.text == WEEKS.steps[8].say
     assert "TaskUpdate" in [call.name for call in reply.tool_calls]
 
 
@@ -202,6 +212,29 @@ def test_a_document_names_the_commits_that_git_showed() -> None:
     talk.remind(request(PATH, "tool"))
     (call,) = talk.step().tool_calls
     assert "- [x] Commit the rates (ee5fe80)" in call.input["content"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "file"), [("In the README", "/w/README.md"), ("On its own page", "/w/docs/weeks.md")]
+)
+def test_the_answer_to_a_question_decides_what_is_written(chosen: str, file: str) -> None:
+    talk = Talk(WEEKS.prompt, asks=True)
+    while "AskUserQuestion" not in [call.name for call in talk.step().tool_calls]:
+        assert len(talk.replies) < 20
+    talk.messages[-1]["content"][-1]["content"] = f'User has answered: "Where?"="{chosen}".'
+    assert file in [call.path for call in talk.step().tool_calls]
+
+
+def test_a_cli_that_cannot_ask_goes_on_without_a_question() -> None:
+    talk = Talk(WEEKS.prompt)
+    while (reply := talk.step()).tool_calls:
+        assert "AskUserQuestion" not in [call.name for call in reply.tool_calls]
+    assert reply.text.endswith("HANDOFF: COMPLETE")
+
+
+def test_the_answers_that_a_run_needs_are_those_of_its_jobs() -> None:
+    assert answers_needed(jobs_for(2)) == set()
+    assert answers_needed(jobs_for(3)) == {LOOK_UP, "Where should the weeks be described?"}
 
 
 def test_no_job_is_mistaken_for_another() -> None:

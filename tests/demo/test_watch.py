@@ -13,6 +13,7 @@ from cockpit.core.errors import Failed
 from cockpit.demo.jobs import jobs_for
 from cockpit.demo.summary import check, summary
 from cockpit.demo.watch import Watch
+from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 from cockpit.wire.status import AgentStatus, Needs, Status
 
 Row = dict[str, Any]
@@ -73,6 +74,23 @@ def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:
         "api is waiting for an answer: permission",
         "rm -rf",
     )
+
+
+def test_takes_the_first_choice_of_a_dialog_that_a_job_asks_for(answering: Any) -> None:
+    asks = agent(
+        name="weeks", state="needs_you",
+        needs=Needs(kind="permission", detail="Bash", command="python3 -c 1"),
+    )  # fmt: skip
+    shown = DialogStatus(identity="d1", choices=[ChoiceStatus(label="Yes")])
+    answering.say("GET /v1/status", Status(agents=[asks]).model_dump())
+    answering.say("GET /v1/dialog/weeks", shown.model_dump())
+    answering.say("POST /v1/answer", {"message": "answered"})
+    answering.say("GET /v1/events?after=0&limit=200")
+    watch = Watch(HttpClient(answering.path), lambda _: None, 0.0, expected={"python3 -c 1"})
+    with pytest.raises(Failed, match="Time limit reached"):
+        asyncio.run(watch.until_reached())
+    (answer,) = [body for request, body in answering.asked if request == "POST /v1/answer"]
+    assert (answer["name"], answer["dialog"], answer["choices"]) == ("weeks", "d1", [1])
 
 
 def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:

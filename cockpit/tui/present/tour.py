@@ -8,6 +8,7 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.actions import BY_ID
+from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import words
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.span import Span
@@ -29,7 +30,9 @@ def step(
 ) -> Step | None:
     """Return the most urgent step; None if all are dismissed."""
     everyone = list(agents)
-    steps = [_of_handoff(agent, selected, keys) for agent in everyone]
+    steps = [
+        found(agent, selected, keys) for agent in everyone for found in (_of_dialog, _of_handoff)
+    ]
     ranked = sorted((entry for entry in steps if entry), key=lambda entry: entry[0])
     if everyone and all(agent.state == "done" for agent in everyone):
         ranked.append((8, Step("end", _end(keys))))
@@ -55,12 +58,35 @@ def _begin(keys: Mapping[str, str]) -> str:
     )
 
 
+def _of_dialog(
+    agent: AgentStatus, selected: str | None, keys: Mapping[str, str]
+) -> tuple[int, Step] | None:
+    """Return a step about the agent's open dialog; each dialog is a step of its own."""
+    if agent.needs is None or agent.needs.kind not in DIALOGS:
+        return None
+    press = _press(agent, selected)
+    key = _key("approve", keys)
+    if agent.needs.kind == "permission":
+        text = f"asks to run a command: {press} {key} to read it and answer here, not in its pane."
+    else:
+        text = f"has a question: {press} {key} to answer it here, not in its pane."
+    about = agent.needs.command or agent.needs.detail
+    step_id = f"{agent.needs.kind} {agent.name} {about}"
+    return 0, Step(step_id, f"{safe_line(agent.name, LONGEST_NAME)} {text}")
+
+
+def _press(agent: AgentStatus, selected: str | None) -> str:
+    if agent.name == selected:
+        return "press"
+    return f"select {safe_line(agent.name, LONGEST_NAME)}, then press"
+
+
 def _of_handoff(
     agent: AgentStatus, selected: str | None, keys: Mapping[str, str]
 ) -> tuple[int, Step] | None:
     """Return a step about the agent's handoff, and its urgency; 0 is the most urgent."""
     name = safe_line(agent.name, LONGEST_NAME)
-    press = "press" if agent.name == selected else f"select {name}, then press"
+    press = _press(agent, selected)
     phase = agent.handoff.phase if agent.handoff else None
     used = words.percent(agent.context.used)
     if phase == "review" and agent.needs:

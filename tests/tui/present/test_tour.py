@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from cockpit.tui.present.span import plain
 from cockpit.tui.present.tour import step, step_spans
 from cockpit.tui.widgets.line import wrapped
-from cockpit.wire.status import AgentStatus, HandoffStatus, Needs
+from cockpit.wire.status import AgentStatus, HandoffStatus, NeedKind, Needs
 from tests.tui.scene import agent
 
 
@@ -41,6 +41,23 @@ def test_a_question_names_the_percentage_the_key_and_what_comes_first() -> None:
     assert "before anything ends" in text
     assert "select durations, then press a" in said(handing("asked"), selected="weeks")
     assert "press x to hand" in said(handing("asked"), approve="x")
+
+
+def asking(kind: NeedKind, about: str) -> AgentStatus:
+    command = about if kind == "permission" else None
+    return agent("weeks", "needs_you", needs=Needs(kind=kind, detail=about, command=command))
+
+
+def test_a_dialog_is_answered_with_the_same_key_and_not_in_the_pane() -> None:
+    permission, question = asking("permission", "python3 -c 1"), asking("question", "Where?")
+    text = said(permission, selected="weeks")
+    assert text.startswith("weeks asks to run a command: press a to read it and answer here")
+    assert "weeks has a question: select weeks, then press a" in said(question)
+    assert "press x" in said(question, selected="weeks", approve="x")
+    shown = step([permission], None, {})
+    assert shown is not None
+    assert step([permission], None, {}, {shown.id}) is None
+    assert step([asking("permission", "rm x")], None, {}, {shown.id}) is not None
 
 
 @pytest.mark.parametrize(
@@ -93,7 +110,10 @@ def test_what_needs_the_user_comes_first_and_what_was_hidden_does_not_come_back(
     assert second.id == "writing durations"
 
 
-@pytest.mark.parametrize("phase", ["asked", "review", "documenting", "starting", "moved", "done"])
+@pytest.mark.parametrize(
+    "phase",
+    ["asked", "review", "documenting", "starting", "moved", "done", "permission", "question"],
+)
 def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
     if phase == "moved":
         shown = step(
@@ -104,6 +124,8 @@ def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
             None,
             {},
         )
+    elif phase == "permission" or phase == "question":
+        shown = step([asking(phase, "x")], None, {})
     elif phase == "done":
         shown = step([agent("rounding", "done", previous_session_id="s")], None, {})
     else:
