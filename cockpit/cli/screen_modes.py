@@ -82,14 +82,21 @@ def show_in_home_window(config: Path | None) -> int:
     until the user restarts the screen with Return.
     """
     places = our_places()
-    code = _show(places, config, in_home_window=True)
+    lines: list[str] = []
+    code = _show(places, config, in_home_window=True, say_after=lines.append)
     if code == 0:
-        asyncio.run(_detach(views_of(places)))
+        asyncio.run(_detach(views_of(places), "\n".join(lines)))
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return code
 
 
-def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
+def _show(
+    places: Places,
+    config: Path | None,
+    *,
+    in_home_window: bool,
+    say_after: Callable[[str], None] = print,
+) -> int:
     here = HttpClient(places.socket)
     views = views_of(places)
     settings = _settings(places, config)
@@ -122,7 +129,7 @@ def _show(places: Places, config: Path | None, *, in_home_window: bool) -> int:
     try:
         return _run_screen(
             hosts.client, attach, places, settings,
-            files=files, in_home_window=in_home_window, outside=outside,
+            files=files, in_home_window=in_home_window, outside=outside, say_after=say_after,
         )  # fmt: skip
     finally:
         hosts.close()
@@ -165,6 +172,7 @@ def _run_screen(
     in_home_window: bool = False,
     remote: str | None = None,
     outside: ReloadTargets | None = None,
+    say_after: Callable[[str], None] = print,
 ) -> int:
     """Run the screen with the user's settings; `remote` is the other machine, if any."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
@@ -186,6 +194,7 @@ def _run_screen(
         notifications=settings.notifications,
         settings=settings,
         outside=outside,
+        say_after=say_after,
     )
     return run(client, options)
 
@@ -204,8 +213,8 @@ async def _run_tmux_client(argv: list[str], trouble: str) -> None:
     os.write(sys.stdout.fileno(), ERASE_LINE_ABOVE)
 
 
-async def _detach(views: TmuxViews) -> None:
+async def _detach(views: TmuxViews, line: str) -> None:
     try:
-        await views.detach()
+        await views.detach(line)
     except CockpitError:
         return  # no client is attached

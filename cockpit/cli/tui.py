@@ -77,6 +77,8 @@ class ScreenOptions:
     """The initial settings."""
     outside: ReloadTargets | None = None
     """Notified when settings change."""
+    say_after: Callable[[str], None] = print
+    """Shows a line in the user's shell, after the user has left the screen."""
 
 
 def ends_on_leaving(environment: Mapping[str, str]) -> str:
@@ -138,6 +140,8 @@ def run(client: Supervisor | JoinedClient, options: ScreenOptions) -> int:
     app = build(client, options)
     resume_gc()
     if app.run():
+        if line := app.what_keeps_running():
+            options.say_after(line)
         return 0
     if not app.return_code:
         print(UNEXPECTED_END, file=sys.stderr)

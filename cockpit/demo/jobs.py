@@ -10,7 +10,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cockpit.demo.conversation import ToolCall
-from cockpit.demo.job import ASK_USER, TESTS, Job, Step, bash, commit, edit, ending, look, run_tests, write
+from cockpit.demo.job import (
+    ASK_USER,
+    TESTS,
+    Job,
+    Step,
+    bash,
+    commit,
+    edit,
+    ending,
+    look,
+    run_tests,
+    write,
+)
 
 ROUNDING = Job(
     agent="rounding",

@@ -28,7 +28,7 @@ from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.paths import short_paths
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
-from cockpit.tui.screens.leaving import leave
+from cockpit.tui.screens.leaving import leave, what_keeps_running
 from cockpit.tui.screens.too_small import LEAST, TooSmall
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.messages import UNTIL_A_KEY, Messages
@@ -159,6 +159,10 @@ class CockpitApp(App[bool]):
 
     async def action_quit(self) -> None:
         leave(self, self._ui)
+
+    def what_keeps_running(self) -> str:
+        """Return the line for the user's shell after leaving; see `leaving.what_keeps_running`."""
+        return what_keeps_running(self.model, self._ui)
 
     def action_help_quit(self) -> None:
         """Ask whether to leave.

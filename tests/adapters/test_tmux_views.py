@@ -150,10 +150,11 @@ def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
     assert [one["window"] for one in clients().values()] == [2]
     user.type(F12)
     waiting(lambda: [one["window"] for one in clients().values()] == [0])
-    asyncio.run(views.detach())
+    asyncio.run(views.detach("2 agents' screen; $HOME"))
     assert user.process.wait(60) == 0, user.seen[-300:]
     assert asyncio.run(views.attached()) == 0
     user.read_rest()
+    assert user.seen.endswith(b"2 agents' screen; $HOME\r\n"), user.seen[-300:]
     assert b"[exited]" not in user.seen, user.seen[-300:]
 
 

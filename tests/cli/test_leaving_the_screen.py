@@ -32,16 +32,17 @@ class Broken(MemoryClient):
 client = scene()
 client.__class__ = {"q": MemoryClient, "cancel": Cancelling, "broken": Broken}[sys.argv[1]]
 async def attach(name): ...
-sys.exit(run(client, ScreenOptions(attach=attach)))
+host = sys.argv[2] if len(sys.argv) > 2 else "local"
+sys.exit(run(client, ScreenOptions(attach=attach, host=host)))
 """
 
 
-def ended(how: str, keys: bytes) -> tuple[int, str]:
+def ended(how: str, keys: bytes, host: str = "local", until: bytes = b"quit") -> tuple[int, str]:
     """The exit code of a screen in a terminal of its own, and everything that it wrote."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, how],
+        [sys.executable, "-c", PROGRAM, how, host],
         stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
@@ -57,7 +58,7 @@ def ended(how: str, keys: bytes) -> tuple[int, str]:
             if not data:
                 return
             written.extend(data)
-            if unsent and b"quit" in written:
+            if unsent and until in written:
                 os.write(ours, unsent)
                 unsent = b""
 
@@ -76,6 +77,15 @@ def ended(how: str, keys: bytes) -> tuple[int, str]:
 @pytest.mark.parametrize("keys", [b"q", b"\x11"])
 def test_leaving_is_told_by_zero(keys: bytes) -> None:
     assert ended("q", keys)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "command"), [("local", "cockpit\r\n"), ("gpu1", "cockpit --host gpu1\r\n")]
+)
+def test_the_shell_shows_what_keeps_running_and_how_to_return(host: str, command: str) -> None:
+    code, written = ended("q", b"q", host, until=b"checkout")
+    assert code == 0
+    assert written.endswith(f"7 agents keep running. To open the screen again: {command}")
 
 
 def test_a_screen_that_is_cancelled_was_not_left() -> None:

@@ -213,15 +213,18 @@ class TmuxViews:
         window = await self._remote_window(label) or await self._new_remote_window(label, launch)
         await self._select_window(client, session, window)
 
-    async def detach(self) -> None:
-        """Detach the terminal that `show` would use. Raises `NotNow` if there is none.
+    async def detach(self, line: str = "") -> None:
+        """Detach the terminal that `show` would use, which then shows a line of text.
 
-        The client then runs a command that does nothing. Without one, tmux would print
+        Raises `NotNow` if there is none. Without a command for the client, tmux would print
         `[exited]` below the user's prompt.
         """
+        import shlex
+
         session, client = await self._terminal_at_home()
+        after = f"printf '%s\\n' {shlex.quote(line)}" if line else "exit 0"
         await self.tmux.server.ask(
-            ["detach-client", "-t", client, "-E", "exit 0"], ["kill-session", "-t", session]
+            ["detach-client", "-t", client, "-E", after], ["kill-session", "-t", session]
         )
 
     async def copy(self, text: str) -> None:

@@ -28,10 +28,16 @@ def step(
     keys: Mapping[str, str],
     dismissed: Collection[str] = (),
 ) -> Step | None:
-    """Return the most urgent step; None if all are dismissed."""
+    """Return the most urgent step; None if all are dismissed.
+
+    Of two that are equally urgent, the one of the selected agent comes first.
+    """
     everyone = list(agents)
+    selected_first = sorted(everyone, key=lambda agent: agent.name != selected)
     steps = [
-        found(agent, selected, keys) for agent in everyone for found in (_of_dialog, _of_handoff)
+        found(agent, selected, keys)
+        for agent in selected_first
+        for found in (_of_dialog, _of_handoff)
     ]
     ranked = sorted((entry for entry in steps if entry), key=lambda entry: entry[0])
     if everyone and all(agent.state == "done" for agent in everyone):

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
+from cockpit.core.far_names import LOCAL
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+
 if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
+    from cockpit.tui.state.model import Model
 
 KEEPS_RUNNING = "Agents and supervisor keep running. To open the screen again: cockpit"
 
@@ -25,3 +30,23 @@ def leave(app: App[Any], ui: UIContext, *, ask: bool = False) -> None:
             app.exit(True)
 
     app.push_screen(LeaveQuestion(ui.ends_on_leaving or KEEPS_RUNNING, ui.attached), decided)
+
+
+def what_keeps_running(model: Model, ui: UIContext) -> str:
+    """Return the line that the shell shows after the screen: what keeps running, and how to return.
+
+    Empty if all ends with the screen, or if the main supervisor does not respond: then it is not
+    known what is running.
+    """
+    if ui.ends_on_leaving or not model.main.connection.live:
+        return ""
+    running = sum(
+        agent.pid is not None and model.part_of(name).connection.live
+        for name, agent in model.agents.items()
+    )
+    if not running:
+        what = "The supervisor keeps running"
+    else:
+        what = f"{counted(running, 'agent')} {'keeps' if running == 1 else 'keep'} running"
+    command = "cockpit" if ui.host == LOCAL else f"cockpit --host {safe_line(ui.host, 100)}"
+    return f"{what}. To open the screen again: {command}"

@@ -60,6 +60,12 @@ def test_a_dialog_is_answered_with_the_same_key_and_not_in_the_pane() -> None:
     assert step([asking("permission", "rm x")], None, {}, {shown.id}) is not None
 
 
+def test_of_two_steps_the_one_of_the_selected_agent_comes_first() -> None:
+    both = [asking("permission", "rm x"), handing("review")]
+    assert said(*both, selected="durations").startswith("durations has written its document")
+    assert said(*both, selected="weeks").startswith("weeks asks")
+
+
 @pytest.mark.parametrize(
     ("phase", "words"),
     [

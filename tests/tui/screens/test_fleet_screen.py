@@ -399,6 +399,19 @@ async def test_q_asks_where_leaving_ends_something(fly: Fly) -> None:
         await flight.until(lambda: flight.app.return_value is True)
 
 
+async def test_nothing_is_promised_in_a_demo_or_without_a_supervisor(fly: Fly) -> None:
+    async with fly(scene(), ends_on_leaving="This ends the demo.") as flight:
+        assert flight.app.what_keeps_running() == ""
+    client = scene()
+    async with fly(client) as flight:
+        assert flight.app.what_keeps_running().startswith("7 agents keep running.")
+        client.disconnect()
+        await flight.until(lambda: not flight.app.model.connection.live, "the end")
+        assert flight.app.what_keeps_running() == ""
+    async with fly(MemoryClient()) as flight:
+        assert flight.app.what_keeps_running().startswith("The supervisor keeps running.")
+
+
 class SlowPane(MemoryClient):
     """The capture of every agent but `api` comes only when it is let."""
 
@@ -575,6 +588,8 @@ async def test_the_demos_guide_is_one_line_that_escape_hides(fly: Fly) -> None:
         await flight.reads("api has written its document: press d to read it", "Esc hides this")
         await flight.press("escape")
         await flight.until(lambda: "api has written" not in flight.text(), "the next step")
+        await flight.reads("mailer asks to run a command: select mailer, then press a")
+        await flight.press("escape")
         await flight.reads("search is writing a document")
     async with fly(scene(), size=(140, 30), selected="api") as flight:
         await flight.reads("document ready")
