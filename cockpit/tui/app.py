@@ -246,6 +246,20 @@ class CockpitApp(App[bool]):
             sentence = "Quit; agents and supervisor keep running."
             yield SystemCommand("Quit", sentence, self.action_quit)
 
+    def setting_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Yield an entry for each setting, which opens the settings there; none where the palette
+        has no actions, or without a configuration."""
+        fleet = self.screen_stack[0]
+        if self._ui.files is None or not isinstance(fleet, FleetScreen):
+            return
+        if not hasattr(screen, "action_act"):
+            return
+        from cockpit.tui.screens.settings.fields import PATHS, sentence, title
+
+        for path in PATHS:
+            do = partial(fleet.commands.change_setting, path)
+            yield SystemCommand(title(path), sentence(path), do)
+
     def _run(self, act: Callable[[str], object], action: str) -> None:
         self._recent = [action, *(recent for recent in self._recent if recent != action)][:RECENT]
         act(action)

@@ -12,7 +12,7 @@ NOT_NOW = "Not now: "
 class Actions(SystemCommandsProvider):
     """Lists actions; those that are unavailable come last, also among the matches.
 
-    A search also finds the sentences that the help shows, after the names.
+    A search also finds the settings, and the sentences that the help shows, after the names.
     """
 
     async def discover(self) -> Hits:
@@ -21,7 +21,12 @@ class Actions(SystemCommandsProvider):
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for name, help_text, callback, _ in self.app.get_system_commands(self.screen):
+        of_settings = getattr(self.app, "setting_commands", None)
+        commands = [
+            *self.app.get_system_commands(self.screen),
+            *(of_settings(self.screen) if of_settings else ()),
+        ]
+        for name, help_text, callback, _ in commands:
             score = matcher.match(name) or matcher.match(help_text) / 100
             if score > 0:
                 score = score / 1000 if NOT_NOW in help_text else score

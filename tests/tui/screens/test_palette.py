@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
+from cockpit.config.files import Files
+from cockpit.config.paths import Places
 from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.settings.fields import PATHS
 from tests.client.memory import MemoryClient
 from tests.tui.scene import scene
 
@@ -39,6 +45,35 @@ async def test_a_search_finds_the_sentence_of_the_help_after_the_name(fly: Fly) 
         await flight.press("ctrl+p", *"go to the agent's")
         await flight.reads("Attach", "Go to the agent's pane.")
         assert "No matches" not in flight.text()
+
+
+def files_in(folder: Path) -> Callable[[], Files]:
+    return partial(Files.read, Places.of({"COCKPIT_HOME": str(folder)}), None, folder, {})
+
+
+async def test_a_setting_is_found_by_its_name_and_opens_at_its_field(
+    fly: Fly, own_home: Path
+) -> None:
+    async with fly(scene(), selected="api", files=files_in(own_home)) as flight:
+        await flight.press("ctrl+p", *"thresh")
+        await flight.reads("Change threshold: act…", "Hand off here.")
+        await flight.press("escape", "ctrl+p", *"old: act")
+        await flight.reads("Change threshold: act…")
+        await flight.press("enter", *"55%")
+        await flight.reads("Settings", "55%")
+        act = flight.app.screen.settings["defaults", "context", "act"]
+        assert act.field.value == "55%"
+
+
+async def test_every_setting_of_the_form_is_in_the_palette_with_its_sentence(
+    fly: Fly, own_home: Path
+) -> None:
+    async with fly(scene(), selected="api", files=files_in(own_home)) as flight:
+        found = list(flight.app.setting_commands(flight.app.screen))
+        assert len(found) == len(PATHS) == len({entry.title for entry in found})
+        assert all(entry.help.endswith(".") for entry in found)
+    async with fly(scene(), selected="api") as flight:
+        assert not list(flight.app.setting_commands(flight.app.screen))
 
 
 async def test_the_help_is_grouped_and_as_large_as_its_text(fly: Fly) -> None:

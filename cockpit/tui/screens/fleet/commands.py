@@ -109,6 +109,10 @@ class Commands:
             "quit": self._quit,
         }
 
+    def change_setting(self, path: tuple[str, ...]) -> None:
+        """Open the settings at one of them."""
+        self._opening.settings(path)
+
     def jump(self, number: int) -> None:
         """Select the agent that is shown with this number."""
         name = self._screen.fleet.name_at(number)

@@ -39,7 +39,7 @@ class Opening:
             "history": self._history,
             "worktrees": self._worktrees,
             "elsewhere": self._elsewhere,
-            "settings": self._settings,
+            "settings": self.settings,
             "help": self._help,
         }
 
@@ -90,14 +90,17 @@ class Opening:
             WorktreesScreen(self._model, screen.client, screen.ui, self._removals)
         )
 
-    def _settings(self) -> None:
+    def settings(self, begin_at: tuple[str, ...] | None = None) -> None:
+        """Open the settings, perhaps at one of them."""
         from cockpit.tui.screens.settings.screen import SettingsScreen
 
         screen, ui = self._screen, self._screen.ui
         if ui.files is None:
             show_reason(screen, "This screen has no configuration to change.")
             return
-        form = SettingsScreen(self._model, screen.client, ui.files, ui.home, self._own_keys)
+        form = SettingsScreen(
+            self._model, screen.client, ui.files, ui.home, self._own_keys, begin_at
+        )
         screen.app.push_screen(form)
 
     def _own_keys(self) -> None:

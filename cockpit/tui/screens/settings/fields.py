@@ -55,6 +55,14 @@ CHOICES: dict[tuple[str, ...], tuple[Option, ...]] = {
     ),
 }
 """The options of each choice. A setting's label is the last part of the setting's path."""
+PATHS: tuple[tuple[str, ...], ...] = (
+    *(path for name in MARK_NAMES for path in ((*CONTEXT, name), (*CONTEXT, "cap", name))),
+    (*CONTEXT, "window"),
+    MODE,
+    THEME,
+    *CHOICES,
+)
+"""All settings, in form order."""
 
 
 class Setting:
@@ -112,14 +120,38 @@ class Setting:
 
 
 def settings() -> dict[tuple[str, ...], Setting]:
-    """Return all settings, in form order."""
-    found: list[Setting] = []
-    for name in MARK_NAMES:
-        found.append(Setting((*CONTEXT, name), Field(id=f"mark-{name}")))
-        found.append(Setting((*CONTEXT, "cap", name), Field(id=f"cap-{name}")))
-    found.append(Setting((*CONTEXT, "window"), Field(id="window")))
-    found.append(Setting(MODE, Choice(MODES, MODES[0].value, id="mode")))
-    found.append(Setting(THEME, LongChoice([Option("", "")], "", id="theme")))
-    for path, options in CHOICES.items():
-        found.append(Setting(path, Choice(options, options[0].value, id=path[-1])))
-    return {each.path: each for each in found}
+    """Return all settings with new fields, in form order."""
+    return {path: Setting(path, _field(path)) for path in PATHS}
+
+
+def _field(path: tuple[str, ...]) -> Field | Choice:
+    name = path[-1]
+    if path == MODE:
+        return Choice(MODES, MODES[0].value, id="mode")
+    if path == THEME:
+        return LongChoice([Option("", "")], "", id="theme")
+    if (options := CHOICES.get(path)) is not None:
+        return Choice(options, options[0].value, id=name)
+    if name not in MARK_NAMES:
+        return Field(id=name)
+    return Field(id=f"{'cap' if 'cap' in path else 'mark'}-{name}")
+
+
+def title(path: tuple[str, ...]) -> str:
+    """Return the name of the palette's entry that opens the form at this setting."""
+    kind = "setting"
+    if path[:-1] == CONTEXT and path[-1] in MARK_NAMES:
+        kind = "threshold"
+    elif path[:-1] == (*CONTEXT, "cap"):
+        kind = "threshold cap"
+    return f"Change {kind}: {path[-1]}…"
+
+
+def sentence(path: tuple[str, ...]) -> str:
+    """Return the setting's description in the schema."""
+    from cockpit.config.schema import Settings
+
+    section: Any = Settings
+    for part in path[:-1]:
+        section = section.model_fields[part].annotation
+    return str(section.model_fields[path[-1]].description)

@@ -77,8 +77,11 @@ class SettingsScreen(ChangeForm):
         read_files: Callable[[], Files],
         home: str,
         open_keys: Callable[[], None],
+        begin_at: tuple[str, ...] | None = None,
     ) -> None:
+        """`begin_at`: the setting whose field gets the focus; None for the first."""
         super().__init__(client, read_files, home)
+        self._begin_at = begin_at or (*CONTEXT, MARK_NAMES[0])
         self._model = model
         self._open_keys = open_keys
         self._theme_before = ""
@@ -135,9 +138,11 @@ class SettingsScreen(ChangeForm):
         self.theme.field.offer([Option(name, name) for name in names])
         self.theme.field.value = self._theme_before
         super().on_mount()
+        # On a low screen the field can be below the last line.
+        self.call_after_refresh(self.first_field().scroll_visible, animate=False)
 
     def first_field(self) -> Widget:
-        return self.settings[(*CONTEXT, "notice")].field
+        return self.settings[self._begin_at].field
 
     def fields(self) -> list[Widget]:
         return [setting.field for setting in self.settings.values()]
