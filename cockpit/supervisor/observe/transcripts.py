@@ -1,15 +1,20 @@
 """Follow the agents' transcripts.
 
-Checks them 25 times a second while any agent is working, else twice a second. Reads on threads, so
-that one file system that hangs does not block the other agents.
+A transcript is read when the kernel reports that it was written (inotify), and all are checked
+twice a second, because another machine's writes to a network file system are not reported. One that
+cannot be watched is checked 25 times a second while its agent is working. Reads on threads, so that
+one file system that hangs does not block the other agents.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import partial
+from pathlib import Path
 
+from cockpit.adapters.files.written_files import WrittenFiles, watch_written
 from cockpit.adapters.transcripts.tail import Fetched, Tail, Unreadable
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.events import Plain
@@ -22,9 +27,11 @@ from cockpit.supervisor.observe.agent_clock import clock_offset
 from cockpit.supervisor.observe.agent_errors import safely
 
 HOT = 0.04
-"""Seconds between two checks of the transcripts while any agent is working or starting."""
+"""Seconds between two checks while an agent works or starts whose transcript is not watched."""
 CALM = 0.5
-"""Seconds between two checks of the transcripts while no agent is working."""
+"""Seconds between two checks of all transcripts."""
+GAP = 0.04
+"""Minimum seconds between two reads: a CLI writes several lines in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +58,84 @@ class Transcripts:
         self._consider = consider
         self._compacted = compacted
         self._wake = asyncio.Event()
+        self._written: set[Path] = set()
+        """Transcripts to read next."""
+        self._check_all = True
+        self._watch: WrittenFiles | None = None
 
     def wake(self) -> None:
-        """Make `follow` check the transcripts now."""
+        """Make `follow` check all transcripts now."""
+        self._check_all = True
         self._wake.set()
+
+    def _were_written(self, files: set[Path] | None) -> None:
+        if files is None:
+            self.wake()
+        elif files:
+            self._written |= files
+            self._wake.set()
 
     async def follow(self) -> None:
         """Follow the transcripts of all agents, until cancelled."""
+        self._watch = watch_written()
+        stop = self._watch.follow(self._were_written) if self._watch is not None else None
+        try:
+            await self._follow()
+        finally:
+            self._watch = None
+            if stop is not None:
+                stop()
+
+    async def _follow(self) -> None:
+        loop, next_check = asyncio.get_running_loop(), 0.0
         while True:
-            hot = False
             self._wake.clear()
+            written, self._written = self._written, set()
             watched = [
                 agent for agent in self._agents() if agent.alive or agent.handoff is not None
             ]
-            for agent in watched:
-                hot = (
-                    hot or agent.session_state.conduct.turn is Turn.WORKING or self._starting(agent)
-                )
-            for fetched in await self._fetch(watched):
+            if self._check_all or loop.time() >= next_check:
+                self._check_all, next_check = False, loop.time() + CALM
+                await self._watch_files(watched)
+                chosen = watched
+            else:
+                chosen = [agent for agent in watched if self._is_due(agent, written)]
+            for fetched in await self._fetch(chosen):
                 await safely(fetched.agent, "transcript", self._apply_and_consider(fetched))
+            began = loop.time()
+            hot = any(self._is_hot(agent) for agent in watched)
             # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(HOT if hot else CALM):
+                async with asyncio.timeout_at(began + HOT if hot else next_check):
                     await self._wake.wait()
+            if (gap := began + GAP - loop.time()) > 0:
+                await asyncio.sleep(gap)
+
+    async def _watch_files(self, agents: Iterable[Agent]) -> None:
+        """Watch the transcripts of these agents, and no others."""
+        watch = self._watch
+        if watch is None:
+            return
+        files = {tail.path for agent in agents if (tail := agent.session_state.reading.tail)}
+        watch.keep(files)
+        missing = [file for file in files if not watch.has(file)]
+        # A file that cannot be watched, as one whose folder does not exist yet, is tried again.
+        answers = await self._dependencies.slow.each(
+            {("watch", file): partial(watch.add, file) for file in missing}
+        )
+        if any(answer is None for answer in answers.values()):
+            self.wake()  # what was written before the watch began
+
+    def _is_due(self, agent: Agent, written: Collection[Path]) -> bool:
+        """Return whether the agent's transcript was written, or is checked all the time."""
+        tail = agent.session_state.reading.tail
+        return tail is not None and (tail.path in written or self._is_hot(agent))
+
+    def _is_hot(self, agent: Agent) -> bool:
+        tail = agent.session_state.reading.tail
+        if self._watch is not None and (tail is None or self._watch.has(tail.path)):
+            return False
+        return agent.session_state.conduct.turn is Turn.WORKING or self._starting(agent)
 
     def _starting(self, agent: Agent) -> bool:
         return not agent.session_state.replied
@@ -145,7 +207,7 @@ class Transcripts:
         if tail.restarts != restarts:
             agent.begin_transcript(tail)
         if tail.behind:
-            self._wake.set()  # read the next part after the parts of other agents
+            self._were_written({tail.path})  # read the next part after the parts of other agents
         if events:
             self._take_events(agent, events, compactions)
         if isinstance(answer, Fetched) and tail.offset and not tail.behind:

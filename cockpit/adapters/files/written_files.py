@@ -1,0 +1,96 @@
+"""Notify which of many files were written, created or replaced, by inotify on their folders.
+
+A write is known after a fraction of a millisecond, and a file that does not change costs nothing.
+The notice is only a hint: another machine's writes to a network file system give none, so the
+caller looks at its files from time to time as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from cockpit.adapters.files.inotify import (
+    CREATED,
+    FOLDER_GONE,
+    MODIFIED,
+    MOVED_TO,
+    Event,
+    FolderWatch,
+)
+
+_MASK = MODIFIED | CREATED | MOVED_TO
+
+
+class WrittenFiles:
+    """The files that are watched. Raises `OSError` without inotify."""
+
+    def __init__(self) -> None:
+        self._watch = FolderWatch()
+        self._keys: dict[Path, tuple[int, str]] = {}
+        """For each file, the watch of its folder, and its name. A folder stays watched after its
+        last file, because the next session's file is usually in the same folder."""
+        self._files: dict[tuple[int, str], Path] = {}
+
+    def has(self, file: Path) -> bool:
+        """Return whether the file is watched."""
+        return file in self._keys
+
+    def add(self, file: Path) -> None:
+        """Watch a file, which may not exist yet. Idempotent.
+
+        Blocks as long as the file system does. Raises `OSError` if the folder does not exist or
+        cannot be watched, or if the file is a symbolic link, whose target is in another folder.
+        """
+        if file.is_symlink():
+            raise OSError(f"{file} is a symbolic link")
+        key = self._watch.add(file.parent, _MASK), file.name
+        self._keys[file], self._files[key] = key, file
+
+    def keep(self, files: Collection[Path]) -> None:
+        """Stop watching all other files. Does not block."""
+        for file in self._keys.keys() - set(files):
+            self._files.pop(self._keys.pop(file), None)
+
+    def follow(self, call: Callable[[set[Path] | None], None]) -> Callable[[], None]:
+        """Run `call` on the running event loop with the files that may have changed; return a
+        function that ends the watch.
+
+        None stands for all files: the kernel dropped events.
+        """
+        changed: set[Path] = set()
+        lost = False
+
+        def is_of_interest(event: Event) -> bool:
+            nonlocal lost
+            if event.mask & FOLDER_GONE:
+                found = {file for file, (watch, _) in self._keys.items() if watch == event.watch}
+                for file in found:
+                    self._files.pop(self._keys.pop(file), None)
+            else:
+                known = self._files.get((event.watch, event.name))
+                found = set() if known is None else {known}
+            lost = lost or event.lost
+            changed.update(found)
+            return event.lost or bool(found)
+
+        def tell() -> None:
+            nonlocal lost
+            told = None if lost else set(changed)
+            changed.clear()
+            lost = False
+            call(told)
+
+        return self._watch.follow(is_of_interest, tell)
+
+    def close(self) -> None:
+        """End the watch, if `follow` was not called."""
+        self._watch.close()
+
+
+def watch_written() -> WrittenFiles | None:
+    """Return a new watch; None if inotify cannot be used."""
+    try:
+        return WrittenFiles()
+    except OSError:
+        return None
