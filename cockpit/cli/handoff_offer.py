@@ -1,7 +1,8 @@
-"""Tell the user's own Claude Code session that a handoff document is waiting in its directory.
+"""Tell the user's own session that a handoff document is waiting in its directory.
 
-`cockpit setup claude` lets the CLI run this module as a hook. It runs no program, reads a few small
-files, and says where the document is, not what is in it: a repository can contain such a file.
+`cockpit setup claude` and `cockpit setup gemini` let the CLI run this module as a hook. It runs no
+program, reads a few small files, and says where the document is, not what is in it: a repository
+can contain such a file.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def answer(document: Path) -> dict[str, Any]:
     path = shlex.quote(str(document))
     return {
         "systemMessage": f"A handoff document is waiting here: {path}. To continue the job, ask "
-        f"Claude to read that file, or run: cockpit continue {path}",
+        f"the agent to read that file, or run: cockpit continue {path}",
         "hookSpecificOutput": {
             "hookEventName": "SessionStart",
             "additionalContext": f"A handoff document of an earlier session is waiting here: "

@@ -36,8 +36,8 @@ def setup(runtime: str, yes: bool, remove: bool) -> int:
     """Install cockpit's hooks in an agent's CLI, once per machine.
 
     gemini: links cockpit's extension with `gemini extensions link`. In sessions that you start
-    yourself, the extension only notes which session the process has open, so that cockpit can list
-    it. Agents also work without it; `cockpit doctor` lists the limits.
+    yourself, the extension notes which session the process has open, so that cockpit can list it,
+    and shows a pending handoff. Agents also work without it; `cockpit doctor` lists the limits.
 
     claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
     settings shows a pending handoff when you start `claude`, and how to continue the job.
@@ -118,6 +118,7 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     say("Your settings and trusted folders are not changed.")
     say("In sessions that you start yourself, the extension writes only their ids, to")
     say(f"  {folder / extension.NOTES}")
+    say("and shows a handoff that is pending in their directory.")
     _ask("Link it?", yes=yes)
     extension.link(program, environment, folder)
     say("Linked. New agents use it. To undo: cockpit setup gemini --remove")

@@ -122,9 +122,8 @@ def test_a_linked_extension_is_in_one_folder(tmp_path: Path) -> None:
     folder = tmp_path / "ours"
     extension.link(Program(program, "1"), environment, folder)
     assert (tmp_path / "log").read_text() == (f"true {folder} extensions link {folder} --consent\n")
-    assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(
-        extension.FILES
-    )
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert written == {*extension.FILES, extension.OFFER_SCRIPT}
     with pytest.raises(Failed, match="uninstall"):
         extension.unlink(Program(program, "1"), environment, folder)
     extension.remove_files(folder)

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,33 @@ def test_a_note_that_is_none_has_no_session(home: Path, text: str) -> None:
 def test_a_directory_with_a_line_break_is_whole(home: Path) -> None:
     report(home, "SessionStart", directory="/work/a\nb")
     assert found(home)[0].directory == Path("/work/a\nb")
+
+
+@pytest.mark.parametrize(
+    ("event", "source", "options", "expected"),
+    [
+        ("SessionStart", "startup", ["-m", "x"], "A document is waiting."),
+        ("SessionStart", "resume", [], ""),
+        ("BeforeAgent", "startup", [], ""),
+        ("SessionStart", "startup", ["-p", "x"], ""),
+        ("SessionStart", "startup", ["--prompt=x"], ""),
+    ],
+)
+def test_a_waiting_document_is_offered_when_a_session_begins_on_a_screen(
+    home: Path, event: str, source: str, options: list[str], expected: str
+) -> None:
+    offer = home / "with space" / "offer.sh"
+    offer.write_text("#!/bin/sh\nprintf 'A document is waiting.'\n")
+    offer.chmod(0o700)
+    script = str(home / "with space" / "report.sh")
+    gemini = (
+        "import subprocess, sys; "
+        f"subprocess.run(['sh', {script!r}, {event!r}], input=sys.stdin.buffer.read())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", gemini, *options],
+        env={"PATH": os.environ["PATH"], "GEMINI_SESSION_ID": IDENT, "GEMINI_CWD": "/work"},
+        input=json.dumps({"session_id": IDENT, "source": source}, separators=(",", ":")),
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (expected, "")

@@ -2,12 +2,13 @@
 
 Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`,
 which runs Gemini's own command; this command writes to the user's Gemini folder. The extension is
-the same for every agent and every installation of cockpit. In a session that the user started, it
-only notes which session the process has open.
+the same for every agent. In a session that the user started, it notes which session the process
+has open, and offers a waiting handoff document with this installation's command.
 """
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from pathlib import Path
 from cockpit.adapters.agents.gemini.program import NO_RELAUNCH
 from cockpit.adapters.agents.gemini.settings import config_folder, read_object, user_settings
 from cockpit.adapters.agents.gemini.trust import VARIABLE
+from cockpit.adapters.agents.own_command import own_command
 from cockpit.adapters.agents.reported_paths import is_absolute
 from cockpit.adapters.agents.reporter import write_whole
 from cockpit.adapters.files.foreign_files import read_file, read_text
@@ -27,6 +29,9 @@ from cockpit.ports.runtimes import Program
 NAME = "cockpit"
 FILES = ("gemini-extension.json", "hooks/hooks.json", "report.sh")
 COMMAND_SECONDS = 60.0
+OFFER = "--offer-handoff"
+"""The option of `cockpit` that prints the offer of a waiting document."""
+OFFER_SCRIPT = "offer.sh"
 NOTES = "live"
 """The folder of the notes, beside the extension's script."""
 _SOURCE = Path(__file__).parent / "extension"
@@ -71,6 +76,8 @@ def link(program: Program, environment: Mapping[str, str], folder: Path) -> None
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(target, read_file(_SOURCE / name, _LARGEST), 0o600)
+    command = shlex.join(own_command(OFFER))
+    write_whole(folder / OFFER_SCRIPT, f"#!/bin/sh\nexec {command} 2>/dev/null\n".encode(), 0o700)
     if state_of(environment) is not Linked.NO:
         unlink(program, environment, folder)
     _run(program, environment, folder, "link", str(folder), "--consent")

@@ -4,8 +4,9 @@
 #   report.sh EVENT
 #
 # The script passes the report to the reporter of the cockpit that started this agent. In a session
-# that the user started, it only notes which session the process has open, in the file live/PID
-# beside this script. It does nothing in sessions that an agent starts (GEMINI_CLI is set there).
+# that the user started, it notes which session the process has open, in the file live/PID beside
+# this script, and offers a waiting handoff document (offer.sh) when the session begins on a screen.
+# It does nothing in sessions that an agent starts (GEMINI_CLI is set there).
 #
 # A subagent's hooks look like the main agent's. So there is a file for each running subagent, and
 # meanwhile the reports of tools get another event name, which never gets a response.
@@ -47,12 +48,22 @@ note() {
         mv -f "$live/.$pid.$$" "$live/$pid"
 }
 
+on_screen() {
+    words=$(tr '\0' '\n' <"/proc/$pid/cmdline" || ps -o args= -p "$pid" | tr ' ' '\n')
+    ! printf '%s\n' "$words" | grep -qxE -e '(-p|--prompt|--acp|--experimental-acp)(=.*)?'
+}
+
 if [ -z "${COCKPIT_RUNTIME-}${COCKPIT_RUN-}${COCKPIT_AGENT-}${GEMINI_CLI-}" ] &&
     [ -n "${GEMINI_SESSION_ID-}" ]; then
     PATH=${PATH:+$PATH:}/usr/bin:/bin
+    pid=
     case $event in
     SessionStart | BeforeAgent | AfterAgent | SessionEnd) note >/dev/null 2>&1 ;;
     esac
+    offer=${0%/*}/offer.sh
+    if [ "$event" = SessionStart ] && [ -x "$offer" ] && on_screen 2>/dev/null; then
+        case $(head -c 8192) in *'"source":"startup"'*) exec "$offer" ;; esac
+    fi
     exec cat >/dev/null 2>&1
 fi
 if [ "${COCKPIT_RUNTIME-}" != gemini ] || [ -n "${GEMINI_CLI-}" ] || [ -z "$agent" ] ||
