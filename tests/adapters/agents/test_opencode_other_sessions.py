@@ -24,6 +24,7 @@ from cockpit.core.session import (
     AssistantReplied,
     Compacted,
     Identified,
+    SessionEvent,
     Skipped,
     ToolFinished,
     UserSaid,
@@ -223,7 +224,7 @@ def test_the_transcript_is_written_from_the_database(opencode: Opencode) -> None
     (session,) = sessions.look()
     path = sessions.transcript(session)
     assert path == opencode.home / "copies" / f"{MAIN}.jsonl"
-    events = []
+    events: list[SessionEvent] = []
     for line in path.read_bytes().splitlines():
         parsed = parse(line)
         assert not isinstance(parsed, Skipped), line
