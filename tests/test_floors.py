@@ -58,7 +58,7 @@ ONLY_IN = {
     "libtmux": ("adapters/tmux",),
     "claude_agent_sdk": ("adapters/",),
     "mcp": ("adapters/",),
-    "sqlite3": ("adapters/store/", "adapters/agents/opencode/sessions.py"),
+    "sqlite3": ("adapters/store/", "adapters/agents/opencode/stored_session.py"),
     "pydantic": ("wire/", "config/", "client/", "supervisor/"),
     "h11": ("client/",),
     "httpx2": ("adapters/",),

@@ -25,6 +25,10 @@ from cockpit.adapters.agents.gemini.policy import ASKS_ABOUT_PAGES, policy_argum
 from cockpit.adapters.agents.gemini.program import NO_RELAUNCH, find_program
 from cockpit.adapters.agents.gemini.record import parse
 from cockpit.adapters.agents.gemini.screen_notices import notices
+from cockpit.adapters.agents.gemini.second_transcripts import (
+    remove_second_transcript,
+    remove_second_transcripts,
+)
 from cockpit.adapters.agents.gemini.sessions import (
     check_resumable,
     record_path,
@@ -110,6 +114,7 @@ class Gemini(HookedRuntime):
         """
         refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
         environment = {**without_session(order.environment), **NO_RELAUNCH}
+        remove_second_transcripts(environment)
         arguments = [*permission_arguments(order.permission_mode), *self._trust(order, environment)]
         install_reporter(self.state)
         self.spool.prepare(order.agent)
@@ -181,7 +186,18 @@ class Gemini(HookedRuntime):
         return presence_in(title)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        return moments(signal)
+        """Return what a report tells. Also removes a second transcript of its session.
+
+        At the beginning of a session, Gemini still writes to the second one.
+        """
+        told = moments(signal)
+        if signal.event in ("BeforeAgent", "AfterAgent", "SessionEnd"):
+            path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
+            if isinstance(path, str) and isinstance(session, str):
+                record = reported_transcript(path, session)
+                if record is not None:
+                    remove_second_transcript(record)
+        return told
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
         return notices(screen, datetime.now(UTC))

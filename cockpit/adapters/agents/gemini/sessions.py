@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from cockpit.adapters.agents.gemini.second_transcripts import first_transcript
 from cockpit.adapters.agents.gemini.settings import config_folder
 from cockpit.adapters.files.foreign_files import is_file, opened, read_text
 from cockpit.core.errors import BadUsage
@@ -35,8 +36,8 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
     if not is_session_id(session_id):
         return None
     pattern = f"tmp/*/chats/session-*-{session_id[:8]}.jsonl"
-    paths = sorted(config_folder(environment).glob(pattern), reverse=True)
-    return next((path for path in paths if _session_of(path) == session_id), None)
+    paths = config_folder(environment).glob(pattern)
+    return first_transcript(path for path in paths if _session_of(path) == session_id)
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,7 +92,7 @@ class OpencodeSessions:
         started = [Started(pid, each.began, each.directory) for pid, each in processes.items()]
         sessions: list[LiveSession] = []
         for pid, run in runs_of(started, runs).items():
-            with suppress(sqlite3.Error, OSError):
+            with suppress(OSError):
                 session = self._session(pid, processes[pid], run)
                 if session is not None:
                     sessions.append(session)
@@ -102,7 +101,7 @@ class OpencodeSessions:
     def transcript(self, session: LiveSession) -> Path | None:
         """Return the session's transcript, after writing what is new in the database to it."""
         path = self._folder / f"{session.id}.jsonl"
-        with self._one_at_a_time, suppress(sqlite3.Error, OSError):
+        with self._one_at_a_time, suppress(OSError):
             stored = stored_session(self._database, session.id)
             if stored is None:
                 return None

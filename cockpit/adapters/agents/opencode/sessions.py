@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 
+from cockpit.adapters.agents.opencode.stored_session import session_directory
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.ids import SessionId
 
 _SESSION_ID = re.compile(r"ses_[0-9A-Za-z]{10,40}")
-_PATIENCE = 2.0
-"""Seconds to wait while opencode writes to the database."""
 
 
 def is_session_id(text: str) -> bool:
@@ -73,10 +70,6 @@ def _directory(path: Path, session_id: str) -> str | None:
     if not path.is_file():
         return None
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE)) as connection:
-            rows = connection.execute("select directory from session where id = ?", (session_id,))
-            row = rows.fetchone()
-    except sqlite3.Error as error:
+        return session_directory(path, session_id)
+    except OSError as error:
         raise NotNow("Cannot read opencode's database", f"{path}: {error}.", "Try again.") from None
-    return str(row[0]) if row else None

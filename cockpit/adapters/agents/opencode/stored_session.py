@@ -1,6 +1,6 @@
-"""Read a session from opencode's database, as the transcript that cockpit's plugin would write.
+"""Read sessions from opencode's database, also as the transcript that cockpit's plugin would write.
 
-For sessions that cockpit did not start. The database is only read.
+The database is only read.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,17 @@ class StoredSession:
     """Whether a turn is open. opencode also counts as working while a dialog is open."""
 
 
+def session_directory(database: Path, ident: str) -> str | None:
+    """Return the directory of a session; None if there is no such session. Raises `OSError`."""
+    with _connection(database) as connection:
+        rows = connection.execute("select directory from session where id = ?", (ident,))
+        row = rows.fetchone()
+    return str(row[0]) if row else None
+
+
 def stored_session(database: Path, ident: str) -> StoredSession | None:
-    """Return a session; None if there is none. Raises `sqlite3.Error`."""
-    with closing(_connect(database)) as connection:
+    """Return a session; None if there is none. Raises `OSError`."""
+    with _connection(database) as connection:
         row = connection.execute(
             "select directory, version, time_updated, parent_id from session where id = ?", (ident,)
         ).fetchone()
@@ -69,10 +77,10 @@ def stored_session(database: Path, ident: str) -> StoredSession | None:
 
 
 def transcript_lines(database: Path, session: StoredSession) -> Iterator[str]:
-    """Yield the lines of the session's transcript. Raises `sqlite3.Error`."""
+    """Yield the lines of the session's transcript. Raises `OSError`."""
     head = {"record": RECORD, "version": 1, "session": session.id, "directory": session.directory}
     yield json.dumps(head)
-    with closing(_connect(database)) as connection:
+    with _connection(database) as connection:
         messages = connection.execute(
             "select id, data from message where session_id = ? order by time_created, id",
             (session.id,),
@@ -87,9 +95,14 @@ def transcript_lines(database: Path, session: StoredSession) -> Iterator[str]:
                 yield json.dumps(line)
 
 
-def _connect(database: Path) -> sqlite3.Connection:
+@contextmanager
+def _connection(database: Path) -> Iterator[sqlite3.Connection]:
     address = f"{database.absolute().as_uri()}?mode=ro"
-    return sqlite3.connect(address, uri=True, timeout=PATIENCE)
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
 
 
 def _message_lines(

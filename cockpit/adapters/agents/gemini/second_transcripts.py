@@ -1,0 +1,94 @@
+"""Remove the second, empty transcript that Gemini begins for a session that it resumes.
+
+Gemini 0.61 begins a transcript before it loads the session, and then continues the first one. If
+this is not in the same minute, the second has another name and stays, with nothing but Gemini's own
+context. At its next start in the directory, Gemini removes sessions without a prompt, and with such
+a transcript all others with the same id: the whole session would be lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cockpit.adapters.agents.gemini.settings import config_folder
+from cockpit.adapters.files.foreign_files import opened, read_file, stamp
+from cockpit.core.foreign_json import loads
+
+LARGEST = 1_048_576
+"""Maximum bytes of a transcript without a prompt: Gemini's context lists at most 200 files."""
+QUIET_SECONDS = 5.0
+"""Seconds without a write after which Gemini has turned to the first transcript."""
+CONTEXT = "<session_context>"
+NAMES = "tmp/*/chats/session-*.jsonl"
+_FIRST_LINE = 65_536
+
+
+def remove_second_transcripts(environment: Mapping[str, str]) -> None:
+    """Remove them in all projects of the user's Gemini folder. Never raises."""
+    by_id: defaultdict[tuple[Path, str], list[Path]] = defaultdict(list)
+    with suppress(OSError):
+        for path in config_folder(environment).glob(NAMES):
+            by_id[path.parent, path.stem.rpartition("-")[2]].append(path)
+    for paths in by_id.values():
+        _remove_empty(paths)
+
+
+def remove_second_transcript(record: Path) -> None:
+    """Remove the second transcript of one session, of which `record` is a transcript. Never
+    raises."""
+    ident = record.stem.rpartition("-")[2]
+    with suppress(OSError):
+        _remove_empty(list(record.parent.glob(f"session-*-{ident}.jsonl")))
+
+
+def first_transcript(paths: Iterable[Path]) -> Path | None:
+    """Return the transcript that Gemini continues: the largest, because each begins with the same
+    context."""
+    sized: list[tuple[int, Path]] = []
+    for path in paths:
+        with suppress(OSError):
+            sized.append((stamp(path)[0], path))
+    return max(sized)[1] if sized else None
+
+
+def _remove_empty(paths: Sequence[Path]) -> None:
+    if len(paths) < 2 or (first := first_transcript(paths)) is None:
+        return
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        ident = _session(first)
+        if _is_empty(first):
+            return
+        for path in paths:
+            quiet = time.time() - stamp(path)[1] / 1e9 >= QUIET_SECONDS
+            if path != first and quiet and _session(path) == ident and _is_empty(path):
+                path.unlink()
+
+
+def _session(path: Path) -> str:
+    """Return the session's id in a transcript's first line."""
+    with opened(path) as file:
+        named = loads(file.readline(_FIRST_LINE))["sessionId"]
+    if not isinstance(named, str):
+        raise ValueError("no session id")
+    return named
+
+
+def _is_empty(path: Path) -> bool:
+    """Return whether a transcript has nothing but Gemini's own context."""
+    if stamp(path)[0] > LARGEST:
+        return False
+    lines = read_file(path, LARGEST).splitlines()[1:]
+    return all(_is_context(loads(line)) for line in lines)
+
+
+def _is_context(record: Any) -> bool:
+    change = record["$set"] if isinstance(record, dict) and "$set" in record else None
+    return isinstance(change, dict) and all(
+        message["type"] == "user" and message["content"][0]["text"].startswith(CONTEXT)
+        for message in change.get("messages", ())
+    )
