@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.agents.gemini import second_transcripts
 from cockpit.adapters.agents.gemini.runtime import Gemini
 from cockpit.adapters.agents.gemini.second_transcripts import remove_second_transcripts
 from cockpit.adapters.agents.gemini.sessions import record_path
@@ -54,6 +56,19 @@ def test_a_report_of_the_session_removes_it(tmp_path: Path, event: str) -> None:
     assert second.exists()
     Gemini(tmp_path).moments(Signal(AgentName("api"), event, payload, 1.0))
     assert (first.exists(), second.exists()) == (True, False)
+
+
+async def test_it_is_removed_after_a_resume_without_a_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(second_transcripts, "QUIET_SECONDS", -0.9)
+    first, second = write(tmp_path, "00-33", PROMPT, REPLY), write(tmp_path, "00-36")
+    payload = {"session_id": IDENT, "transcript_path": str(first), "source": "resume"}
+    Gemini(tmp_path).moments(Signal(AgentName("api"), "SessionStart", payload, 1.0))
+    async with asyncio.timeout(60):
+        while second.exists():
+            await asyncio.sleep(0.02)
+    assert first.exists()
 
 
 @pytest.mark.parametrize(

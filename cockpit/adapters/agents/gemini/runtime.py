@@ -26,6 +26,7 @@ from cockpit.adapters.agents.gemini.program import NO_RELAUNCH, find_program
 from cockpit.adapters.agents.gemini.record import parse
 from cockpit.adapters.agents.gemini.screen_notices import notices
 from cockpit.adapters.agents.gemini.second_transcripts import (
+    remove_later,
     remove_second_transcript,
     remove_second_transcripts,
 )
@@ -186,17 +187,15 @@ class Gemini(HookedRuntime):
         return presence_in(title)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """Return what a report tells. Also removes a second transcript of its session.
-
-        At the beginning of a session, Gemini still writes to the second one.
-        """
+        """Return what a report tells. Also removes a second transcript of its session."""
         told = moments(signal)
-        if signal.event in ("BeforeAgent", "AfterAgent", "SessionEnd"):
-            path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
-            if isinstance(path, str) and isinstance(session, str):
-                record = reported_transcript(path, session)
-                if record is not None:
-                    remove_second_transcript(record)
+        path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
+        if isinstance(path, str) and isinstance(session, str):
+            record = reported_transcript(path, session)
+            if record is not None and signal.event in ("BeforeAgent", "AfterAgent", "SessionEnd"):
+                remove_second_transcript(record)
+            elif record is not None and signal.payload.get("source") == "resume":
+                remove_later(record)
         return told
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:

@@ -8,6 +8,7 @@ a transcript all others with the same id: the whole session would be lost.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +45,14 @@ def remove_second_transcript(record: Path) -> None:
     ident = record.stem.rpartition("-")[2]
     with suppress(OSError):
         _remove_empty(list(record.parent.glob(f"session-*-{ident}.jsonl")))
+
+
+def remove_later(record: Path) -> None:
+    """Remove the second transcript of a session that Gemini is resuming, when it is no longer
+    written."""
+    timer = threading.Timer(QUIET_SECONDS + 1, remove_second_transcript, (record,))
+    timer.daemon = True
+    timer.start()
 
 
 def first_transcript(paths: Iterable[Path]) -> Path | None:
