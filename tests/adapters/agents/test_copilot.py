@@ -18,7 +18,9 @@ from cockpit.adapters.agents.copilot.hook_events import moments
 from cockpit.adapters.agents.copilot.plugin import HOOK_EVENTS
 from cockpit.adapters.agents.copilot.record import parse
 from cockpit.adapters.agents.copilot.runtime import Copilot
+from cockpit.adapters.agents.copilot.tools import answers_of
 from cockpit.adapters.agents.own_command import tool_server
+from cockpit.core.collect import Collector
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.meter import Meter
 from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, SubagentBegan, ToolUsed
@@ -155,6 +157,46 @@ def test_tools_have_the_names_that_others_read() -> None:
     calls = [tool for reply in replies for tool in reply.tools]
     assert [call.name for call in calls][:2] == ["Bash", "Write"]
     assert calls[1].input == {"file_path": "/home/pilot/work/a.md", "content": "x"}
+
+
+def test_the_users_answers_are_facts_with_their_questions() -> None:
+    collector = Collector()
+    for line in (DATA / "questions.jsonl").read_bytes().splitlines():
+        found = parse(line)
+        assert not isinstance(found, Skipped)
+        for event in found:
+            collector.feed(event)
+    assert [(one.question, one.answer) for one in collector.facts().answers] == [
+        ("How should the export look? Which separator?", "semicolon"),
+        ("How should the export look? Which columns?", "name, price"),
+        ("How should the export look? Write a header?", "no"),
+        ("Which name?", "my own name"),
+    ]
+    assert collector.facts().recent_activity[-1] == "AskUserQuestion Which name?"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "answer"),
+    [
+        ({"oneOf": [{"const": "a1", "title": "The first"}, 7]}, "a1", "The first"),
+        ({"enum": ["a", "b"], "enumNames": ["Apple", "Pear"]}, "b", "Pear"),
+        ({"items": {"anyOf": [{"const": "x", "title": "Ten"}]}}, ["x", "y"], "Ten, y"),
+        ({"type": "integer"}, 7, "7"),
+        (7, "free text", "free text"),
+    ],
+)
+def test_an_answer_is_told_by_the_label_that_the_user_saw(
+    field: object, value: object, answer: str
+) -> None:
+    response = {
+        "responseKind": "ask_user",
+        "message": "Which?",
+        "content": {"one": value, "other": None},
+        "requestedSchema": {"properties": {"one": field}},
+    }
+    assert answers_of(response) == (("Which?", answer),)
+    assert answers_of({**response, "responseKind": "plan"}) == ()
+    assert answers_of({**response, "content": [7]}) == ()
 
 
 def test_an_error_of_the_api_is_in_the_transcript() -> None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from cockpit.adapters.agents.copilot.models import compacts_at
-from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.adapters.agents.copilot.tools import answers_of, tool_use
 from cockpit.adapters.transcripts.output_ends import end_of
 from cockpit.adapters.transcripts.token_counts import UnknownCountError, input_count, token_count
 from cockpit.core.foreign_json import loads
@@ -166,6 +166,15 @@ def _tool_complete(data: Data, line: _Line) -> Sequence[SessionEvent]:
     )
 
 
+def _human_response(data: Data, line: _Line) -> Sequence[SessionEvent]:
+    """Return the result of a question, which the result of its call has without the question."""
+    answers = answers_of(data["response"])
+    if not answers:
+        return ()
+    ident = str(data.get("toolCallId", ""))
+    return (ToolFinished(ident, answers=answers, sidechain=line.sidechain, at=line.at),)
+
+
 def _user_message(data: Data, line: _Line) -> Sequence[SessionEvent]:
     text = _text(data.get("content"))
     return (UserSaid(text, sidechain=line.sidechain, at=line.at),) if text else ()
@@ -223,6 +232,7 @@ _READERS: dict[str, Callable[[Data, _Line], Sequence[SessionEvent]]] = {
     "assistant.turn_start": _working,
     "permission.completed": _working,
     "tool.execution_complete": _tool_complete,
+    "human_response.recorded": _human_response,
     "user.message": _user_message,
     "hook.start": _hook_start,
     "hook.end": _hook_end,
