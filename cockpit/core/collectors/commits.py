@@ -24,6 +24,11 @@ _RESET = deferred_pattern(
     r"\s+(?:HEAD(?:~(\d{0,3})|(\^+))|([0-9a-f]{7,64})|[^\s;&|-][^\s;&|]*)(?=\s*(?:[;&|\n]|$))"
 )
 _NOW_AT = deferred_pattern(r"^HEAD is now at ([0-9a-f]{7,64})\b", re.MULTILINE)
+_RESET_QUIETLY = deferred_pattern(
+    r"\(Bash completed with no output\)|Unstaged changes after reset:"
+)
+"""Matches the output of a reset that keeps the files: Claude Code's text for a successful command
+without output (2.1.330), or git's own."""
 _SWITCHED = deferred_pattern(
     r"^(?:Switched to (?:a new )?branch|Note: switching to) ", re.MULTILINE
 )
@@ -112,8 +117,7 @@ class CommitCollector:
         command, self._by_user = self._by_user, text[:8_000] if _BY_USER.match(text) else ""
         if not command:
             return
-        # Of a reset without output the transcript does not show whether it succeeded.
-        if (reset := _RESET.search(command)) is not None and _NOW_AT.search(text) is not None:
+        if (reset := _RESET.search(command)) is not None and _has_reset(reset, text):
             self._reset(reset, text)
         self._note(text, amends=_amends(command))
 
@@ -183,6 +187,16 @@ class CommitCollector:
             self._branch, self._elsewhere = branch, False
             remember(self._commits, hash_, CommitMade(hash_, subject.strip()), COMMITS_KEPT)
         return bool(found)
+
+
+def _has_reset(reset: re.Match[str], output: str) -> bool:
+    """Return whether the output shows that a reset of the user succeeded.
+
+    Empty output shows nothing: the error of a failed reset is not part of it.
+    """
+    if _NOW_AT.search(output) is not None:
+        return True
+    return "--hard" not in reset[1] and _RESET_QUIETLY.match(output) is not None
 
 
 def _amends(command: str) -> bool:

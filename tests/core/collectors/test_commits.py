@@ -113,5 +113,15 @@ def test_the_users_own_resets_and_amended_commits_are_followed() -> None:
     assert hashes(*FIRST, *SECOND, *amended) == ["1111111", "9999999"]
     reset = shell("git reset --hard HEAD~1", "HEAD is now at 1111111 Add x")
     assert hashes(*FIRST, *SECOND, *reset) == ["1111111"]
+    quiet = "(Bash completed with no output)"
+    for kept in ("--soft ", "--mixed ", ""):
+        soft = shell(f"git reset {kept}HEAD~1", quiet)
+        assert hashes(*FIRST, *SECOND, *soft) == ["1111111"]
+    mixed = shell("git reset HEAD^", "Unstaged changes after reset:\nM\tx.py")
+    assert hashes(*FIRST, *SECOND, *mixed) == ["1111111"]
+    failed = shell("git reset --soft HEAD~1", "")
+    assert hashes(*FIRST, *SECOND, *failed) == ["1111111", "2222222"]
+    odd = shell("git reset --hard HEAD~1", quiet)
+    assert hashes(*FIRST, *SECOND, *odd) == ["1111111", "2222222"]
     unknown = shell("git reset --hard HEAD~5", "")
     assert hashes(*FIRST, *SECOND, *unknown) == ["1111111", "2222222"]
