@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from cockpit.core.collectors.commits import quiet_subject
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import cut_at_word
 from cockpit.core.session import AssistantReplied, SessionEvent, Skipped, ToolFinished, ToolUse
@@ -30,6 +31,7 @@ _PATH_OF = {
 }
 _COMMITTED = re.compile(r"^\[[^\n]*? [0-9a-f]{7,64}\] ([^\n]*)", re.MULTILINE)
 _DRAFT = re.compile(r"draft-[0-9a-f]{8}\.md$")
+_QUIETLY = frozenset({"-q", "--quiet", "-qm", "-qam", "-aqm"})
 _EXIT_CODE = re.compile(r"(?:Exit code|Error: Exit code) \d+")
 
 
@@ -127,7 +129,7 @@ def _step(tool: ToolUse, event: ToolFinished) -> Step:
         question=tool.input.get("question", ""),
         failed=event.failed,
         error=_first_error(event.text) if event.failed else "",
-        committed=_subjects(command, event.text),
+        committed=_subjects(command, event.text, failed=event.failed),
     )
 
 
@@ -137,16 +139,23 @@ def _first_error(text: str) -> str:
     return next(iter(without_code or lines), "")[:LONGEST]
 
 
-def _subjects(command: str, output: str) -> tuple[str, ...]:
-    """Return the subjects that git printed, if every commit of the command is a new one."""
+def _subjects(command: str, output: str, *, failed: bool) -> tuple[str, ...]:
+    """Return the subjects of the commits, if every commit of the command is a new one.
+
+    git prints them, unless it was told to be quiet: then the command has one.
+    """
     # Parsing a command line is slow, and nearly all commands of a transcript commit nothing.
     printed = _COMMITTED.findall(output) if "commit" in command else []
-    if not printed:
+    quiet = "" if printed or failed or "git" not in command else quiet_subject(command, output)
+    if not printed and not quiet:
         return ()
     commits = [git for words in simple_commands(command) if _may_commit(git := git_command(words))]
     if not commits or any(git[0] != "commit" or "--amend" in git for git in commits):
         return ()
-    return tuple(subject.strip() for subject in printed)
+    if printed:
+        return tuple(subject.strip() for subject in printed)
+    (made, *others) = commits
+    return (quiet,) if not others and _QUIETLY & {*made} else ()
 
 
 def _may_commit(git: tuple[str, ...]) -> bool:

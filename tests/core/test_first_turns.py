@@ -99,6 +99,28 @@ def test_an_amended_or_moved_commit_is_not_made_again(command: str) -> None:
     assert first_turns(before(StepsTaken(), (), LEFT), steps, read=True, began=0).repeats == ()
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "failed", "made"),
+    [
+        ("git commit -q -m 'Add the parser'", "", False, ("Add the parser",)),
+        ("git add -A && git commit -qam 'Add the parser'", "", False, ("Add the parser",)),
+        ("git commit -q -m 'Add the parser'", "fatal: no", True, ()),
+        ("git commit -q -m 'Add the parser'", "nothing to commit, working tree", False, ()),
+        ("git commit -q --dry-run -m 'Add the parser'", "", False, ()),
+        ("git commit -q --amend -m 'Add the parser'", "", False, ()),
+        ("git commit -m 'Add the parser' | tail -1", "", False, ()),
+        ("git commit -q -m 'Add the parser'; git commit -q -m 'More'", "", False, ()),
+        ("echo git commit -q -m 'Add the parser'", "", False, ()),
+    ],
+)
+def test_a_quiet_commit_is_made_again_too(
+    command: str, output: str, failed: bool, made: tuple[str, ...]
+) -> None:
+    steps = StepsTaken()
+    used(steps, "Bash", output, failed=failed, command=command)
+    assert steps.first[0].committed == made
+
+
 def test_what_the_document_lists_is_what_counts() -> None:
     assert commits_listed(read(LEFT)) == ["Add the parser"]
     assert {*orders_in(read(LEFT))} == {'"Do not push." (turn 41)', "Do not touch `src/config.py`"}

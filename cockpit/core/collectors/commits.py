@@ -103,8 +103,8 @@ class CommitCollector:
             return
         if self._note(event.text, amends=_amends(command)) or event.failed:
             return
-        subject = _subject(command)
-        if not subject or _DRY.search(command) or _NO_COMMIT.search(event.text):
+        subject = quiet_subject(command, event.text)
+        if not subject:
             return
         logged = [hash_ for hash_, named in _LOGGED.findall(event.text) if named == subject]
         if logged:
@@ -201,6 +201,16 @@ def _has_reset(reset: re.Match[str], output: str) -> bool:
 
 def _amends(command: str) -> bool:
     return "--amend" in command and _AMENDS.search(command) is not None
+
+
+def quiet_subject(command: str, output: str) -> str:
+    """Return the subject of a commit that a command made without saying so; empty if unknown.
+
+    The command must have succeeded, and its output must name no commit.
+    """
+    if _DRY.search(command) or _NO_COMMIT.search(output):
+        return ""
+    return _subject(command)
 
 
 def _subject(command: str) -> str:
