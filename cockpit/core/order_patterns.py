@@ -182,6 +182,7 @@ ORDERS = (
     r"|^wenn\s+.*,\s*(?:dann\s+)?(?:hör|stopp|halt|frag|sag|melde)\w*\b|\bno\s+me\s+gustan\s+(?:los|las)\b|\bje\s+n['’]aime\s+pas\s+les\b|\buno?\s+por\s+\w+",
     r"\blaisse[zr]?\s+.{1,60}\btranquille\b|\bdeja\s+.{1,60}\b(?:en\s+paz|como\s+está)\b|^(?:si|quand)\s.*,\s*(?:tu\s+(?:t['’]arrêt|demand|prévien|me\s)|arrête|préviens|dis-le)"
     r"|^(?:si|cuando)\s.*,\s*(?:para\s+y|avísame|pregunta|dime)\b|^se\s.*,\s*(?:fermati|avvisami|chiedi|dimmi|avisa|pergunta|diz-me)\b|^if\s.*,\s*(?:stop|let\s+me\s+know)\b",
+    r"\bno\s+(?:cree|use|toque|modifique|agregue|borre|cambie|haga|suba|instale)\b|^(?:please\s+)?follow\s+(?:tdd\b|(?:the|our)\s+(?:\w+\s+)?(?:style|conventions?|guidelines?|naming)\b)",
     r"\basí\s+(?:trabajamos|lo\s+hacemos)\b|\bcosì\s+si\s+fa\b|\bassim\s+(?:é\s+que\s+)?trabalhamos\b|\bzo\s+werken\s+we\b|\bc['’]est\s+comme\s+ça\s+qu",
 )
 EAST_ASIAN_ORDERS = (

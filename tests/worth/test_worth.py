@@ -8,6 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.adapters.agents.claude.record import parse
+from cockpit.adapters.agents.claude.skim import FactsParser
+from cockpit.adapters.transcripts.lines import Parse
+from cockpit.adapters.transcripts.scan import read_all
+from cockpit.core.collect import Collector
+from cockpit.core.facts import Facts
+from cockpit.core.meter import Meter
+from cockpit.core.session import SessionEvent, Skipped, Usage
 from tests.worth.__main__ import main
 from tests.worth.documents import facts, last_messages, tool
 from tests.worth.items import REACH, Outdated, Planted, score
@@ -42,6 +50,22 @@ def test_cockpits_document_holds_what_it_held(sessions: list[Session]) -> None:
 
     assert {kind: share for kind, share in shares.items() if share < FLOOR[kind]} == {}
     assert min(one.points for one in scores) >= POINTS
+
+
+def read(session: Session, with_parse: Parse) -> tuple[Facts, int | None, Usage, str | None, int]:
+    collector, meter = Collector(), Meter()
+
+    def feed(event: SessionEvent | Skipped) -> None:
+        collector.feed(event)
+        meter.feed(event)
+
+    read_all(session.transcript, with_parse, feed)
+    return collector.facts(), meter.tokens, meter.totals, meter.model, meter.tool_calls
+
+
+def test_the_quick_reading_gives_what_a_parse_of_every_line_gives(sessions: list[Session]) -> None:
+    for session in sessions:
+        assert read(session, FactsParser()) == read(session, parse)
 
 
 def test_a_session_is_as_described(sessions: list[Session]) -> None:
