@@ -32,6 +32,7 @@ from cockpit.core.session import (
     Interrupted,
     SessionEvent,
     Skipped,
+    ToolFinished,
     TurnFailed,
     TurnRecorded,
     UserSaid,
@@ -197,6 +198,32 @@ def test_an_answer_is_told_by_the_label_that_the_user_saw(
     assert answers_of(response) == (("Which?", answer),)
     assert answers_of({**response, "responseKind": "plan"}) == ()
     assert answers_of({**response, "content": [7]}) == ()
+
+
+def finished(**data: object) -> ToolFinished:
+    record = {"type": "tool.execution_complete", "data": {"toolCallId": "t1", **data}}
+    events = parse(json.dumps(record, separators=(",", ":")).encode())
+    assert not isinstance(events, Skipped)
+    (event,) = events
+    assert isinstance(event, ToolFinished)
+    return event
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "refused", "reason"),
+    [
+        ("denied", "The user rejected this tool call. User feedback: no new files here", True,
+         "no new files here"),
+        ("denied", "The user rejected this tool call.", True, ""),
+        ("denied", "Permission denied by a rule. User feedback: none", False, ""),
+        ("failure", "The user rejected this tool call", False, ""),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_told_with_the_users_reason(
+    code: str, message: str, refused: bool, reason: str
+) -> None:
+    event = finished(success=False, error={"message": message, "code": code})
+    assert (event.failed, event.refused, event.refusal) == (True, refused, reason)
 
 
 def test_an_error_of_the_api_is_in_the_transcript() -> None:

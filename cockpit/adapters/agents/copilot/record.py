@@ -46,6 +46,9 @@ _HOOKS = {
     "sessionStart": "SessionStart",
     "userPromptSubmitted": "UserPromptSubmit",
 }
+_REJECTED = "The user rejected this tool call"
+"""What the model is told of a refusal; a rule or a hook that forbids a call has another text."""
+_FEEDBACK = "User feedback: "
 _MAIN = "conversation-agent"
 """The `interactionType` of the main agent's requests."""
 
@@ -153,6 +156,7 @@ def _tool_complete(data: Data, line: _Line) -> Sequence[SessionEvent]:
     shell = data.get("shellExecution") or {}
     code = shell.get("exitCode")
     failed = data.get("success") is not True or code not in (0, None)
+    refused = failed and result.get("code") == "denied" and str(text).startswith(_REJECTED)
     return (
         ToolFinished(
             str(data.get("toolCallId", "")),
@@ -160,6 +164,8 @@ def _tool_complete(data: Data, line: _Line) -> Sequence[SessionEvent]:
             str(text)[:RESULT_KEPT],
             tail=end_of(str(text), RESULT_KEPT),
             exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
+            refused=refused,
+            refusal=str(text).partition(_FEEDBACK)[2].strip() if refused else "",
             sidechain=line.sidechain,
             at=line.at,
         ),
