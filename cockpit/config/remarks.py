@@ -13,13 +13,17 @@ from cockpit.config.hooks import Hook
 from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.config.project import repository_root
 from cockpit.config.schema import AgentDefaults, AgentSettings, Settings
+from cockpit.config.thresholds import early_warnings, explicit
 
 
 def remarks(settings: Settings) -> Iterator[str]:
     """Yield one line per warning; settings that several agents inherit are reported once."""
     yield from _of_hooks("defaults", settings.defaults, ())
+    yield from _of_thresholds("defaults", settings.defaults)
     for agent in settings.agents:
         yield from _of_hooks(f"agents.{agent.name}", agent, settings.defaults.hooks.written())
+        if agent.context != settings.defaults.context:
+            yield from _of_thresholds(f"agents.{agent.name}", agent)
         yield from _of_worktree(agent)
         yield from _of_runtime(agent, settings.runtimes.get(agent.runtime))
 
@@ -35,6 +39,11 @@ def _of_hooks(
                 f"{at}.hooks.{event}.token: {hook.name or hook.type} contains its token;"
                 ' put the token into an environment variable and write "${NAME}"'
             )
+
+
+def _of_thresholds(at: str, agent: AgentDefaults) -> Iterator[str]:
+    for warning in early_warnings(agent.context, explicit(agent.context)):
+        yield f"{at}.context: {warning}"
 
 
 def _of_runtime(agent: AgentSettings, own: OwnRuntime | None) -> Iterator[str]:

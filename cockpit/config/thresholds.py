@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from cockpit.config.schema import ContextSettings
-from cockpit.core.bands import MARK_NAMES, Thresholds, check_order, parse_threshold
+from cockpit.core.bands import (
+    MARK_NAMES,
+    MarkName,
+    Thresholds,
+    check_order,
+    marks,
+    parse_threshold,
+)
 from cockpit.core.reading import DEFAULT_WINDOW
 
 
@@ -39,3 +48,37 @@ def check_marks(context: ContextSettings) -> None:
     tokens, and below "70%" of a million.
     """
     check_order(thresholds(context), context.override or DEFAULT_WINDOW)
+
+
+def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str]:
+    """Return a sentence for each of these thresholds that is below one that should come before it.
+
+    The other one is a default, because two that the user wrote are refused in this order. The
+    sentence says what happens at the configured window, else at the usual one.
+    """
+    written, window = thresholds(context), context.override or DEFAULT_WINDOW
+    found = marks(written, window)
+    warnings = []
+    for place, name in enumerate(MARK_NAMES):
+        here = getattr(found, name)
+        later = [
+            low
+            for low in MARK_NAMES[:place]
+            if getattr(found, low).lowered and written.own(low).tokens(window) > here.tokens
+        ]
+        if name in names and later and not here.lowered:
+            warnings.append(_early_warning(name, later, here.tokens, window))
+    return warnings
+
+
+def _early_warning(name: MarkName, later: Sequence[MarkName], tokens: int, window: int) -> str:
+    """Return that `name`, at `tokens`, begins before the thresholds `later`, and what follows."""
+    begins = "begins" if len(later) == 1 else "begin"
+    effect = ""
+    if name == "act" and "warn" in later:
+        effect = ", so a handoff comes without a warning"
+    elif name == "force" and "act" in later:
+        effect = ", so each handoff interrupts the turn"
+    listed = f"{', '.join(later[:-1])} and {later[-1]}" if len(later) > 1 else later[0]
+    at = f"{tokens // 1000}k of {window // 1000}k"
+    return f"{name} is below {listed}: {listed} {begins} at {at} too{effect}."

@@ -41,6 +41,19 @@ def test_what_agents_inherit_is_told_once(project: Any) -> None:
     assert list(remarks(settings)) == [f"defaults.hooks.on_error: slack cannot be sent: {HTTP}"]
 
 
+def test_a_threshold_below_an_earlier_one_is_told_once_with_what_follows(project: Any) -> None:
+    settings = project.load_named(
+        '[defaults.context]\nact = "45%"\n[[agents]]\nname = "a"\n'
+        '[[agents]]\nname = "b"\ncontext = { act = "55%" }\n'
+    ).settings
+    assert list(remarks(settings)) == [
+        "defaults.context: act is below notice and warn: notice and warn begin at 90k of 200k too, "
+        "so a handoff comes without a warning.",
+        "agents.b.context: act is below warn: warn begins at 110k of 200k too, so a handoff comes "
+        "without a warning.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("folder", "outside"), [("../trees", "trees"), ("/srv/trees", "/srv/trees"), (".trees", None)]
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cockpit.config.schema import ContextSettings
-from cockpit.config.thresholds import check_marks, thresholds
+from cockpit.config.thresholds import check_marks, early_warnings, thresholds
 from cockpit.core.bands import Thresholds, marks
 from cockpit.core.errors import BadUsage
 
@@ -38,3 +38,27 @@ def test_the_order_depends_on_the_window_that_the_pilot_names() -> None:
     with pytest.raises(BadUsage, match="warn is higher than act"):
         check_marks(ContextSettings.model_validate(written))
     check_marks(ContextSettings.model_validate({**written, "window": "1M"}))
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"act": "65%"}, []),
+        ({"warn": "40%"}, ["warn is below notice: notice begins at 80k of 200k too."]),
+        (
+            {"force": "65%"},
+            ["force is below act: act begins at 130k of 200k too, so each handoff interrupts the "
+             "turn."],
+        ),
+        (
+            {"notice": "30%", "act": "35%", "window": "100k"},
+            ["act is below warn: warn begins at 35k of 100k too, so a handoff comes without a "
+             "warning."],
+        ),
+    ],
+)  # fmt: skip
+def test_a_threshold_below_an_earlier_one_says_what_follows(
+    written: dict[str, str], told: list[str]
+) -> None:
+    context = ContextSettings.model_validate(written)
+    assert early_warnings(context, written.keys()) == told

@@ -26,7 +26,7 @@ def test_an_agent_that_was_handed_on_is_seen_whole(flight: Flight) -> None:
     terminal.until("▌ 1 api")
 
     terminal.press("o")
-    terminal.until("1 pane", "5 events", "session 2/4", "All steps are counted")
+    terminal.until("1 pane", "5 events", "session 2 (max 4)", "All steps are counted")
     terminal.press("2")
     terminal.until("#1", "»#2", "→", "agent wrote it", "completed", "now", "Enter document")
     terminal.press("k", "Enter")

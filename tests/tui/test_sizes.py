@@ -115,7 +115,7 @@ CASES = (
          sizes=EVERY),
     # One agent.
     Case("agent-pane", lambda: flown(142_300), ("o", "1"),
-         ("142k/200k 71%", "41 passed in 2.13s", "session 2/4"), sizes=(LARGE,)),
+         ("142k/200k 71%", "41 passed in 2.13s", "session 2 (max 4)"), sizes=(LARGE,)),
     Case("agent-facts", lambda: flown(142_300), ("o", "3"),
          ("Renew access tokens before they expire", "✓ TokenMargin, with tests")),
     Case("agent-diff", lambda: flown(142_300), ("o", "4"),

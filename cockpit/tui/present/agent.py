@@ -14,7 +14,7 @@ from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.present.bar import context_bar
 from cockpit.tui.present.cost import rate_spans
 from cockpit.tui.present.keys import KeyHint, shown_key
-from cockpit.tui.present.row import row_of
+from cockpit.tui.present.row import row_of, session_words
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import last_known, look_of
 from cockpit.wire.status import AgentStatus
@@ -81,7 +81,7 @@ def _parts(agent: AgentStatus, per_hour: str | None) -> list[list[Span]]:
         [*bar, *number] if bar else [],
         band,
         [Span(f"{row.turns} ", "turns")] if row.turns else [],
-        [Span(f"session {row.chain} ", "chain")] if row.chain else [],
+        [Span(f"{session_words(row.chain)} ", "chain")] if row.chain else [],
         [Span(f"{row.cost} ", "warning" if row.over_budget else "cost")] if row.cost else [],
         [Span(f"{per_hour} ", "cost")] if per_hour else [],
         [*rates, Span(" ")] if (rates := rate_spans(agent, datetime.now(UTC))) else [],

@@ -12,7 +12,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.cost import rate_spans
 from cockpit.tui.present.paths import short_path
-from cockpit.tui.present.row import row_of
+from cockpit.tui.present.row import row_of, session_words
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import look_of
 from cockpit.wire.status import AgentStatus
@@ -49,7 +49,8 @@ def _length(spans: Sequence[Span]) -> int:
 def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
     row = row_of(agent, heard_seconds=0.0, now=datetime.now(UTC))
     band = f"band-{agent.context.band}"
-    reading = [Span(row.tokens, "tokens" if agent.context.tokens is not None else "muted")]
+    tokens = row.tokens.replace(" calls", " tool calls")
+    reading = [Span(tokens, "tokens" if agent.context.tokens is not None else "muted")]
     if row.band and row.band != "unknown":
         reading.append(Span(f" {row.band}", band))
     place = short_path(agent.worktree or agent.directory, home)
@@ -59,9 +60,7 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
         [Span(row.trend, "trend")] if row.trend else [],
         [Span(_turns_left(row.turns))] if row.turns and not row.stale else [],
         rate_spans(agent, datetime.now(UTC)),
-        [Span(f"session {row.chain.replace('/', ' of ').removesuffix(' of …')}", "muted")]
-        if row.chain
-        else [],
+        [Span(session_words(row.chain), "muted")] if row.chain else [],
     ]
     return [part for part in numbers if part] + [
         [Span(safe_line(part, 120), "muted")] for part in facts if part

@@ -155,6 +155,12 @@ def _turns(agent: AgentStatus) -> str:
     return f"{left} left" if left is not None and agent.state in USING else ""
 
 
+def session_words(chain: str) -> str:
+    """Return `session 2 (max 4)` for a row's `2/4`, which alone would read as a plan of four."""
+    number, _, most = chain.partition("/")
+    return f"session {number}" if most == "…" else f"session {number} (max {most})"
+
+
 def _chain(agent: AgentStatus) -> str:
     """Return `2/4` for the second of at most four sessions.
 

@@ -123,7 +123,7 @@ def test_no_part_of_the_rule_is_cut(width: int, framed: bool) -> None:
 def test_the_rule_says_what_the_row_leaves_out() -> None:
     one = next(agent for agent in fleet() if agent.name == "api")
     said = plain(rule(one, 160))
-    for words in ("142k/200k act", "11 turns left", "session 2 of 4", "agent/api/shop-14"):
+    for words in ("142k/200k act", "11 turns left", "session 2 (max 4)", "agent/api/shop-14"):
         assert words in said
     assert "session 5 " in plain(rule(agent("x", session_number=5), 160))
 
@@ -131,7 +131,7 @@ def test_the_rule_says_what_the_row_leaves_out() -> None:
 def test_the_rule_says_home_as_a_tilde() -> None:
     one = agent("api", directory="/home/me/shop", worktree=None)
     assert "~/shop" in plain(rule(one, 120, home="/home/me"))
-    assert "/home/me/shop" in plain(rule(one, 120, home="/home/you"))
+    assert "/home/me/shop" in plain(rule(one, 130, home="/home/you"))
 
 
 def test_what_an_agent_needs_is_said_in_full() -> None:

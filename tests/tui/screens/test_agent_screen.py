@@ -51,7 +51,7 @@ def read(flight: Any, what: str) -> int:
 async def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ...]) -> None:
     async with fly(scene(), size=(100, 34), selected="api") as flight:
         await opened(flight, key)
-        await flight.reads("142k/200k", "session 2/4")
+        await flight.reads("142k/200k", "session 2 (max 4)")
         for word in words:
             await flight.until(lambda word=word: word in " ".join(flight.text().split()), word)
         assert "search is asked" not in flight.text()
@@ -229,7 +229,7 @@ async def test_a_section_that_was_never_read_says_why_it_cannot_be(fly: Fly) -> 
     client = scene()
     async with fly(client, selected="api") as flight:
         await opened(flight, "1")
-        await flight.reads("session 2/4")
+        await flight.reads("session 2 (max 4)")
         client.disconnect()
         await flight.reads("supervisor unreachable")
         for section in ("3", "4"):

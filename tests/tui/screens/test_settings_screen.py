@@ -114,6 +114,20 @@ async def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -
         await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S saves")
 
 
+async def test_a_mark_below_the_one_before_it_is_said_with_what_follows(
+    fly: Fly, shop: Path
+) -> None:
+    (shop / "cockpit.toml").write_text('[[agents]]\nname = "api"\n')
+
+    async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *["tab"] * 4, *"45%")
+        await says(
+            flight,
+            "act is below notice and warn: notice and warn begin at 90k of 200k too, "
+            "so a handoff comes without a warning.",
+        )
+
+
 async def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:
     own = shop.parent / "home" / "cockpit.toml"
 

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cockpit.client.client import Client
+from cockpit.config.thresholds import early_warnings
 from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.present.preview import example_lines, lowered_words, preview_line
 from cockpit.tui.screens.settings.change_form import ChangeForm
@@ -152,7 +153,8 @@ class SettingsScreen(ChangeForm):
 
     def aside(self, loaded: Loaded) -> str:
         typed = {path[-1] for path in self.changes() if path[:2] == CONTEXT and len(path) == 3}
-        words = [self._note, lowered_words(loaded.settings.defaults.context, typed)]
+        context = loaded.settings.defaults.context
+        words = [self._note, lowered_words(context, typed), *early_warnings(context, typed)]
         if MODE in self.changes() and any(one.pid for one in self._model.agents.values()):
             words.append("mode applies to agents started from now on.")
         words += [
