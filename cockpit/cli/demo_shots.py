@@ -30,7 +30,7 @@ WITH_AGENTS: Sequence[Shot] = (
     Shot("review", ("Goal",), ("d",), "durations"),
     Shot("inbox", ("permission", "question", "review"), ("i",), "durations", (120, 34)),
     Shot("history", ("invoices", "rounding"), ("H",), "invoices", LOW),
-    Shot("history-search", ("tax",), ("H", "slash t a x", "enter"), "invoices", LOW),
+    Shot("history-search", ("tax",), ("H", "slash t a x", "down"), "invoices", LOW),
     Shot("reading", ("Goal",), ("H", "j", "enter"), "invoices"),
     Shot("comparing", ("Current Task",), ("H", "f", "space j space", "c"), "invoices"),
     Shot(

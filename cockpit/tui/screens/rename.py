@@ -37,7 +37,7 @@ class RenameScreen(Form[str]):
             yield Static(title, classes="dialog--title", markup=False)
             yield row("new name", self.named)
             yield self.status_line
-            yield DialogKeys("Enter rename  Esc back")
+            yield DialogKeys("Enter rename  Esc back  F1 help")
 
     def first_field(self) -> Widget:
         return self.named

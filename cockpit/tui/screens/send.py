@@ -30,7 +30,7 @@ class SendScreen(Form[str]):
         with Vertical(classes="dialog -tall"):
             yield Static(f"Send to {self._to}", classes="dialog--title", markup=False)
             yield self.area
-            yield DialogKeys("Enter send  Ctrl-J line  Esc back")
+            yield DialogKeys("Enter send  Ctrl-J line  Esc back  F1 help")
 
     def first_field(self) -> Widget:
         return self.area

@@ -18,14 +18,23 @@ _HINT = re.compile(r"(\S+)(?: \S+)*")
 
 
 class ColouredKeys(OneLine):
-    """Key hints with coloured keys; a click presses the key."""
+    """Key hints with coloured keys; a click presses the key. Hints that do not fit are left out."""
 
     def __init__(self, keys: Sequence[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
-        pairs = [(Span(key, "key"), Span(f" {word}  ", "muted")) for key, word in keys]
-        spans = [span for pair in pairs for span in pair]
-        spans[-1] = Span(spans[-1].text.rstrip(), "muted")
-        super().__init__(lambda _width: spans, id=id)
-        self._text = "".join(span.text for span in spans)
+        super().__init__(self._fitting, id=id)
+        self._hints = keys
+        self._text = "  ".join(f"{key} {word}" for key, word in keys)
+
+    def _fitting(self, width: int) -> list[Span]:
+        spans: list[Span] = []
+        used = 0
+        for key, word in self._hints:
+            gap = "  " if spans else ""
+            used += cell_len(f"{gap}{key} {word}")
+            if used > width:
+                break
+            spans += [Span(f"{gap}{key}", "key"), Span(f" {word}", "muted")]
+        return spans
 
     def on_click(self, event: events.Click) -> None:
         _press_at(self, self._text, event.x)

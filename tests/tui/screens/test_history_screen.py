@@ -42,7 +42,7 @@ async def test_words_are_searched_for_as_they_are_typed(fly: Fly) -> None:
         await flight.reads("8 handoffs")
         await flight.press("slash", *"no MARGIN yet")
         await flight.reads("1 handoff · with “no MARGIN yet”", "has no margin yet")
-        await flight.press("enter", "enter")
+        await flight.press("enter")
         await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
         await flight.reads("Document api", "has no margin yet", "by the agent")
         await flight.press("q")
@@ -61,12 +61,20 @@ async def test_a_document_that_a_search_found_opens_at_the_line_that_was_found(f
     async with fly(client) as flight:
         await flight.press("H", "slash", *"rounded")
         await flight.reads("1 handoff")
-        await flight.press("enter", "enter")
+        await flight.press("enter")
         await flight.reads("Rounded up, always.")
         screen = flight.app.screen
         assert isinstance(screen, ReadingScreen)
         (found,) = screen.document.query(".-found")
         assert found.region.y - screen.text.region.y <= 2
+
+
+async def test_enter_right_after_the_words_opens_a_match_of_them(fly: Fly) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("H")
+        await flight.reads("8 handoffs")
+        await flight.press("slash", *"no MARGIN yet", "enter")
+        await flight.reads("Document api", "has no margin yet")
 
 
 async def test_esc_leaves_the_words_and_an_arrow_keeps_them(fly: Fly) -> None:
@@ -307,6 +315,6 @@ async def test_a_host_that_fails_while_it_is_asked_is_named_with_the_reason(fly:
         await flight.reads("2 handoffs")
         assert "without" not in flight.text()
         there.why = NoSupervisor("Lost connection to the supervisor on gpu1")
-        await flight.press("slash", *"token", "enter")
+        await flight.press("slash", *"token", "down")
         await flight.reads("with “token”", "without gpu1: Lost connection to the supervisor")
         assert flight.app.model.lost == []

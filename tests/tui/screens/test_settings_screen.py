@@ -15,6 +15,7 @@ from cockpit.config.paths import Places
 from cockpit.core.errors import BadConfig
 from cockpit.tui.screens.settings.screen import SettingsScreen
 from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.threshold_field import stepped
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Load
 from tests.client.memory import MemoryClient
@@ -126,6 +127,30 @@ async def test_a_mark_below_the_one_before_it_is_said_with_what_follows(
             "act is below notice and warn: notice and warn begin at 90k of 200k too, "
             "so a handoff comes without a warning.",
         )
+
+
+async def test_left_and_right_change_a_mark_until_something_is_typed(fly: Fly, shop: Path) -> None:
+    async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
+        await flight.press("comma")
+        await flight.reads("Settings", "70%")
+        act = flight.app.screen.settings["defaults", "context", "act"].field
+        await flight.press("down", "down", "right", "right", "left", "left", "left")
+        await flight.until(lambda: act.value == "69%", act.value)
+        await says(flight, "Ctrl-S saves", "act")
+        await flight.press("backspace", "left", "5")
+        assert act.value == "659"
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "then"),
+    [("70%", 1, "71%"), ("100%", 1, "100%"), ("1%", -1, "1%"), ("300k", -1, "295k"),
+     ("1.5M", 1, "1.6M"), ("30% left", -1, "29% left"), ("130000", 1, "135000"),
+     ("auto", 1, None), ("", 1, None)],
+)  # fmt: skip
+def test_a_step_keeps_the_unit_and_stays_a_threshold(
+    text: str, step: int, then: str | None
+) -> None:
+    assert stepped(text, step) == then
 
 
 async def test_a_theme_is_seen_at_once_and_taken_back(fly: Fly, shop: Path) -> None:

@@ -49,7 +49,7 @@ class ContinueScreen(Form[Continue]):
             yield self.status_line
             yield Static("directory", classes="dialog--label")
             yield self.where
-            yield DialogKeys("Enter start  Tab next  Esc back")
+            yield DialogKeys("Enter start  Tab next  Esc back  F1 help")
 
     def on_mount(self) -> None:
         super().on_mount()

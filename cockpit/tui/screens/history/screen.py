@@ -88,6 +88,8 @@ class HistoryScreen(BaseScreen):
         self._marked: list[str] = []
         self._searched = ""
         self._requested = False
+        self._opens = False
+        """Whether the first match is opened once the search has ended."""
         self._soon: TimerHandle | None = None
         self._requests = Requests(self, client)
         self.list = Picker(self._say, empty="loading…", id="history")
@@ -164,11 +166,14 @@ class HistoryScreen(BaseScreen):
             self._search_done()
 
     @on(Input.Submitted, "#search")
+    def _submitted(self) -> None:
+        """Open the selected match, once the matches of the typed words are listed."""
+        if self.focused is self.search:
+            self._opens = bool(self.search.value.strip())
+            self._search_done()
+
     def _search_done(self) -> None:
-        """Run the search; a second Enter right after it opens the selected handoff."""
-        if self.focused is not self.search:
-            self.action_act("history.open")
-            return
+        """Leave the search field, and run the search."""
         self.set_focus(self.list)
         self.search.display = bool(self.search.value.strip())
         self._ask()
@@ -349,6 +354,10 @@ class HistoryScreen(BaseScreen):
         self._searched = searched
         self._draw()
         self._loaded()
+        if self._opens:
+            self._opens = False
+            if self.is_active and self.entry is not None:
+                self._open()
 
     def _load_near_end(self) -> None:
         """Load older handoffs if the selection is near the end of the list."""

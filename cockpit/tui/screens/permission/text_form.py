@@ -27,7 +27,7 @@ class TextForm(Form[str]):
         with Vertical(classes="dialog"):
             yield Static(self._label, classes="dialog--title", markup=False)
             yield self.area
-            yield DialogKeys("Enter answer  Esc back")
+            yield DialogKeys("Enter answer  Esc back  F1 help")
 
     def first_field(self) -> Widget:
         return self.area

@@ -11,6 +11,7 @@ from cockpit.core.bands import MARK_NAMES
 from cockpit.tui.present.edits import value_at
 from cockpit.tui.widgets.choice import Choice, LongChoice, Option
 from cockpit.tui.widgets.field import Field
+from cockpit.tui.widgets.threshold_field import ThresholdField
 
 if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
@@ -133,8 +134,8 @@ def _field(path: tuple[str, ...]) -> Field | Choice:
     if (options := CHOICES.get(path)) is not None:
         return Choice(options, options[0].value, id=name)
     if name not in MARK_NAMES:
-        return Field(id=name)
-    return Field(id=f"{'cap' if 'cap' in path else 'mark'}-{name}")
+        return ThresholdField(id=name)
+    return ThresholdField(id=f"{'cap' if 'cap' in path else 'mark'}-{name}")
 
 
 def title(path: tuple[str, ...]) -> str:

@@ -66,7 +66,7 @@ class OwnKeysScreen(ChangeForm):
             yield row("keys", self.keys)
             yield self.table
             yield self.status_line
-            yield DialogKeys("Tab next  → complete  Ctrl-S save  Esc back")
+            yield DialogKeys("Tab next  → complete  Ctrl-S save  Esc back  F1 help")
 
     def first_field(self) -> Widget:
         return self.action

@@ -59,6 +59,7 @@ class SettingsScreen(ChangeForm):
 
     EXPLAINED = (
         ("marks", 'A share ("70%"), tokens ("130k"), or the remainder ("30% left").'),
+        ("← →", "Lower or raise a threshold; in a text that you typed, move the cursor."),
         ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
         ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),
         ("mode", "For agents started from now on; running agents keep theirs."),
@@ -112,7 +113,7 @@ class SettingsScreen(ChangeForm):
             yield self.preview
             yield self.status_line
             yield DialogKeys(
-                "↑↓ move  ←→ change  Ctrl-S save  Ctrl-R default  Ctrl-K keys  Esc back"
+                "↑↓ move  ←→ change  Ctrl-S save  Ctrl-R default  Esc back  F1 help  Ctrl-K keys"
             )
 
     def _mark_row(self, name: str) -> Horizontal:

@@ -151,7 +151,7 @@ class StartScreen(Form[Start]):
                 if self._read_files is not None:
                     yield row("save", self.keep)
             yield self.status_line
-            yield DialogKeys("Enter start  Tab next  Esc back  ←→ change")
+            yield DialogKeys("Enter start  Tab next  Esc back  ←→ change  F1 help")
 
     def on_mount(self) -> None:
         super().on_mount()
