@@ -116,5 +116,5 @@ def ui_context(scratch: Scratch) -> UIContext:
     )
 
 
-async def nowhere(_name: object) -> None:
+async def nowhere(_name: object, _line: int = 1) -> None:
     """Do nothing: attaching and editing are not possible while pictures are taken."""

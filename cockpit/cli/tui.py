@@ -5,9 +5,7 @@ Uses no sockets and no tmux: the caller passes the function that shows an agent'
 
 from __future__ import annotations
 
-import asyncio
 import os
-import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from cockpit.cli.fast_path import resume_gc
 from cockpit.config.paths import DEMO_VARIABLE, KEPT
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.errors import ProgramMissing
 
 if TYPE_CHECKING:
     from cockpit.client.client import Supervisor
@@ -89,6 +86,7 @@ def ends_on_leaving(environment: Mapping[str, str]) -> str:
 
 def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitApp:
     """Return the application, not yet running."""
+    from cockpit.cli.editor import edit
     from cockpit.tui.app import CockpitApp
     from cockpit.tui.state.context import UIContext
     from cockpit.tui.state.pace import pace
@@ -146,16 +144,3 @@ def run(client: Supervisor | JoinedClient, options: ScreenOptions) -> int:
     if not app.return_code:
         print(UNEXPECTED_END, file=sys.stderr)
     return app.return_code or 1
-
-
-async def edit(file: Path) -> None:
-    """Open a file in `$VISUAL` or `$EDITOR`, in this terminal. Raises `ProgramMissing`."""
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    argv = [*shlex.split(command), str(file)]
-    try:
-        process = await asyncio.create_subprocess_exec(*argv)
-    except OSError as error:
-        raise ProgramMissing(
-            f"Cannot start the editor {argv[0]}", str(error), "Set EDITOR to your editor."
-        ) from error
-    await process.wait()

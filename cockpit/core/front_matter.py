@@ -102,6 +102,15 @@ def split(text: str) -> tuple[list[str] | None, str]:
     return None, text
 
 
+def first_section_line(text: str) -> int:
+    """Return the line number, from 1, of the first section below the front matter; 1 without
+    one."""
+    block, body = split(text)
+    above = text.count("\n") - body.count("\n") if block is not None else 0
+    lines = body.split("\n")
+    return next((above + at for at, line in enumerate(lines, 1) if line.startswith("## ")), 1)
+
+
 def _value(value: object) -> str:
     if not isinstance(value, str):
         return json.dumps(value)

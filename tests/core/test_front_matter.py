@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.core.front_matter import FrontMatter, dump, load, split
+from cockpit.core.front_matter import FrontMatter, dump, first_section_line, load, split
 from cockpit.core.markdown import plain
 
 FULL = FrontMatter(
@@ -93,3 +93,11 @@ def test_only_the_very_start_is_front_matter() -> None:
     assert split("text\n---\nid: 1\n---\n")[0] is None
     assert split("---\nnever closed\n" + "x\n" * 200)[0] is None
     assert split("\ufeff---\nid: 1\n...\nrest") == (["id: 1"], "rest")
+
+
+def test_the_first_section_is_found_below_the_front_matter_or_without_one() -> None:
+    body = "\n# Handoff\n\n## Goal\n\nx\n"
+    whole = dump(FrontMatter(job="## no heading")) + body
+    assert whole.splitlines()[first_section_line(whole) - 1] == "## Goal"
+    assert first_section_line(body) == 4
+    assert first_section_line("nothing") == 1

@@ -52,15 +52,16 @@ class Flight:
 
     client: MemoryClient
     attached: list[str] = field(default_factory=list)
-    edited: list[Path] = field(default_factory=list)
+    edited: list[tuple[Path, int]] = field(default_factory=list)
+    """Each file that was opened in the editor, and its line."""
     app: Any = None
     pilot: Pilot[None] | None = None
 
     async def attach(self, name: str) -> None:
         self.attached.append(name)
 
-    async def edit(self, file: Path) -> None:
-        self.edited.append(file)
+    async def edit(self, file: Path, line: int = 1) -> None:
+        self.edited.append((file, line))
 
     @property
     def fleet(self) -> FleetScreen:

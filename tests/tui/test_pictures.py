@@ -50,7 +50,7 @@ def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-async def nowhere(_name: object) -> None:
+async def nowhere(_name: object, _line: int = 1) -> None:
     """Nobody attaches from a picture."""
 
 

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Protocol
 
 from textual.app import App
 
 Attach = Callable[[str], Awaitable[None]]
 """Attaches to the pane of the agent with that name; may return before the user detaches."""
 
-Edit = Callable[[Path], Awaitable[None]]
-"""Opens a file in the user's editor; returns when the editor exits."""
+
+class Edit(Protocol):
+    """Opens a file in the user's editor; returns when the editor exits."""
+
+    def __call__(self, file: Path, line: int = 1, /) -> Awaitable[None]:
+        """`line` counts from 1; editors that are not known to take one ignore it."""
 
 
 async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) -> None:

@@ -130,8 +130,10 @@ def test_nothing_of_a_step_is_cut_in_eighty_columns(phase: str) -> None:
             None,
             {},
         )
-    elif phase == "permission" or phase == "question":
-        shown = step([asking(phase, "x")], None, {})
+    elif phase == "permission":
+        shown = step([asking("permission", "x")], None, {})
+    elif phase == "question":
+        shown = step([asking("question", "x")], None, {})
     elif phase == "done":
         shown = step([agent("rounding", "done", previous_session_id="s")], None, {})
     else:

@@ -101,7 +101,7 @@ async def test_new_files_are_in_the_list_and_can_be_edited(
         lends = property(lambda _: True)
         monkeypatch.setattr(type(flight.app._driver), "can_suspend", lends)
         await flight.press("e")
-        await flight.until(lambda: flight.edited == [tmp_path / "new.md"])
+        await flight.until(lambda: flight.edited == [(tmp_path / "new.md", 1)])
 
 
 async def test_code_gets_its_colours_after_the_text(fly: Fly, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ async def test_the_editor_opens_the_file_that_is_looked_at(
         monkeypatch.setattr(type(flight.app._driver), "can_suspend", lends)
         await flight.press("e")
         await flight.until(lambda: flight.edited, "the editor")
-        assert flight.edited == [tmp_path / "b.py"]
+        assert flight.edited == [(tmp_path / "b.py", 1)]
 
 
 async def test_a_file_outside_the_worktree_is_never_opened(fly: Fly, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.widgets.document import plain_parser
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Snooze, Verb
 from tests.client.memory import MemoryClient
-from tests.tui.scene import scene
+from tests.tui.scene import DOCUMENT, scene
 
 
 class Fly(Protocol):
@@ -199,8 +199,21 @@ async def test_a_terminal_that_cannot_be_given_to_the_editor_is_said(fly: Fly) -
     async with fly(scene()) as flight:
         await flight.press("d", "e")
         await flight.until(flight.toasts)
-        assert flight.edited == list[Path]()
+        assert flight.edited == list[tuple[Path, int]]()
         assert isinstance(flight.app.screen, ReviewScreen)
+
+
+async def test_the_editor_opens_at_the_first_section(
+    fly: Fly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with fly(scene()) as flight:
+        await flight.press("d")
+        await flight.reads("Renew access tokens")
+        monkeypatch.setattr(type(flight.app._driver), "can_suspend", property(lambda _: True))
+        await flight.press("e")
+        await flight.until(lambda: flight.edited, "the editor")
+        (_, line) = flight.edited[0]
+        assert DOCUMENT.splitlines()[line - 1] == "## Goal"
 
 
 LONG = " ".join(f"word{i}" for i in range(40))

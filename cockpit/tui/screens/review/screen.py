@@ -20,7 +20,7 @@ from textual.widgets import Markdown
 
 from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError
-from cockpit.core.front_matter import load
+from cockpit.core.front_matter import first_section_line, load
 from cockpit.core.safetext import safe_text
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
@@ -296,8 +296,9 @@ class ReviewScreen(TextScreen):
         self._is_read = False
         self._before_edit = self._drawn
         self._ask()
+        line = first_section_line(self._drawn)
         try:
-            await suspend_while(self.app, lambda: self.ui.edit(file))
+            await suspend_while(self.app, lambda: self.ui.edit(file, line))
         except Exception as error:  # noqa: BLE001 (every error is shown here)
             show_error(self, error)
         self._reload()

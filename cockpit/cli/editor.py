@@ -1,0 +1,51 @@
+"""Open a file in the user's editor, at a line if the editor is known to take one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from cockpit.core.errors import ProgramMissing
+
+PLUS_LINE = frozenset({
+    "vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe",
+    "jed", "mg", "ne", "gedit",
+})  # fmt: skip
+"""Editors that take the line as `+LINE` before the file."""
+AFTER_COLON = frozenset({"hx", "helix", "subl", "zed"})
+"""Editors that take the line as `FILE:LINE`."""
+WITH_OPTION = frozenset({"code", "code-insiders", "codium", "cursor"})
+"""Editors that take the line as `-g FILE:LINE`."""
+
+
+async def edit(file: Path, line: int = 1) -> None:
+    """Open a file in `$VISUAL` or `$EDITOR`, in this terminal. Raises `ProgramMissing`.
+
+    `line` counts from 1; an editor that is not known opens the file at its beginning.
+    """
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    argv = at_line(shlex.split(command), str(file), line)
+    try:
+        process = await asyncio.create_subprocess_exec(*argv)
+    except OSError as error:
+        raise ProgramMissing(
+            f"Cannot start the editor {argv[0]}", str(error), "Set EDITOR to your editor."
+        ) from error
+    await process.wait()
+
+
+def at_line(editor: Sequence[str], file: str, line: int) -> list[str]:
+    """Return the command that opens a file at a line."""
+    name = Path(editor[0]).name
+    if line <= 1:
+        return [*editor, file]
+    if name in PLUS_LINE:
+        return [*editor, f"+{line}", file]
+    if name in AFTER_COLON:
+        return [*editor, f"{file}:{line}"]
+    if name in WITH_OPTION:
+        return [*editor, "-g", f"{file}:{line}"]
+    return [*editor, file]
