@@ -134,6 +134,16 @@ def test_a_question_is_shown_once() -> None:
     assert shown.count("Which parts should be tested?") == 1
 
 
+def test_the_options_of_a_question_are_listed_once_as_its_choices() -> None:
+    text = "Which parts should be tested?\n- Parser\n- Report"
+    one = boxes().model_copy(update={"text": text})
+    shown = [plain(line).strip() for line in request_lines(one, 80)]
+    assert [line for line in shown if line] == ["Which parts should be tested?"]
+    several = one.model_copy(update={"subject": "Parts · Order"})
+    shown = [plain(line).strip() for line in request_lines(several, 80)]
+    assert [line for line in shown if line] == ["Question Parts · Order", *text.split("\n")]
+
+
 def test_no_part_of_a_long_line_is_left_out() -> None:
     command = "echo " + "".join(f"{n:05}" for n in range(11_000)) + "; rm -rf everything"
     drawn = "".join(
