@@ -36,6 +36,9 @@ MOST_TOGETHER = 2048
 """Maximum points of all sessions together; each session may have at least 32."""
 REMEMBERED = 64
 """Maximum number of cached sessions."""
+NOT_YET = "No token counts yet."
+REMOVED = "The transcript was removed."
+EMPTY = "The transcript has no token counts."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,10 @@ class ContextHistory:
             window = session_state.gauge.window
             return stretch.model_copy(update=_read(agent, runtime, meter.series, window, most))
         past = await self._past(runtime, session)
+        is_running = session.id == agent.record.session and agent.alive
+        if is_running and past.unknown in (REMOVED, EMPTY):
+            # The CLI creates its transcript with the first prompt.
+            return stretch.model_copy(update={"unknown": NOT_YET})
         if past.unknown or not past.points:
             return stretch.model_copy(update={"unknown": past.unknown})
         is_usual = runtime.name == agent.settings.runtime
@@ -92,7 +99,7 @@ class ContextHistory:
     async def _past(self, runtime: Runtime, session: SessionRecord) -> _Past:
         record = await asyncio.to_thread(self._records.path, session)
         if record is None:
-            return _Past((0, 0), unknown="The transcript was removed.")
+            return _Past((0, 0), unknown=REMOVED)
         async with self._one_at_a_time:
             now = await asyncio.to_thread(stamp, record)
             known = self._known.get(session.id)
@@ -114,7 +121,7 @@ class ContextHistory:
         except OSError as error:
             return _Past(stamp, unknown=f"Cannot read the transcript: {error.strerror}.")
         if not meter.series:
-            return _Past(stamp, unknown="The transcript has no token counts.")
+            return _Past(stamp, unknown=EMPTY)
         return _Past(stamp, meter.series, meter.model, meter.peak)
 
 

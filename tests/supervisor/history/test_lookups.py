@@ -61,6 +61,14 @@ async def test_the_course_spans_the_chain_and_comes_back_from_the_records(cockpi
         assert (gone.unknown, gone.points) == ("The transcript was removed.", [])
 
 
+async def test_a_session_that_has_just_begun_has_no_counts_yet(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=1, prompt="")):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.pid is not None)
+        (stretch,) = (await cockpit.client.course("api")).stretches
+        assert (stretch.unknown, stretch.points) == ("No token counts yet.", [])
+
+
 async def test_the_course_says_what_is_not_possible_with_the_agents_cli(cockpit: Cockpit) -> None:
     plain = '[[agents]]\nname = "plain"\nruntime = "command"\ncommand = ["sleep", "600"]\n'
     async with cockpit.flying(cockpit.agent(steps=1) + plain):
