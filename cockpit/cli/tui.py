@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cockpit.cli.fast_path import resume_gc
 from cockpit.config.paths import DEMO_VARIABLE, KEPT
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Notifications
     from cockpit.config.schema import Settings
     from cockpit.tui.app import CockpitApp
+    from cockpit.tui.state.pace import Refresh
     from cockpit.tui.terminal.attach import Attach
     from cockpit.tui.terminal.capabilities import Colours, Glyphs
 
@@ -62,7 +63,7 @@ class ScreenOptions:
     host: str = "local"
     theme: str = "night"
     theme_folders: Iterable[Path] = ()
-    refresh: Literal["auto", "low"] = "auto"
+    refresh: Refresh = "auto"
     keys: Mapping[str, str] = field(default_factory=dict)
     files: Callable[[], Files] | None = None
     """Reads the configuration from disk, to save settings."""
@@ -95,14 +96,14 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
     from cockpit.tui.terminal.capabilities import filters
 
     over_ssh = "SSH_CONNECTION" in os.environ
-
+    chosen_pace = pace(options.refresh, over_ssh=over_ssh)
     ui = UIContext(
         attach=options.attach,
         edit=edit,
         copy=options.copy,
         attached=options.attached,
         direct=options.direct,
-        pace=pace(options.refresh, over_ssh=over_ssh),
+        pace=chosen_pace,
         keys=dict(options.keys),
         host=options.host,
         home=str(Path.home()) if options.host == "local" else "",
@@ -121,7 +122,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
         theme=options.theme,
         theme_folders=options.theme_folders,
         remember_in=options.remember_in,
-        filters=filters(options.glyphs, options.colours, os.environ),
+        filters=filters(options.glyphs, options.colours, os.environ, is_low=chosen_pace.is_low),
         bell=bell,
         settings=options.settings,
     )

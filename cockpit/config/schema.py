@@ -60,8 +60,9 @@ class CockpitSettings(Section):
         default="night",
         description="A theme from themes/, from themes/ in your config folder, or a Textual theme.",
     )
-    refresh: Literal["auto", "low"] = Field(
-        default="auto", description="low: fewer frames, no animation. auto: low over SSH."
+    refresh: Literal["auto", "low", "full"] = Field(
+        default="auto",
+        description="low: for slow connections; draws less, and less often. auto: low over SSH.",
     )
     glyphs: Literal["auto", "unicode", "ascii"] = Field(
         default="auto",

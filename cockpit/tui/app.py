@@ -99,6 +99,7 @@ class CockpitApp(App[bool]):
         settings: Settings | None = None,
     ) -> None:
         """`settings` are the initial settings."""
+        self._ui = ui  # before Textual asks for the colours
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
@@ -106,7 +107,6 @@ class CockpitApp(App[bool]):
         self.key_at: float | None = None
         """When the key that is being handled was read from the terminal."""
         self._client = client
-        self._ui = ui
         self._messages = Messages()
         self._recent: list[str] = []
         """The actions that were run from the command palette, the last one first."""
@@ -122,6 +122,11 @@ class CockpitApp(App[bool]):
         self._settings_reloader = SettingsReloader(
             self, self.model, ui, bell, settings, draw_through=self.draw_through
         )
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the screen draws little, for a slow connection."""
+        return self._ui.pace.is_low
 
     async def on_event(self, event: Event) -> None:
         if not isinstance(event, Key):
@@ -213,6 +218,10 @@ class CockpitApp(App[bool]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())
 
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        return themes.with_few_colours(variables) if self.is_low else variables
+
     def get_default_screen(self) -> Screen[None]:
         return FleetScreen(self.model, self._client, self._ui, self._memory)
 
@@ -280,9 +289,12 @@ class CockpitApp(App[bool]):
         self._settings_reloader.apply(message.loaded)
 
     def draw_through(self, filters: Sequence[LineFilter]) -> None:
-        """Render every line through these filters."""
+        """Render every line through these filters, after a change of them or of the pace."""
         self._drawn_through = tuple(filters)
+        self.theme_changed_signal.publish(self.current_theme)
         for screen in self.screen_stack:
+            if arrange := getattr(screen, "on_resize", None):
+                arrange()
             for widget in screen.walk_children(with_self=True):
                 widget.refresh()
 

@@ -42,7 +42,7 @@ def test_the_environment_counts_over_files(project: Any) -> None:
 
 def test_a_wrong_variable_is_named(project: Any) -> None:
     project.environment["COCKPIT_REFRESH"] = "slow"
-    with pytest.raises(BadUsage, match="COCKPIT_REFRESH: refresh: expected auto or low"):
+    with pytest.raises(BadUsage, match="COCKPIT_REFRESH: refresh: expected auto, low or full"):
         project.load()
 
 

@@ -21,6 +21,7 @@ from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.pace import Pace
 from cockpit.tui.state.settings_reload import ReloadDependencies
+from cockpit.tui.terminal.capabilities import filters
 from cockpit.wire.verbs import Plan, Verb
 from tests.client.memory import MemoryClient
 
@@ -132,13 +133,14 @@ def fly() -> Fly:
         join: Callable[[MemoryClient], JoinedClient] | None = None,
         keys: dict[str, str] | None = None,
         attached: Callable[[], Awaitable[int]] | None = None,
+        low: bool = False,
     ) -> AsyncIterator[Flight]:
         flight = Flight(client)
         ui = UIContext(
             attach=flight.attach,
             edit=flight.edit,
             direct=direct,
-            pace=Pace(rows=0.0, pane=0.0),
+            pace=Pace(rows=0.0, pane=0.0, is_low=low),
             directory=directory,
             files=files,
             reload=reload,
@@ -153,6 +155,7 @@ def fly() -> Fly:
             theme=theme,
             theme_folders=[THEMES],
             remember_in=remember_in,
+            filters=filters("unicode", "all", {}, is_low=low) if low else (),
             settings=files().loaded.settings if files and reload else None,
         )
         if selected:

@@ -17,6 +17,8 @@ from tests.tui.scene import agent
 SIZE = (100, 30)
 KEY, READINGS = 600, 320
 """Most bytes of a key that moves the selection, and of one new reading for each of ten agents."""
+LOW_FIRST, LOW_KEY = 2_300, 140
+"""Most bytes of the first frame and of a key in `low`, before tmux adds its own."""
 
 
 class Fly(Protocol):
@@ -56,3 +58,15 @@ async def test_a_key_and_ten_readings_send_few_bytes(fly: Fly) -> None:
             client.put(idle(number, 24_000 + 1_000 * number))
         await flight.reads("27k/200k")
         assert 0 < drawn() <= READINGS
+
+
+async def test_low_sends_a_fraction_of_that(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[idle(number, 20_000) for number in range(10)]))
+    async with fly(client, size=SIZE, selected="agent003", low=True) as flight:
+        await flight.reads("agent009")
+        drawn = sent_to(ScreenDiff(erases=True), flight)
+        assert 0 < drawn() <= LOW_FIRST
+        assert drawn() == 0
+        for key in "jk":
+            await flight.press(key)
+            assert 0 < drawn() <= LOW_KEY

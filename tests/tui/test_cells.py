@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from cockpit.tui.terminal import cells
 from cockpit.tui.terminal.cells import ScreenDiff
 
 WIDTH, HEIGHT = 30, 4
@@ -137,14 +139,17 @@ RUNS = st.builds(
 FRAMES = st.lists(st.lists(RUNS, min_size=1, max_size=4).map("\n".join), min_size=1, max_size=8)
 
 
-@given(FRAMES, st.booleans())
-def test_the_terminal_looks_the_same(frames: list[str], erases: bool) -> None:
+@given(FRAMES, st.booleans(), st.sampled_from([cells._SORTED, 0]))
+def test_the_terminal_looks_the_same(frames: list[str], erases: bool, pieces: int) -> None:
+    """Also where every write counts as a large one."""
     full, frugal, shadow = Terminal(), Terminal(), ScreenDiff(erases=erases)
-    for frame in frames:
-        full.feed(frame)
-        frugal.feed(shadow.reduced(frame))
-        assert frugal.cells == full.cells
-        assert (frugal.x, frugal.y) == (full.x, full.y)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cells, "_SORTED", pieces)
+        for frame in frames:
+            full.feed(frame)
+            frugal.feed(shadow.reduced(frame))
+            assert frugal.cells == full.cells
+            assert (frugal.x, frugal.y) == (full.x, full.y)
 
 
 @given(FRAMES)
@@ -286,3 +291,23 @@ def test_blanks_keep_the_colour_of_the_text_before_them() -> None:
     sent = ScreenDiff().reduced("\n".join(line.replace("[1;", f"[{y};") for y in (1, 2)))
     assert sent.count("38;2;1;2;3") == 1
     assert "39" not in sent
+
+
+def test_short_blanks_between_texts_are_written_instead_of_passed_over() -> None:
+    ground, quiet, name = "48;5;233", "38;5;245;48;5;233", "38;5;252;48;5;233"
+    blank = "\n".join(run(0, y, [(" " * 30, ground)]) for y in range(30))
+    parts = [(" ", ground), ("7", quiet), (" ", ground), ("api", name), (" " * 8, ground)]
+
+    def rows(count: int) -> str:
+        return "\n".join(run(0, y, [*parts, ("now", quiet)]) for y in range(count))
+
+    few, many = ScreenDiff(), ScreenDiff()
+    assert few.reduced(blank) == many.reduced(blank)
+    row = few.reduced(rows(1))
+    assert "\x1b[1;2H" in row
+    assert "\x1b[1C" not in row
+    assert " " * 8 not in row, "to move there is shorter"
+    whole = many.reduced(rows(30))
+    assert "api" + " " * 8 in whole, "tmux sends two colours for blanks that it erased itself"
+    assert "\x1b[8C" not in whole
+    assert "\x1b[7;1H" in whole

@@ -79,3 +79,9 @@ async def test_a_busy_processor_does_not_end_the_drawing(monkeypatch: pytest.Mon
         monkeypatch.setattr(_time, "get_time", lambda: clock() + next(seconds))
         draw.want()
         await asyncio.wait_for(drawn.wait(), 30)
+
+
+def test_auto_is_low_over_ssh_only_and_full_is_not() -> None:
+    assert pace.pace("auto", over_ssh=True) == pace.pace("low", over_ssh=False) == pace.PACES["low"]
+    assert pace.pace("auto", over_ssh=False) == pace.pace("full", over_ssh=True)
+    assert not pace.pace("full", over_ssh=True).is_low

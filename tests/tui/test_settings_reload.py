@@ -16,7 +16,7 @@ from cockpit.tui.state.pace import PACES
 from cockpit.tui.state.settings_reload import ReloadDependencies, drawn_as
 from cockpit.wire.status import Status
 from tests.client.memory import MemoryClient
-from tests.tui.conftest import Fly
+from tests.tui.conftest import Flight, Fly
 from tests.tui.scene import agent
 
 HOST = '[[hosts]]\nname = "{}"\nconnect = ["{}"]\n'
@@ -148,3 +148,26 @@ async def test_a_host_that_is_changed_while_the_screen_ends_holds_nothing_up(
     async with flown:
         world.write(HOST.format("gpu1", "one"))
     world.write("")
+
+
+async def test_low_has_no_frames_and_no_background_and_full_has_them_again(
+    fly: Fly, tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+
+    def ground(flight: Flight, text: str) -> object:
+        strips = flight.app.screen._compositor.render_strips()
+        parts = [part for strip in strips for part in strip if text in part.text]
+        return parts[0].style.bgcolor
+
+    flown = fly(machine("api", "web"), files=world.files, reload=world.reload(), join=world.join)
+    async with flown as flight:
+        await flight.reads("▌ 1 ● api", "╭─ working 2")
+        assert ground(flight, "▌") != ground(flight, "working")
+        world.write('[cockpit]\nrefresh = "low"\n')
+        await flight.reads("─ working 2 ──  ")
+        await flight.until(lambda: not {"╭", "│", "╰"} & set(flight.text()), "no frame")
+        assert ground(flight, "▌") == ground(flight, "working") != ground(flight, "api")
+        world.write("")
+        await flight.reads("╭─ working 2")
+        assert ground(flight, "▌") == ground(flight, "api") != ground(flight, "working")

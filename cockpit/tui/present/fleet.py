@@ -134,6 +134,18 @@ def row_spans(
     return merged(spans)
 
 
+def with_filled_name(spans: list[Span]) -> list[Span]:
+    """Return the spans with a background below the selected name, instead of below its row."""
+    found: list[Span] = []
+    for span in spans:
+        if span.role == "name-here":
+            name = span.text.rstrip()
+            found += [Span(name, "name-filled"), Span(span.text[len(name) :])]
+        else:
+            found.append(span)
+    return merged(found)
+
+
 def _chosen(span: Span) -> Span:
     return span._replace(role="name-here") if span.role == "name" else span
 

@@ -50,6 +50,15 @@ def merged(spans: list[Span]) -> list[Span]:
     return merged
 
 
+def without_rule(spans: list[Span]) -> list[Span]:
+    """Replace the line at the end of a rule with blank cells, except for its first two cells."""
+    *before, last = spans
+    drawn = last.text[:2]
+    if drawn != "──" or last.text.strip("─"):
+        return spans
+    return [*before, Span(drawn, last.role), Span(" " * (len(last.text) - 2))]
+
+
 def plain(spans: list[Span]) -> str:
     """Return the text without roles."""
     return "".join(span.text for span in spans)

@@ -28,7 +28,7 @@ class UIContext:
     """Returns the number of terminals that show the screen; None: the screen has its own."""
     direct: bool = False
     """Whether the screen owns its terminal, so that attaching suspends the application."""
-    pace: Pace = field(default_factory=lambda: replace(PACES["auto"]))
+    pace: Pace = field(default_factory=lambda: replace(PACES["full"]))
     keys: dict[str, str] = field(default_factory=dict)
     """The user's own keys, by action; the dictionary is changed when the settings change."""
     host: str = "local"

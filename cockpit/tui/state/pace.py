@@ -22,17 +22,26 @@ class Pace:
 
     rows: float
     pane: float
+    is_low: bool = False
+    """Whether the screen also draws less: fewer colours, no frames and no background below the
+    selected row."""
 
     def copy_from(self, other: Pace) -> None:
-        self.rows, self.pane = other.rows, other.pane
+        self.rows, self.pane, self.is_low = other.rows, other.pane, other.is_low
 
 
-PACES: dict[str, Pace] = {"auto": Pace(rows=0.1, pane=0.25), "low": Pace(rows=2.0, pane=2.0)}
+Refresh = Literal["auto", "low", "full"]
+PACES: dict[str, Pace] = {
+    "full": Pace(rows=0.1, pane=0.25),
+    "low": Pace(rows=2.0, pane=2.0, is_low=True),
+}
 
 
-def pace(refresh: Literal["auto", "low"], over_ssh: bool) -> Pace:
-    """Return the pace for a setting; `auto` means `low` over SSH."""
-    return replace(PACES["low" if over_ssh else refresh])
+def pace(refresh: Refresh, over_ssh: bool) -> Pace:
+    """Return the pace for a setting; `auto` means `low` over SSH, else `full`."""
+    if refresh == "auto":
+        refresh = "low" if over_ssh else "full"
+    return replace(PACES[refresh])
 
 
 TIMES_LONGER = 16.0

@@ -51,7 +51,8 @@ def drawn_as(
     """Return a function from settings to filters and pace, for a terminal with this environment."""
 
     def drawn(settings: CockpitSettings) -> tuple[Sequence[LineFilter], Pace]:
-        found = filters(settings.glyphs, settings.colours, environment)
-        return found, pace(settings.refresh, over_ssh=over_ssh)
+        found = pace(settings.refresh, over_ssh=over_ssh)
+        through = filters(settings.glyphs, settings.colours, environment, is_low=found.is_low)
+        return through, found
 
     return drawn

@@ -17,14 +17,21 @@ Glyphs = Literal["auto", "unicode", "ascii"]
 Colours = Literal["auto", "all", "16", "none"]
 
 
-def filters(glyphs: Glyphs, colours: Colours, environment: Mapping[str, str]) -> list[LineFilter]:
-    """Return the filters for every line; `auto` chooses by the environment."""
+def filters(
+    glyphs: Glyphs, colours: Colours, environment: Mapping[str, str], *, is_low: bool = False
+) -> list[LineFilter]:
+    """Return the filters for every line; `auto` chooses by the environment. `is_low`: send few
+    bytes."""
     found: list[LineFilter] = []
     match promised(environment) if colours == "auto" else colours:
         case "none":
             found.append(NoColours())
         case "16":
             found.append(SixteenColours())
+        case "all" if is_low:
+            from cockpit.tui.terminal.economy import Economy
+
+            found.append(Economy())
     if glyphs == "ascii" or (glyphs == "auto" and not speaks_unicode(environment)):
         found.append(AsciiOnly())
     return found

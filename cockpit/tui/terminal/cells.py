@@ -30,14 +30,15 @@ _TOKEN = re.compile(
 _ALTERNATE_SCREEN = "1049"
 _REWRITTEN = 4
 """Maximum cells of an unchanged gap that is rewritten: moving the cursor costs as much."""
+_FILLED, _FILLED_WHEN_LARGE = 3, 20
+"""Maximum blank cells before a piece that are written instead of passed over: moving the cursor
+costs more. In a large write more of them, because tmux shows an erased cell in the default colour,
+and changes the colour twice for it whenever it draws the whole screen."""
 _SORTED = 48
-"""Maximum pieces of one write that are sorted: sorting takes the square of their number.
-
-In larger writes, blank cells are not erased either: tmux keeps erased cells in the default
-foreground colour, which makes its own redraw of the whole screen longer.
-"""
-_BLANK = re.compile(r" {12,}")
-"""Blank cells that are erased: fewer cost no more than the sequence and the move after it."""
+"""Maximum pieces of one write that are sorted: sorting takes the square of their number."""
+_BLANK, _BLANK_WHEN_LARGE = re.compile(r" {12,}"), re.compile(r" {40,}")
+"""Blank cells that are erased: fewer cost no more than the sequence and the move after it; in a
+large write, no more than the changes of colour in tmux's own redraw of the whole screen."""
 
 
 class _Piece(NamedTuple):
@@ -65,6 +66,7 @@ class ScreenDiff:
         self._style = ""
         self._pieces: list[_Piece] = []
         """What is still to be written, in no row over cells of another piece."""
+        self._filled = _FILLED
         self._ends: dict[int, int] = {}
         """The column after the last piece of each row."""
 
@@ -133,12 +135,16 @@ class ScreenDiff:
         """Write all pieces. If they are few, do so in the order that needs few bytes."""
         left, self._pieces = self._pieces, []
         self._ends.clear()
-        if len(left) > _SORTED:
+        is_large = len(left) > _SORTED
+        if self._erases:
+            blank = _BLANK_WHEN_LARGE if is_large else _BLANK
+            left = [part for piece in left for part in _with_erasures(piece, blank)]
+        if is_large:
+            self._filled = _FILLED_WHEN_LARGE
             for piece in left:
                 self._write_piece(out, piece)
+            self._filled = _FILLED
             return
-        if self._erases:
-            left = [part for piece in left for part in _with_erasures(piece)]
         while left:
             cheapest = min(left, key=self._cost)
             left.remove(cheapest)
@@ -166,7 +172,8 @@ class ScreenDiff:
         ) == piece.style
 
     def _write_piece(self, out: list[str], piece: _Piece) -> None:
-        self._go(out, piece.x, piece.y)
+        if not self._fill(out, piece):
+            self._go(out, piece.x, piece.y)
         if not self._suits(piece):
             style = piece.style if piece.text.strip(" ") else _blank(self._style, piece.style)
             out.append(_sgr_change(self._style, style))
@@ -177,6 +184,26 @@ class ScreenDiff:
         out.append(piece.text)
         # Terminals differ in the width of wide characters, so position the cursor after one.
         self._at = (piece.x + piece.width, piece.y) if piece.is_narrow else None
+
+    def _fill(self, out: list[str], piece: _Piece) -> bool:
+        """Write the blank cells before a piece, if they are few and the current style suits them;
+        return whether the cursor is at the piece then."""
+        if self._at is None or piece.is_erased:
+            return False
+        x, y = self._at
+        if y != piece.y:
+            x = 0
+        blank = (" ", _ground(self._style))
+        gap = self._rows[piece.y][x : piece.x]
+        if not 0 < len(gap) <= self._filled or any(cell != blank for cell in gap):
+            return False
+        if y != piece.y:
+            if self._filled == _FILLED:
+                return False
+            self._go(out, 0, piece.y)
+        out.append(" " * len(gap))
+        self._at = (piece.x, piece.y)
+        return True
 
     def _go(self, out: list[str], x: int, y: int) -> None:
         if self._at == (x, y):
@@ -220,14 +247,14 @@ def _joined(before: _Piece, after: _Piece) -> _Piece | None:
     return _Piece(before.y, before.x, style, text, width, is_narrow=after.is_narrow)
 
 
-def _with_erasures(piece: _Piece) -> Iterator[_Piece]:
+def _with_erasures(piece: _Piece, blanks: re.Pattern[str]) -> Iterator[_Piece]:
     """Split a piece, so that long runs of blank cells are erased."""
     ground = _ground(piece.style)
     if not piece.is_narrow or ground != _parts(ground)[2]:
         yield piece
         return
     at = 0
-    for blank in _BLANK.finditer(piece.text):
+    for blank in blanks.finditer(piece.text):
         first, last = blank.span()
         if first > at:
             yield _part(piece, at, first)

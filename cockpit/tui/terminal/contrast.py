@@ -1,4 +1,4 @@
-"""The contrast of two colours as defined by WCAG 2."""
+"""The contrast of two colours as defined by WCAG 2, and the distance of their hues."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from textual.color import Color
 TEXT = 4.5
 """The minimum contrast of text; a high-contrast theme needs 7."""
 _STEP = 0.05
+COLOURED = 28
+"""Minimum difference of the red, green and blue parts (0 to 255); below it, a colour is grey."""
 
 
 def ratio(one: Color, other: Color) -> float:
@@ -30,6 +32,19 @@ def legible(colour: Color, grounds: Iterable[Color], least: float = TEXT) -> Col
         share += _STEP
         found = colour.blend(end, min(share, 1.0))
     return found
+
+
+def is_coloured(colour: Color) -> bool:
+    """Return whether a colour is not a grey."""
+    return max(colour.rgb) - min(colour.rgb) >= COLOURED
+
+
+def hue_turn(one: Color, other: Color) -> float:
+    """Return the distance of two hues on the colour circle, as a fraction; 1 for greys."""
+    if not is_coloured(other):
+        return 1.0
+    apart = abs(one.hsl.h - other.hsl.h)
+    return min(apart, 1 - apart)
 
 
 def _luminance(colour: Color) -> float:

@@ -15,13 +15,11 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
-from cockpit.tui.terminal.contrast import TEXT, ratio
+from cockpit.tui.terminal.contrast import TEXT, hue_turn, is_coloured, ratio
 
 STANDS_OUT = 2.0
 """Minimum contrast of a background that stands out from the page."""
 SAME_HUE = 1 / 9
-COLOURED = 28
-"""Minimum difference of the red, green and blue parts (0 to 255); below it, a colour is grey."""
 
 _SIXTEEN = {
     number: Color.parse(f"rgb({red},{green},{blue})")
@@ -96,25 +94,13 @@ def _known(colour: RichColor | None, otherwise: Color) -> Color:
 def _nearest(colour: Color, ground: int) -> int:
     """Return the readable ANSI colour with the nearest hue; without one, a grey, black or white."""
     readable = [number for number in _SIXTEEN if ratio(_SIXTEEN[number], _SIXTEEN[ground]) >= TEXT]
-    hues = {number: _turn(colour, _SIXTEEN[number]) for number in readable}
+    hues = {number: hue_turn(colour, _SIXTEEN[number]) for number in readable}
     alike = [number for number, turn in hues.items() if turn <= SAME_HUE]
-    if alike and _is_coloured(colour):
+    if alike and is_coloured(colour):
         return min(alike, key=lambda number: hues[number])
-    greys = [number for number in readable if not _is_coloured(_SIXTEEN[number])]
+    greys = [number for number in readable if not is_coloured(_SIXTEEN[number])]
     over = _SIXTEEN[ground]
     return min(greys, key=lambda grey: abs(ratio(_SIXTEEN[grey], over) - ratio(colour, over)))
-
-
-def _is_coloured(colour: Color) -> bool:
-    return max(colour.rgb) - min(colour.rgb) >= COLOURED
-
-
-def _turn(one: Color, other: Color) -> float:
-    """Return the distance of two hues on the colour circle, as a fraction; 1 for greys."""
-    if not _is_coloured(other):
-        return 1.0
-    apart = abs(one.hsl.h - other.hsl.h)
-    return min(apart, 1 - apart)
 
 
 def _attributes(style: Style | None, *, reverse: bool) -> Style:

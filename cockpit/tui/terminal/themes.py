@@ -62,6 +62,13 @@ def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
     return fallback, f"Unknown theme {name!r}; using {fallback}. Available: {known}."
 
 
+def with_few_colours(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with one colour for all parts of a bar that is not filled, and for quiet
+    text. A change of colour takes more bytes than the part itself."""
+    quiet = variables["text-quiet"]
+    return {**variables, "bar-track": quiet, "bar-mark": quiet, "bar-tick": quiet}
+
+
 def defaults(colours: Mapping[str, str]) -> dict[str, str]:
     """Derive cockpit's variables from the colours of a theme that does not set them.
 

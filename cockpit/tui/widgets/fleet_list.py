@@ -25,11 +25,12 @@ from cockpit.tui.present.fleet import (
     framed,
     heading_spans,
     row_spans,
+    with_filled_name,
 )
 from cockpit.tui.present.listing import Listing
 from cockpit.tui.present.row import Row, age_of, cost_of, row_of
 from cockpit.tui.present.sorting import ORDERS
-from cockpit.tui.present.span import Span
+from cockpit.tui.present.span import Span, without_rule
 from cockpit.tui.state.model import Model
 from cockpit.tui.widgets.visible_lines import VisibleLines
 from cockpit.wire.status import AgentStatus
@@ -106,6 +107,10 @@ class FleetList(VisibleLines, can_focus=True):
     @property
     def _has_elsewhere(self) -> bool:
         return bool(self._model.elsewhere) and not self.filter
+
+    @property
+    def _is_low(self) -> bool:
+        return getattr(self.app, "is_low", False)
 
     @property
     def _empty(self) -> str:
@@ -285,6 +290,8 @@ class FleetList(VisibleLines, can_focus=True):
         return names[number - 1] if 0 < number <= len(names) else None
 
     def line_style(self, line: int) -> Style | None:
+        if self._is_low:
+            return None  # a background makes every cell of the row change with the selection
         place = self._line_at(line)
         if isinstance(place, AgentLine) and place.name == self._model.selected:
             return self.under("row-selected")
@@ -333,7 +340,8 @@ class FleetList(VisibleLines, can_focus=True):
 
     def _spans(self, line: Line, width: int, frame: str) -> list[Span]:
         if isinstance(line, Heading):
-            return heading_spans(line, width, self._order, frame)
+            spans = heading_spans(line, width, self._order, frame)
+            return without_rule(spans) if self._is_low else spans
         if isinstance(line, Edge):
             return [Span(f"╰{'─' * max(0, width - 2)}╯", frame)]
         if isinstance(line, AgentLine):
@@ -345,17 +353,21 @@ class FleetList(VisibleLines, can_focus=True):
         if isinstance(line, Note):
             return [Span(f"  {line.text}", "muted")]
         if isinstance(line, ElsewhereLine):
-            return elsewhere_spans(line, self._inside, self._open_key(), selected=self.at_elsewhere)
+            spans = elsewhere_spans(
+                line, self._inside, self._open_key(), selected=self.at_elsewhere
+            )
+            return with_filled_name(spans) if self._is_low else spans
         return [Span(" " * self._inside)]
 
     def _agent_spans(self, line: AgentLine, width: int, frame: str) -> list[Span]:
         row, selected = self._row(line.name), line.name == self._model.selected
         marked = line.name in self._marks
-        made_of = (row, line, self._layout, selected, marked, frame)
+        made_of = (row, line, self._layout, selected, marked, frame, self._is_low)
         known = self._spans_of.get(line.name)
         if known is None or known[0] != made_of:
             spans = row_spans(row, line, self._layout, selected=selected, marked=marked)
             spans = framed(spans, width, frame) if frame else spans
+            spans = with_filled_name(spans) if self._is_low else spans
             known = self._spans_of[line.name] = (made_of, spans)
         return known[1]
 

@@ -29,6 +29,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "": (_PLAIN, "", ""),
     "name": (_PLAIN, "", "bold"),
     "name-here": ("accent", "", "bold"),
+    "name-filled": ("background", "accent", ""),
     "name-matched": ("accent", "", "bold underline"),
     "activity": (_PLAIN, "", ""),
     "tokens": (_PLAIN, "", ""),

@@ -27,7 +27,7 @@ from cockpit.tui.present.detail import reason, rule
 from cockpit.tui.present.elsewhere import about_elsewhere
 from cockpit.tui.present.hosts import lost_reason
 from cockpit.tui.present.keys import key_line, marked_line, possible, shown_key
-from cockpit.tui.present.span import Span
+from cockpit.tui.present.span import Span, without_rule
 from cockpit.tui.present.summary import joined_summary, summary, title
 from cockpit.tui.present.tour import Step, step, step_spans
 from cockpit.tui.present.welcome import welcome
@@ -360,7 +360,9 @@ class FleetScreen(Screen[None]):
         self._tour.set_spans(step_spans(self._step, self._key_of_all()))
 
     def _say_rule(self, width: int) -> list[Any]:
-        return rule(self.model.agent, width, self.ui.home, framed=self.has_class("-framed"))
+        framed = self.has_class("-framed")
+        spans = rule(self.model.agent, width, self.ui.home, framed=framed)
+        return without_rule(spans) if self.ui.pace.is_low else spans
 
     def _summarise(self, width: int) -> list[Any]:
         model = self.model

@@ -35,7 +35,8 @@ MODES = (
 CHOICES: dict[tuple[str, ...], tuple[Option, ...]] = {
     ("cockpit", "refresh"): (
         Option("auto", "auto", "low over SSH"),
-        Option("low", "low", "fewer frames"),
+        Option("low", "low", "draws less"),
+        Option("full", "full", "also over SSH"),
     ),
     ("cockpit", "glyphs"): (
         Option("auto", "auto", "from LANG"),
