@@ -29,7 +29,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "": (_PLAIN, "", ""),
     "name": (_PLAIN, "", "bold"),
     "name-here": ("accent", "", "bold"),
-    "name-filled": ("background", "accent", ""),
+    "name-filled": ("accent", "", "reverse"),
     "name-matched": ("accent", "", "bold underline"),
     "activity": (_PLAIN, "", ""),
     "tokens": (_PLAIN, "", ""),
@@ -108,6 +108,7 @@ class Palette:
                 bgcolor=self.colour(background) if background else None,
                 bold="bold" in attributes or None,
                 italic="italic" in attributes or None,
+                reverse="reverse" in attributes or None,
             )
             self._styles[role] = found
         return found
