@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 from cockpit.cli.host_checks import NO_SUPERVISOR, HostReport, milliseconds
 from cockpit.cli.host_reports import reports
 from cockpit.cli.output import json_text
+from cockpit.cli.places import our_places
+from cockpit.client.raw_request import fetch
+from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import LOCAL
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import moment
@@ -27,15 +32,37 @@ WORDS = {
 
 def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None:
     """Ask each host, and print one line or one object for each."""
+    names = _this_supervisor() if hosts else {}
     if as_json:
         order = {host.name: place for place, host in enumerate(hosts)}
         sorted_reports = sorted(reports(hosts, seconds), key=lambda report: order[report.name])
-        print(json_text([host_object(report) for report in sorted_reports]))
+        objects = [host_object(report, _twin(report, names)) for report in sorted_reports]
+        print(json_text(objects))
         return
     width = max((len(host.name) for host in hosts), default=0)
     for report in reports(hosts, seconds):
-        for line in host_lines(report, width, datetime.now(UTC)):
+        for line in host_lines(report, width, datetime.now(UTC), _twin(report, names)):
             print(line, flush=True)
+
+
+def _this_supervisor() -> dict[str, str]:
+    """Return the id of this machine's supervisor, with its name; empty without a supervisor."""
+    try:
+        status = json.loads(fetch(our_places().socket, "/v1/status"))
+    except CockpitError:
+        return {}
+    instance = status["supervisor"].get("instance")
+    return {instance: LOCAL} if instance else {}
+
+
+def _twin(report: HostReport, names: dict[str, str]) -> str | None:
+    """Return the host before this one that leads to the same supervisor. `names` has the first host
+    of each supervisor, and gets this one."""
+    supervisor = report.facts.supervisor
+    if supervisor is None or not supervisor.instance:
+        return None
+    first = names.setdefault(supervisor.instance, report.name)
+    return None if first == report.name else first
 
 
 def state(report: HostReport) -> str:
@@ -50,8 +77,8 @@ def state(report: HostReport) -> str:
     return "no_supervisor" if facts.status_code == NO_SUPERVISOR else "failing"
 
 
-def host_object(report: HostReport) -> dict[str, Any]:
-    """Return a host as JSON; an unknown value is null."""
+def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
+    """Return a host as JSON; an unknown value is null. `twin` is another name of its supervisor."""
     facts, host_state = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
     problem = _problem(report)
@@ -75,13 +102,17 @@ def host_object(report: HostReport) -> dict[str, Any]:
             "running": supervisor.running,
             "by_state": dict(supervisor.agents),
         },
+        "same_as": twin,
         "load": facts.load,
         "cores": facts.cores,
     }
 
 
-def host_lines(report: HostReport, width: int, now: datetime) -> list[str]:
-    """Format a host as one line, and a second line with the next step if something is wrong."""
+def host_lines(report: HostReport, width: int, now: datetime, twin: str | None = None) -> list[str]:
+    """Format a host as one line, and a second line with the next step if something is wrong.
+
+    `twin` is another name of its supervisor.
+    """
     facts = report.facts
     head = f"{report.name:<{width}}  {WORDS[state(report)]:<13}"
     if not report.reachable:
@@ -95,6 +126,9 @@ def host_lines(report: HostReport, width: int, now: datetime) -> list[str]:
     ]
     text = f"{head}  {cells[0]:<8} {cells[1]:>7}  {'  '.join(_rest(report, now))}".rstrip()
     problem = _problem(report)
+    if twin is not None and problem is None:
+        same = "this machine's supervisor" if twin == LOCAL else f"the same supervisor as {twin}"
+        problem = same, f"This is {same}. To remove this name: cockpit hosts remove {report.name}"
     return [text, *([f"{'':<{width}}  -> {problem[1]}"] if problem else [])]
 
 

@@ -36,6 +36,8 @@ class JoinedClient:
         self._local = local
         self._remote = {other.host: other for other in remote}
         self._without: dict[str, CockpitError] = {}
+        self.twins: frozenset[str] = frozenset()
+        """Hosts that lead to the supervisor of another host, and are not asked what all are."""
 
     @property
     def without(self) -> Mapping[str, CockpitError]:
@@ -107,7 +109,7 @@ class JoinedClient:
         answers = await self._ask_members(question, set(cursors), failures=self._without)
         older = {host: page.next for host, page in answers.items() if page.next is not None}
         if before is not None:
-            unanswered = self.members.keys() & cursors.keys() - answers.keys()
+            unanswered = self.members.keys() & cursors.keys() - answers.keys() - self.twins
             older |= {
                 host: page_of_host
                 for host in unanswered
@@ -175,7 +177,9 @@ class JoinedClient:
         """
         failures = {} if failures is None else failures
         wanted = {
-            host: client for host, client in self.members.items() if hosts is None or host in hosts
+            host: client
+            for host, client in self.members.items()
+            if host not in self.twins and (hosts is None or host in hosts)
         }
         silent = {other.host for other in self._remote.values() if other.answers is False}
         members = {host: client for host, client in wanted.items() if host not in silent}

@@ -24,6 +24,8 @@ STATES = (
 NOT_RUNNING = frozenset({"stopped", "done", "exited"})
 OLDEST_PYTHON = (3, 11)
 MOST_CORES = 100_000
+LONGEST_INSTANCE = 64
+"""Maximum characters of the id of a supervisor's run; a longer one is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class FarSupervisor:
     """RFC 3339; empty if unknown."""
     agents: Mapping[str, int]
     """Number of agents by state."""
+    instance: str = ""
+    """The id of the supervisor's run; empty if unknown."""
 
     @property
     def running(self) -> int:
@@ -150,12 +154,17 @@ def _supervisor(text: str) -> FarSupervisor | None:
         _version(own.get("version")),
         _time(own.get("started_at")),
         dict(Counter(_state(agent) for agent in agents)),
+        _instance(own.get("instance")),
     )
 
 
 def _state(agent: Any) -> str:
     state = agent.get("state") if isinstance(agent, dict) else None
     return state if state in STATES else "unknown"
+
+
+def _instance(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= LONGEST_INSTANCE else ""
 
 
 def _time(value: object) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import secrets
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,7 @@ class Supervisor:
         self.context_history = ContextHistory(dependencies)
         self._spool = spool
         self._started = dependencies.clock.now().timestamp()
+        self._instance = secrets.token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.loops = Loops()
         self.setup = WorktreeSetup(
@@ -397,6 +399,7 @@ class Supervisor:
                 pid=os.getpid(),
                 started_at=rfc3339(self._started),
                 version=__version__,
+                instance=self._instance,
                 config=str(config) if config else None,
                 config_named=named,
                 trouble=self.disk_monitor.trouble or self.loops.trouble,

@@ -228,6 +228,9 @@ class SupervisorStatus(Wire):
     pid: int | None = None
     started_at: str | None = None
     version: str | None = None
+    instance: str | None = None
+    """A random id of this run of the supervisor, the same on every connection to it. Null in the
+    answer to an agent, and from an older supervisor."""
     config: str | None = None
     """The configuration file that the supervisor read last, besides the user's own file; null for
     none."""

@@ -93,6 +93,23 @@ def test_a_machine_is_added_listed_checked_and_removed(
     assert run(["hosts", "remove", "gpu1"]) == 2
 
 
+def test_two_names_of_one_supervisor_are_told(
+    here: Path, there: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["hosts", "add", "gpu1", *there]) == 0
+    write_hosts(here, gpu1=there, gpu2=there)
+    capsys.readouterr()
+    assert run(["hosts"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["gpu1", "gpu2", "->"]
+    assert lines[2].endswith(
+        "This is the same supervisor as gpu1. To remove this name: cockpit hosts remove gpu2"
+    )
+    assert run(["hosts", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["name"], one["same_as"]) for one in found] == [("gpu1", None), ("gpu2", "gpu1")]
+
+
 def test_a_cockpit_outside_of_the_path_is_found_and_written(
     own_home: Path, here: Path, there: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -157,8 +157,8 @@ async def test_low_has_no_frames_and_no_background_and_full_has_them_again(
 
     def ground(flight: Flight, text: str) -> object:
         strips = flight.app.screen._compositor.render_strips()
-        parts = [part for strip in strips for part in strip if text in part.text]
-        return parts[0].style.bgcolor
+        style = next(part.style for strip in strips for part in strip if text in part.text)
+        return style.color if style.reverse else style.bgcolor
 
     flown = fly(machine("api", "web"), files=world.files, reload=world.reload(), join=world.join)
     async with flown as flight:

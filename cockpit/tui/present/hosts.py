@@ -65,7 +65,8 @@ def lost_step(part: Part) -> str:
 def _one(part: Part, now: float) -> list[Span]:
     host = safe_line(part.host, 24)
     if part.connection.live:
-        return [Span(f"{host} {LIVE}", "muted")]
+        same = f" = {safe_line(part.same_as, 24)}" if part.same_as else ""
+        return [Span(f"{host} {LIVE}{same}", "muted")]
     if part.connection.lost_at is None:
         return [Span(f"{host} {CONNECTING} connecting…", "muted")]
     return [Span(f"{host} {LOST} {lost_since(part.connection, now)}", "error")]

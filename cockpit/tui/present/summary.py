@@ -65,7 +65,7 @@ def joined_summary(
     urgent = [*brand, *_counts(everyone, GROUPS[:2])]
     counts += _held(held)
     for part in parts:
-        if part.connection.live and is_near(part.day):
+        if part.connection.live and not part.same_as and is_near(part.day):
             where = Span(f" · {safe_line(part.host, 24)} ", "muted")
             counts += [where, *day_spans(part.day)]
     cost = [Span(f"  {money}", "muted")] if (money := _cost(everyone)) else []

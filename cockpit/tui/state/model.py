@@ -14,6 +14,7 @@ from enum import StrEnum
 from cockpit.config.key_names import DEFAULT_KEYS
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LOCAL, host_and_name
+from cockpit.tui.state.twins import settle_twins
 from cockpit.wire.status import AgentStatus, HeldSetting, Status, SupervisorStatus
 from cockpit.wire.stream import (
     AgentChanged,
@@ -102,6 +103,12 @@ class Part:
         """What the user should know about the connection while it is live."""
         self.position: str | None = None
         """The place in the supervisor's stream up to which the agents are known."""
+        self.instance: str | None = None
+        """The id of the supervisor's run; another part with the same one has the same agents."""
+        self.same_as: str | None = None
+        """The host that shows these agents, if two hosts lead to the same supervisor."""
+        self.rows: dict[str, tuple[AgentStatus, float]] = {}
+        """The agents by name, also while another host shows them, and when each arrived."""
 
     @property
     def is_remote(self) -> bool:
@@ -112,32 +119,33 @@ class Part:
         """Process one line of `watch`. `now` is in monotonic seconds."""
         match line:
             case Snapshot():
-                self.host = line.status.host
-                self.version = line.status.supervisor.version
-                self.held = line.status.held
+                self._take_supervisor(line.status)
                 self.elsewhere = 0  # a new count follows, unless the supervisor is older
                 self.position = line.position
                 self.day = Day.of(line.status.supervisor)
-                self._model.replace(self, line.status, now)
+                self.rows = {agent.name: (agent, now) for agent in line.status.agents}
+                settle_twins(self._model)
+                if not self.same_as:
+                    self._model.replace(self)
             case Resumed():
                 self._resume(line, now)
             case AgentChanged():
                 self.position = line.position or self.position
-                self._model.put(line.agent, now)
+                self._put(line.agent, now)
             case ElsewhereCounted():
                 self._count_elsewhere(line.count)
             case DaySpent():
                 self._take_day(Day.of(line))
             case AgentForgotten():
                 self.position = line.position or self.position
-                self._model.forget(line.name)
+                self._forget(line.name)
             case Happened():
-                if fresh := self._fresh([line.event]):
+                if (fresh := self._fresh([line.event])) and not self.same_as:
                     self._model.happened(fresh[0])
 
     def remember(self, events: list[Event]) -> None:
         """Add the events that are newer than the newest known event."""
-        if fresh := self._fresh(events):
+        if (fresh := self._fresh(events)) and not self.same_as:
             self._model.remember(fresh)
 
     def forget_events(self) -> None:
@@ -156,15 +164,30 @@ class Part:
         self._connect(Connection(False, since, why, incompatible))
 
     def _resume(self, line: Resumed, now: float) -> None:
-        self.host = line.status.host
-        self.version = line.status.supervisor.version
-        self.held = line.status.held
+        self._take_supervisor(line.status)
         self.position = line.position
         self._take_day(Day.of(line.status.supervisor))
         for name in line.forgotten:
-            self._model.forget(name)
+            self._forget(name)
         for agent in line.status.agents:
+            self._put(agent, now)
+        settle_twins(self._model)
+
+    def _take_supervisor(self, status: Status) -> None:
+        self.host = status.host
+        self.version = status.supervisor.version
+        self.instance = status.supervisor.instance
+        self.held = status.held
+
+    def _put(self, agent: AgentStatus, now: float) -> None:
+        self.rows[agent.name] = agent, now
+        if not self.same_as:
             self._model.put(agent, now)
+
+    def _forget(self, name: str) -> None:
+        self.rows.pop(name, None)
+        if not self.same_as:
+            self._model.forget(name)
 
     def _take_day(self, day: Day) -> None:
         if day != self.day:
@@ -184,6 +207,7 @@ class Part:
     def _connect(self, connection: Connection) -> None:
         if connection != self.connection:
             self.connection = connection
+            settle_twins(self._model)
             self._model.notify(Change.CONNECTION)
 
 
@@ -249,16 +273,21 @@ class Model:
     @property
     def held(self) -> list[HeldSetting]:
         """Settings of all hosts that are ignored because their file is not trusted."""
-        return [held_file for part in self.parts.values() for held_file in part.held]
+        return [held_file for part in self.shown_parts for held_file in part.held]
 
     @property
     def elsewhere(self) -> int:
         """The number of sessions that no cockpit started, on the hosts that answer."""
-        return sum(part.elsewhere for part in self.parts.values() if part.connection.live)
+        return sum(part.elsewhere for part in self.shown_parts if part.connection.live)
 
     @property
     def is_joined(self) -> bool:
         return len(self.parts) > 1
+
+    @property
+    def shown_parts(self) -> list[Part]:
+        """The parts without those whose agents another part shows."""
+        return [part for part in self.parts.values() if not part.same_as]
 
     @property
     def any_live(self) -> bool:
@@ -324,14 +353,16 @@ class Model:
             self.received_at.pop(name, None)
         if self.selected in lost:
             self.select(None)
+        settle_twins(self)
         self.notify(Change.CONNECTION)
         self.notify(Change.FLEET)
 
     # Called by the parts
 
-    def replace(self, part: Part, status: Status, now: float) -> None:
-        """Replace the agents of one part."""
-        fresh = {agent.name: agent for agent in status.agents}
+    def replace(self, part: Part) -> None:
+        """Replace the agents of one part with the part's rows."""
+        rows = {} if part.same_as else part.rows
+        fresh = {name: agent for name, (agent, _) in rows.items()}
         others = {n: agent for n, agent in self.agents.items() if self.part_of(n) is not part}
         received = {name: self.received_at[name] for name in others}
         order = list(self.parts.values())
@@ -340,7 +371,7 @@ class Model:
             name: together[name]
             for name in sorted(together, key=lambda name: order.index(self.part_of(name)))
         }
-        self.received_at = {**received, **dict.fromkeys(fresh, now)}
+        self.received_at = {**received, **{name: at for name, (_, at) in rows.items()}}
         self.notify(Change.FLEET)
 
     def put(self, agent: AgentStatus, now: float) -> None:

@@ -97,7 +97,7 @@ class FleetViews:
         status = self._fleet_status()
         if only is not None:  # other agents' costs are not an agent's to know
             own = status.supervisor.model_copy(
-                update={"spent_today_usd": None, "budget_today_usd": None}
+                update={"spent_today_usd": None, "budget_today_usd": None, "instance": None}
             )
             status = status.model_copy(update={"supervisor": own})
         return status.model_copy(update={"agents": names_only(status.agents, only)})

@@ -1,0 +1,67 @@
+"""Show the agents of a supervisor once if several hosts lead to it, for example one machine under
+two names.
+
+A host can only claim to be a supervisor whose id it has read, and then only one of the two is
+shown: the first in the configuration. The top line and a message name both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cockpit.core.far_names import LOCAL, far_name, host_and_name
+from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.tui.state.model import Model, Part
+
+
+def settle_twins(model: Model) -> None:
+    """Decide again which host shows a supervisor to which several lead. Keeps the selected agent.
+    Idempotent."""
+    showing, selected = shown_hosts(model.parts), model.selected
+    changed = [host for host, part in model.parts.items() if part.same_as != showing.get(host)]
+    for host in changed:
+        model.parts[host].same_as = showing.get(host)
+    for host in changed:
+        model.replace(model.parts[host])
+    if changed and selected and selected not in model.agents:
+        before, own = host_and_name(selected)
+        shown = showing.get(before or LOCAL)
+        other = own if shown == LOCAL else far_name(shown, own) if shown else ""
+        if other in model.agents:
+            model.select(other)
+
+
+def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
+    """Return, for each host whose agents another host shows, that other host.
+
+    The first host that answers shows them; if none answers, the one that did before.
+    """
+    together: dict[str, list[str]] = {}
+    for host, part in parts.items():
+        if part.instance:
+            together.setdefault(part.instance, []).append(host)
+    showing: dict[str, str] = {}
+    for hosts in together.values():
+        live = [host for host in hosts if parts[host].connection.live]
+        before = [host for host in hosts if not parts[host].same_as]
+        first = (live or before or hosts)[0]
+        showing |= {host: first for host in hosts if host != first}
+    return showing
+
+
+def twin_messages(parts: Mapping[str, Part]) -> dict[str, str]:
+    """Return what to tell about each pair of hosts that lead to one supervisor, by the pair."""
+    twins = [(part.host, part.same_as) for part in parts.values() if part.same_as]
+    return {" ".join(sorted(pair)): _message(*pair) for pair in twins}
+
+
+def _message(host: str, shown: str) -> str:
+    same = "this machine" if shown == LOCAL else f"the same supervisor as {safe_line(shown, 32)}"
+    name = safe_line(host, 32)
+    return (
+        f"{name} is {same}; its agents are shown once. "
+        f"To remove the second name: cockpit hosts remove {name}"
+    )
