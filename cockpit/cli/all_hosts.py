@@ -30,7 +30,7 @@ Answer = TypeVar("Answer")
 def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[str, Answer]:
     """Return the answers by host, this machine first; print why a host gave none.
 
-    Logs in once for each host.
+    Logs in once for each host. A supervisor to which several hosts lead is asked once.
 
     Raises `NoSupervisor` if no host answers.
     """
@@ -45,7 +45,20 @@ def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[s
         )
 
     async def ask_all() -> list[Answer | CockpitError]:
-        return await asyncio.gather(*(_answer(question(member)) for member in members.values()))
+        statuses = await asyncio.gather(*(_answer(member.status()) for member in members.values()))
+        first: dict[str, str] = {}
+        questions: list[Awaitable[Answer | CockpitError]] = []
+        for name, status in zip(list(members), statuses, strict=True):
+            if isinstance(status, CockpitError):
+                questions.append(_known(status))
+                continue
+            instance = status.supervisor.instance
+            if instance and (shown := first.setdefault(instance, name)) != name:
+                say(f"{name} is left out. It is the same supervisor as {shown}.")
+                del members[name]
+                continue
+            questions.append(_answer(question(members[name])))
+        return await asyncio.gather(*questions)
 
     try:
         answered = asyncio.run(ask_all())
@@ -64,6 +77,10 @@ def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[s
     if not answers:
         raise NoSupervisor("No host answered", "", "Check each host: cockpit doctor --host HOST")
     return answers
+
+
+async def _known(error: CockpitError) -> CockpitError:
+    return error
 
 
 async def _answer(answer: Awaitable[Answer]) -> Answer | CockpitError:

@@ -260,6 +260,7 @@ def test_history_of_that_machine_says_which(
 def test_history_of_all_hosts_leaves_out_who_does_not_answer(
     typed: Typed, answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    answering.say("GET /v1/status", {"supervisor": {"instance": "a1"}})
     answering.say("GET /v1/history?search=far", [chain_of("far")])
 
     assert run(["history", "--all-hosts", "--search", "far", "--json"]) == 0
@@ -268,6 +269,22 @@ def test_history_of_all_hosts_leaves_out_who_does_not_answer(
     (chain,) = json.loads(said.out)
     assert (chain["host"], chain["agent"]) == ("gpu1", "gpu1/far")
     assert "local is left out. No supervisor is running" in said.err
+
+
+def test_history_of_all_hosts_asks_one_supervisor_once(
+    typed: Typed, answering: Any, connect: Any, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (own_home / "here" / "cockpit.toml").open("a") as file:
+        argv = json.dumps(connect(own_home / "ck"))
+        file.write(f'[[hosts]]\nname = "again"\nconnect = {argv}\n')
+    answering.say("GET /v1/status", {"supervisor": {"instance": "a1"}})
+    answering.say("GET /v1/history?search=far", [chain_of("far")])
+
+    assert run(["history", "--all-hosts", "--search", "far", "--json"]) == 0
+
+    said = capsys.readouterr()
+    assert [chain["agent"] for chain in json.loads(said.out)] == ["gpu1/far"]
+    assert "again is left out. It is the same supervisor as gpu1." in said.err
 
 
 def test_history_of_all_hosts_is_of_no_one_host(
