@@ -19,6 +19,7 @@ from cockpit.cli.host_clients import HostClients
 from cockpit.cli.places import our_places
 from cockpit.cli.status import BEAT
 from cockpit.cli.supervisor_process import start_supervisor
+from cockpit.cli.terminal_watch import watch_terminals
 from cockpit.cli.tui import ReloadTargets, ScreenOptions, run
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
@@ -125,6 +126,7 @@ def _show(
         hosts.set_hosts,
         partial(watch_files, _settings_files(places, config)),
         _notification_passer(views),
+        partial(watch_terminals, views) if in_home_window else None,
     )
     try:
         return _run_screen(

@@ -37,6 +37,7 @@ class ReloadTargets(NamedTuple):
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     watch: Callable[[Callable[[], None]], Callable[[], None]]
     let_through: Callable[[], None]
+    watch_terminals: Callable[[Callable[[bool], None]], Callable[[], None]] | None = None
 
 
 DEMO_ENDS = "This ends the demo and its agents, and removes its folder."
@@ -112,7 +113,7 @@ def build(client: Supervisor | JoinedClient, options: ScreenOptions) -> CockpitA
         ends_on_leaving=ends_on_leaving(os.environ),
         has_tour=DEMO_VARIABLE in os.environ,
         reload=options.outside
-        and ReloadDependencies(drawn_as(os.environ, over_ssh=over_ssh), *options.outside),
+        and ReloadDependencies(drawn_as(os.environ), *options.outside, over_ssh=over_ssh),
     )
     behind_tmux = not options.direct or "TMUX" in os.environ
     bell = Bell(options.notifications, behind_tmux=behind_tmux) if options.notifications else None

@@ -51,7 +51,8 @@ class SettingsReloader:
         self._bell = bell
         self._settings = settings
         self._followed: dict[str, Supervisor] = {}
-        self._stop_watching: Callable[[], None] = lambda: None
+        self._stop_watching: list[Callable[[], None]] = []
+        self._over_ssh = ui.reload is not None and ui.reload.over_ssh
 
     def begin(self, supervisors: Mapping[str, Supervisor]) -> None:
         """Follow these supervisors, and watch the configuration files."""
@@ -59,11 +60,14 @@ class SettingsReloader:
         for host in self._followed:
             self._follow(host)
         if self._ui.reload and self._ui.files:
-            self._stop_watching = self._ui.reload.watch(self._file_changed)
+            self._stop_watching.append(self._ui.reload.watch(self._file_changed))
+        if self._ui.reload and self._ui.reload.watch_terminals:
+            self._stop_watching.append(self._ui.reload.watch_terminals(self._terminals_changed))
 
     def end(self) -> None:
         """Stop watching."""
-        self._stop_watching()
+        for stop in self._stop_watching:
+            stop()
 
     def apply(self, loaded: Loaded) -> None:
         """Apply these settings."""
@@ -80,6 +84,16 @@ class SettingsReloader:
                 reload.let_through()
         if settings.hosts != before.hosts:
             self._set_hosts(reload.hosts(settings))
+
+    def _terminals_changed(self, over_ssh: bool) -> None:
+        settings, reload = self._settings, self._ui.reload
+        if over_ssh == self._over_ssh or settings is None or reload is None:
+            return
+        self._over_ssh = over_ssh
+        filters, pace = reload.drawn(settings.cockpit, over_ssh)
+        if pace != self._ui.pace:
+            self._ui.pace.copy_from(pace)
+            self._draw_through(filters)
 
     def _file_changed(self) -> None:
         in_background(self._app, self._read_again, group="settings", exclusive=True)
@@ -108,7 +122,7 @@ class SettingsReloader:
                 line.show()
 
     def _apply_look(self, settings: Settings, before: Settings, reload: ReloadDependencies) -> None:
-        filters, pace = reload.drawn(settings.cockpit)
+        filters, pace = reload.drawn(settings.cockpit, self._over_ssh)
         self._ui.pace.copy_from(pace)
         theme = settings.cockpit.theme
         if theme != before.cockpit.theme and theme in self._app.available_themes:

@@ -472,3 +472,42 @@ def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
     assert resized("web") == ["29"]
     assert resized("screen")[before:] == []
     user.hang_up()
+
+
+TELLS = 'trap "echo told" URG; echo ready; while :; do sleep 0.05; done'
+
+
+def test_the_screen_is_told_of_each_terminal_and_knows_which_come_over_ssh(
+    views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
+) -> None:
+    async def begun() -> tuple[PaneId, list[str], list[str]]:
+        home = await views.open_home(launch(own_home, TELLS))
+        assert await views.over_ssh() is None
+        await waiting.shows(views.tmux, home, "ready")
+        near = await views.attach_command(environment={})
+        return home, near, await views.attach_command(environment={"SSH_CONNECTION": "a 1 b 22"})
+
+    def told(times: int) -> None:
+        asyncio.run(waiting.shows(views.tmux, home, "\n".join(["told"] * times)))
+
+    home, near, far = asyncio.run(begun())
+    terminal(near)
+    told(1)
+    assert asyncio.run(views.over_ssh()) is False
+    over_ssh = terminal(far)
+    told(2)
+    assert asyncio.run(views.over_ssh()) is True
+    over_ssh.hang_up()
+    told(3)
+    assert asyncio.run(views.over_ssh()) is False
+
+
+async def test_a_screen_that_has_ended_is_told_nothing(
+    views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
+) -> None:
+    home = await views.open_home(launch(own_home, "echo ended"))
+    await waiting.shows(views.tmux, home, "This process has ended")
+    user = terminal(await views.attach_command(environment={}))
+    await asyncio.to_thread(waiting, lambda: b"This process has ended" in user.seen)
+    lines = await views.tmux.command.run(["list-panes", "-a", "-F", "#{pane_in_mode}"])
+    assert set(lines) == {"0"}, "no output of the command is shown"

@@ -31,6 +31,7 @@ class World:
         self.client: JoinedClient | None = None
         self.changed: Callable[[], None] = lambda: None
         self.let_through = 0
+        self.terminals: Callable[[bool], None] = lambda over_ssh: None
         self._known: dict[tuple[str, str], HostClient] = {}
         self.write("")
 
@@ -67,8 +68,12 @@ class World:
         self.let_through += 1
 
     def reload(self) -> ReloadDependencies:
-        drawn = drawn_as({"LANG": "C.UTF-8", "TERM": "xterm-256color"}, over_ssh=False)
-        return ReloadDependencies(drawn, self.hosts, self.watch, self._let)
+        drawn = drawn_as({"LANG": "C.UTF-8", "TERM": "xterm-256color"})
+        return ReloadDependencies(drawn, self.hosts, self.watch, self._let, self._watch_terminals)
+
+    def _watch_terminals(self, call: Callable[[bool], None]) -> Callable[[], None]:
+        self.terminals = call
+        return lambda: None
 
 
 def machine(*names: str) -> MemoryClient:
@@ -171,3 +176,24 @@ async def test_low_has_no_frames_and_no_background_and_full_has_them_again(
         world.write("")
         await flight.reads("╭─ working 2")
         assert ground(flight, "▌") == ground(flight, "api") != ground(flight, "working")
+
+
+async def test_a_terminal_over_ssh_makes_it_low_while_it_is_attached(
+    fly: Fly, tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+
+    flown = fly(machine("api"), files=world.files, reload=world.reload(), join=world.join)
+    async with flown as flight:
+        await flight.reads("╭─ working 1")
+        world.terminals(True)
+        await flight.reads("─ working 1 ──  ")
+        await flight.until(lambda: "╭" not in flight.text(), "no frame")
+        world.terminals(False)
+        await flight.reads("╭─ working 1")
+        world.write('[cockpit]\nrefresh = "full"\ntheme = "day"\n')
+        await flight.until(lambda: flight.app.theme == "day")
+        world.terminals(True)
+        assert not flight.fleet.ui.pace.is_low
+        world.write("")
+        await flight.until(lambda: "╭" not in flight.text(), "low again")

@@ -25,6 +25,18 @@ or the user's shell (`LEAVES`)."""
 OLDEST = (3, 3)
 """The oldest supported version of tmux. The oldest that was tested is 3.3a."""
 
+NOTIFY_SCREEN = (
+    "run-shell",
+    "-b",
+    "-t",
+    f"={SESSION}:{HOME_WINDOW}",
+    "#{?pane_dead,:,kill -URG #{pane_pid}} 2>/dev/null; :",
+)
+"""The command that tells the screen in the home window that a terminal was attached or detached.
+
+The shell gets a number only. A program that does not handle SIGURG ignores it.
+"""
+
 TEXT = f"""\
 # Written by cockpit at each start of its tmux server; changes here are lost.
 set -s exit-empty off
@@ -66,6 +78,7 @@ set -g allow-rename off
 set -g automatic-rename off
 set -g monitor-activity off
 
+set-hook -g client-detached "{" ".join(NOTIFY_SCREEN[:-1])} '{NOTIFY_SCREEN[-1]}'"
 set -g status off
 set-hook -g session-window-changed "if -F '#{{==:#{{window_index}},{HOME_WINDOW}}}' \
 'set-option status off' 'set-option status on'"

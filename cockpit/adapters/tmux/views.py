@@ -24,13 +24,19 @@ from cockpit.adapters.tmux.config import (
     ASIDE,
     KEY_OPTION,
     LEAVES,
+    NOTIFY_SCREEN,
     SESSION,
 )
 from cockpit.adapters.tmux.outer_terminal import is_kept
 from cockpit.adapters.tmux.panes import LABEL_PATTERN, SETTLE, Tmux, check_pane, prepared
 from cockpit.adapters.tmux.return_keys import KEYS_OPTION, key_label
 from cockpit.adapters.tmux.server import HOME_OPTION, OPEN
-from cockpit.adapters.tmux.window_options import FAR_OPTION, HOME_WINDOW, RETURN_OPTION
+from cockpit.adapters.tmux.window_options import (
+    FAR_OPTION,
+    HOME_WINDOW,
+    OVER_SSH_OPTION,
+    RETURN_OPTION,
+)
 from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
@@ -169,6 +175,8 @@ class TmuxViews:
             *([["set-option", RETURN_OPTION, back]] if back else []),
             *([["set-option", KEY_OPTION, key_label(usable)]] if usable != first else []),
             ["select-window", "-t", window],
+            ["set-option", OVER_SSH_OPTION, "yes" if "SSH_CONNECTION" in around else "no"],
+            [*NOTIFY_SCREEN],
             flags=[
                 *(["-u"] if speaks_unicode(environment or {}) else []),
                 *(["-T", "RGB"] if colors else []),
@@ -246,6 +254,15 @@ class TmuxViews:
             return len(await self.tmux.server.ask(["list-clients", "-F", "#{client_pid}"]))
         except (ServerGone, NoSession):
             return 0
+
+    async def over_ssh(self) -> bool | None:
+        """Return whether an attached terminal is connected over SSH; None if none is attached, or
+        if an earlier version attached all of them."""
+        try:
+            found = await self.tmux.server.ask(["list-clients", "-F", f"#{{{OVER_SSH_OPTION}}}"])
+        except (ServerGone, NoSession):
+            return None
+        return "yes" in found if {"yes", "no"} & set(found) else None
 
     async def _has_screen(self) -> bool:
         """Return whether a screen was ever opened in the home window, even if it has ended."""

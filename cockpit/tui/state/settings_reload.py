@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
     from cockpit.config.schema import CockpitSettings, Settings
 
+Drawn = Callable[["CockpitSettings", bool], tuple[Sequence[LineFilter], Pace]]
+"""Returns the line filters and the pace for these settings, and a terminal over SSH or not."""
 PAUSE = 0.2
 """Seconds to wait after a file change before the file is read: editors write in several steps."""
 
@@ -34,8 +36,7 @@ class SettingsRead(Message):
 class ReloadDependencies:
     """The functions needed to apply settings without a restart."""
 
-    drawn: Callable[[CockpitSettings], tuple[Sequence[LineFilter], Pace]]
-    """The line filters and the pace for these settings."""
+    drawn: Drawn
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
     """The clients to follow, by host; an unchanged host keeps its client object."""
     watch: Callable[[Callable[[], None]], Callable[[], None]]
@@ -43,14 +44,17 @@ class ReloadDependencies:
     that stops the watch."""
     let_through: Callable[[], None] = lambda: None
     """Lets our tmux pass desktop notifications to the terminal."""
+    watch_terminals: Callable[[Callable[[bool], None]], Callable[[], None]] | None = None
+    """Calls the given function with whether an attached terminal is connected over SSH, now and
+    after each change. Returns a function that stops this. None if the screen has one terminal."""
+    over_ssh: bool = False
+    """Whether the terminal in which the screen was opened is connected over SSH."""
 
 
-def drawn_as(
-    environment: Mapping[str, str], *, over_ssh: bool
-) -> Callable[[CockpitSettings], tuple[Sequence[LineFilter], Pace]]:
-    """Return a function from settings to filters and pace, for a terminal with this environment."""
+def drawn_as(environment: Mapping[str, str]) -> Drawn:
+    """Return the function for a terminal with this environment."""
 
-    def drawn(settings: CockpitSettings) -> tuple[Sequence[LineFilter], Pace]:
+    def drawn(settings: CockpitSettings, over_ssh: bool) -> tuple[Sequence[LineFilter], Pace]:
         found = pace(settings.refresh, over_ssh=over_ssh)
         through = filters(settings.glyphs, settings.colours, environment, is_low=found.is_low)
         return through, found
