@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,10 +10,23 @@ from cockpit.ports.live_sessions import LiveSession, LiveSessions
 
 
 class JoinedSessions:
-    """Asks the CLI of each session; `by_runtime` has them by the names of their runtimes."""
+    """Asks the CLI of each session; `build` builds them, by the names of their runtimes.
 
-    def __init__(self, by_runtime: Mapping[str, LiveSessions]) -> None:
-        self._by_runtime = by_runtime
+    They are built at the first use: their modules are a tenth of what the supervisor would load
+    before its first answer.
+    """
+
+    def __init__(self, build: Callable[[], Mapping[str, LiveSessions]]) -> None:
+        self._build = build
+        self._built: Mapping[str, LiveSessions] | None = None
+        self._building = threading.Lock()  # sessions are also asked on threads
+
+    @property
+    def _by_runtime(self) -> Mapping[str, LiveSessions]:
+        with self._building:
+            if self._built is None:
+                self._built = self._build()
+            return self._built
 
     def look(self) -> Sequence[LiveSession]:
         sessions = [session for reader in self._by_runtime.values() for session in reader.look()]

@@ -141,9 +141,8 @@ def test_a_mark_that_is_not_open_does_not_count(
 def test_each_session_is_asked_of_its_own_cli(
     tmp_path: Path, child: subprocess.Popen[bytes]
 ) -> None:
-    joined = JoinedSessions(
-        {"claude": NoLiveSessions(), "copilot": CopilotSessions({"COPILOT_HOME": str(tmp_path)})}
-    )
+    ours = CopilotSessions({"COPILOT_HOME": str(tmp_path)})
+    joined = JoinedSessions(lambda: {"claude": NoLiveSessions(), "copilot": ours})
     (session,) = joined.look()
     begin(tmp_path, str(tmp_path))
     with pytest.raises(BadUsage):
