@@ -16,7 +16,7 @@ from typing import Any
 
 from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_of, older_form
 from cockpit.adapters.transcripts.lines import Parse
-from cockpit.adapters.transcripts.scan import read_all
+from cockpit.adapters.transcripts.scan import feed_lines, read_all
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.meter import Meter
 from cockpit.core.reading import resolve_window
@@ -104,7 +104,10 @@ def read_into(
     """Read a whole transcript; return the error as text, None on success."""
     try:
         reader.format = format_of(path)
-        read_all(path, parse(reader.format), feed or reader.feed, any_owner=True)
+        if reader.format.lines is not None:
+            feed_lines(reader.format.lines(path), parse(reader.format), feed or reader.feed)
+        else:
+            read_all(path, parse(reader.format), feed or reader.feed, any_owner=True)
     except OSError as error:
         return (error.strerror or type(error).__name__).lower()
     if reader.meter.skipped and not reader.events:

@@ -13,9 +13,8 @@ import logging.handlers
 import os
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -23,6 +22,7 @@ import uvicorn
 
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.agents.joined_sessions import JoinedSessions
+from cockpit.adapters.agents.live_readers import live_readers
 from cockpit.adapters.agents.own.definitions import KEPT, Definitions
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.documents.files import Documents
@@ -37,7 +37,6 @@ from cockpit.adapters.tmux.panes import Tmux
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow
 from cockpit.core.events import Plain
-from cockpit.ports.live_sessions import LiveSessions
 from cockpit.supervisor.agents.continuation_settings import continuation_settings
 from cockpit.supervisor.agents.environment import agent_environment
 from cockpit.supervisor.api.listener import log_once
@@ -171,25 +170,8 @@ def assembled(places: Places, clock: SystemClock) -> Dependencies:
         runtimes=lambda name: runtime(name, places.state, own),
         own_runtimes=own,
         environment=environment,
-        live_sessions=JoinedSessions(partial(live_sessions, places, environment)),
+        live_sessions=JoinedSessions(lambda: live_readers(environment, places.state)),
     )
-
-
-def live_sessions(places: Places, environment: Mapping[str, str]) -> dict[str, LiveSessions]:
-    """Return what finds the live sessions of each CLI, by the name of its runtime."""
-    from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
-    from cockpit.adapters.agents.codex.other_sessions import CodexSessions
-    from cockpit.adapters.agents.copilot.other_sessions import CopilotSessions
-    from cockpit.adapters.agents.gemini.other_sessions import GeminiSessions
-    from cockpit.adapters.agents.opencode.other_sessions import COPIES, OpencodeSessions
-
-    return {
-        "claude": ClaudeSessions(environment),
-        "codex": CodexSessions(environment),
-        "copilot": CopilotSessions(environment),
-        "gemini": GeminiSessions(environment),
-        "opencode": OpencodeSessions(environment, places.state / COPIES),
-    }
 
 
 async def _serve(

@@ -335,3 +335,30 @@ def test_reading_transcripts_loads_nothing_that_it_does_not_need(words: list[str
 )
 def test_other_forms_are_read_by_the_whole_command_line(words: list[str]) -> None:
     assert run_fast(words) is None
+
+
+def test_a_session_that_opencode_exported_is_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tokens = {"input": 3, "output": 120, "reasoning": 0, "cache": {"read": 30_000, "write": 1_000}}
+    reply = {
+        "id": "m2", "role": "assistant", "providerID": "lab", "modelID": "large", "tokens": tokens,
+        "time": {"created": 1_795_826_910_992, "completed": 1_795_826_963_817}, "cost": 0,
+    }  # fmt: skip
+    export = {
+        "info": {"id": "ses_de05ffcccffe8rYE1Q9VvA4Rop", "directory": "/work"},
+        "messages": [
+            {"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": "Count."}]},
+            {"info": reply, "parts": [{"id": "p", "type": "text", "text": "Done."}]},
+            "nonsense",
+        ],
+    }
+    file = tmp_path / "any name"
+    text = json.dumps(export, indent=2)
+    file.write_text(text)
+    code, (told,), _ = asked(capsys, file)
+    assert (code, told["error"], told["session_id"]) == (0, None, "ses_de05ffcccffe8rYE1Q9VvA4Rop")
+    assert (told["model"], told["context"]["tokens"]) == ("lab/large", 31_123)
+    file.write_text(text[:-9])
+    code, (told,), _ = asked(capsys, file)
+    assert (code, told["error"]) == (1, "the export is not complete json")

@@ -10,23 +10,20 @@ from cockpit.ports.live_sessions import LiveSession, LiveSessions
 
 
 class JoinedSessions:
-    """Asks the CLI of each session; `build` builds them, by the names of their runtimes.
+    """Asks the CLI of each session. `make` returns them by the names of their runtimes; it is
+    called once, when they are first needed."""
 
-    They are built at the first use: their modules are a tenth of what the supervisor would load
-    before its first answer.
-    """
-
-    def __init__(self, build: Callable[[], Mapping[str, LiveSessions]]) -> None:
-        self._build = build
-        self._built: Mapping[str, LiveSessions] | None = None
-        self._building = threading.Lock()  # sessions are also asked on threads
+    def __init__(self, make: Callable[[], Mapping[str, LiveSessions]]) -> None:
+        self._make = make
+        self._made: Mapping[str, LiveSessions] | None = None
+        self._lock = threading.Lock()
 
     @property
     def _by_runtime(self) -> Mapping[str, LiveSessions]:
-        with self._building:
-            if self._built is None:
-                self._built = self._build()
-            return self._built
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
 
     def look(self) -> Sequence[LiveSession]:
         sessions = [session for reader in self._by_runtime.values() for session in reader.look()]

@@ -7,7 +7,7 @@ records, and a program that wrote it again can have other spaces and another ord
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -36,6 +36,7 @@ _OLD_CODEX = re.compile(
 )
 _OLD_GEMINI = re.compile(rb'"messages": ?\[\{')
 _OPENCODE = re.compile(rb'\s*\{"record":"cockpit/opencode"')
+_OPENCODE_EXPORT = re.compile(rb'\s*\{\s*"info":\s*\{\s*"id":\s*"ses_')
 _OPENCODE_KINDS = frozenset(
     {
         "compacted", "cost", "failed", "injected", "interrupted", "prompt", "reply", "said",
@@ -65,6 +66,8 @@ class TranscriptFormat:
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
     """Whether the file begins with records of this CLI; False if no line was recognised."""
+    lines: Callable[[Path], Iterable[bytes]] | None = None
+    """Returns the lines of a file that is one JSON object; None for a file that has lines."""
 
 
 def older_form(path: Path) -> str | None:
@@ -87,6 +90,7 @@ class _Cli(Enum):
     CODEX = "codex"
     GEMINI = "gemini"
     OPENCODE = "opencode"
+    OPENCODE_EXPORT = "opencode export"
     COPILOT = "copilot"
     OWN = "own"
 
@@ -106,6 +110,7 @@ def _by_first_bytes(beginning: bytes) -> _Cli | None:
         (_Cli.CLAUDE, _CLAUDE),
         (_Cli.GEMINI, _GEMINI),
         (_Cli.OPENCODE, _OPENCODE),
+        (_Cli.OPENCODE_EXPORT, _OPENCODE_EXPORT),
         (_Cli.COPILOT, _COPILOT),
         (_Cli.CODEX, _CODEX),
     ):
@@ -158,12 +163,16 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
         return TranscriptFormat(
             parse_gemini, lambda: parse_gemini, lambda model, _: gemini.window(model)
         )
-    if cli is _Cli.OPENCODE:
+    if cli in (_Cli.OPENCODE, _Cli.OPENCODE_EXPORT):
         from cockpit.adapters.agents.opencode import models as opencode
+        from cockpit.adapters.agents.opencode.messages import exported_lines
         from cockpit.adapters.agents.opencode.record import parse as parse_opencode
 
         return TranscriptFormat(
-            parse_opencode, lambda: parse_opencode, lambda model, _: opencode.window(model)
+            parse_opencode,
+            lambda: parse_opencode,
+            lambda model, _: opencode.window(model),
+            lines=exported_lines if cli is _Cli.OPENCODE_EXPORT else None,
         )
     if cli is _Cli.COPILOT:
         from cockpit.adapters.agents.copilot import models as copilot

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import opened
@@ -25,6 +25,16 @@ from cockpit.core.session import SessionEvent, Skipped
 BLOCK = 256 * 1024
 """Bytes per read of the transcript. They fit into a core's cache; larger blocks are a third
 slower."""
+
+
+def feed_lines(
+    lines: Iterable[bytes], parse: Parse, feed: Callable[[SessionEvent | Skipped], None]
+) -> None:
+    """Pass every event of these lines to `feed`, in order."""
+    for line in lines:
+        parsed = parse(line)
+        for event in (parsed,) if isinstance(parsed, Skipped) else parsed:
+            feed(event)
 
 
 def read_all(

@@ -17,7 +17,7 @@ from cockpit.adapters.agents.joined_sessions import JoinedSessions
 from cockpit.adapters.process.process_table import entry
 from cockpit.config.kernel import USES_LINUX
 from cockpit.core.errors import BadUsage
-from cockpit.ports.live_sessions import LiveSession, NoLiveSessions
+from cockpit.ports.live_sessions import LiveSession, LiveSessions, NoLiveSessions
 from cockpit.ports.runtimes import Activity
 
 IDENT = "0b6e6c1e-6a3c-4a6e-9a51-2f4b1d0f6c11"
@@ -141,8 +141,11 @@ def test_a_mark_that_is_not_open_does_not_count(
 def test_each_session_is_asked_of_its_own_cli(
     tmp_path: Path, child: subprocess.Popen[bytes]
 ) -> None:
-    ours = CopilotSessions({"COPILOT_HOME": str(tmp_path)})
-    joined = JoinedSessions(lambda: {"claude": NoLiveSessions(), "copilot": ours})
+    readers: dict[str, LiveSessions] = {
+        "claude": NoLiveSessions(),
+        "copilot": CopilotSessions({"COPILOT_HOME": str(tmp_path)}),
+    }
+    joined = JoinedSessions(lambda: readers)
     (session,) = joined.look()
     begin(tmp_path, str(tmp_path))
     with pytest.raises(BadUsage):
