@@ -177,3 +177,31 @@ def test_the_result_of_a_tool_has_its_exit_status_its_end_and_the_answers() -> N
         (3, "b", ()),
         (None, "", (("Which one?", "red"),)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "refused", "reason"),
+    [
+        (True, "The user rejected permission to use this specific tool call.", True, ""),
+        (
+            True,
+            "The user rejected permission to use this specific tool call with the following "
+            "feedback: no new files here",
+            True,
+            "no new files here",
+        ),
+        (False, "The user rejected permission to use this specific tool call.", False, ""),
+        (True, "exit status 1", False, ""),
+    ],
+)
+def test_a_refusal_is_told_with_the_users_reason(
+    failed: bool, output: str, refused: bool, reason: str
+) -> None:
+    record = {
+        "type": "tool", "at": 1795827807314, "id": "t1", "name": "Bash",
+        "input": {"command": "touch once"}, "failed": failed, "output": output,
+    }  # fmt: skip
+    events = parse(json.dumps(record, separators=(",", ":")).encode())
+    assert not isinstance(events, Skipped)
+    (event,) = [event for event in events if isinstance(event, ToolFinished)]
+    assert (event.failed, event.refused, event.refusal) == (failed, refused, reason)

@@ -39,6 +39,9 @@ Line = Mapping[str, Any]
 RECORD = "cockpit/opencode"
 """The value of `record` in a transcript's first line, by which the format is recognised."""
 _NOT_JSON = (ValueError, RecursionError)
+_REJECTED = "The user rejected permission to use this specific tool call"
+_FEEDBACK = " with the following feedback: "
+"""What the model is told of a refusal (1.18.33). opencode asks for a reason only in subagents."""
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -105,15 +108,18 @@ def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
     )
     output = line.get("output")
     text = output if isinstance(output, str) else ""
-    tail, code = line.get("tail"), line.get("exit")
+    tail, code, failed = line.get("tail"), line.get("exit"), line.get("failed") is True
+    refused = failed and text.startswith(_REJECTED)
     return (
         _part(line, at, tool=tool),
         ToolFinished(
             tool.id,
-            line.get("failed") is True,
+            failed,
             text,
             tail=tail if isinstance(tail, str) else "",
             exit=code if isinstance(code, int) and not isinstance(code, bool) else None,
+            refused=refused,
+            refusal=text.partition(_FEEDBACK)[2].strip() if refused else "",
             answers=tuple(quoted_answers(text)[:ANSWERS_KEPT]),
             at=at,
         ),
