@@ -53,14 +53,15 @@ def title_spans(
 def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
     """Return everything that the user needs to read, wrapped."""
     head = " ".join(filter(None, (shown.title or shown.tool, shown.subject)))
-    text = shown.text.split("\n") if shown.text else []
+    asked_lines = shown.text.split("\n") if shown.text else []
     if shown.kind == "question" and not shown.subject:
         # The title of the screen says that it is a question, and its options are the choices.
         options = {f"- {choice.label}" for choice in shown.choices}
-        head, text = "", [line for line in text if line.strip() not in options]
+        head = ""
+        asked_lines = [line for line in asked_lines if line.strip() not in options]
     title = [Span(f" {fit(safe_line(head, 300), max(0, width - 1)).rstrip()}", "name")]
     lines = [title, []] if head else [[]]
-    for line in text:
+    for line in asked_lines:
         role = _role(line, is_file=shown.tool in {"Edit", "Write"})
         for start in range(0, max(1, len(line)), PIECE):
             piece = line[start : start + PIECE]
