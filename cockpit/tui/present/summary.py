@@ -16,7 +16,7 @@ from cockpit.tui.present.outage import lost, remedy
 from cockpit.tui.present.span import Span, fit, merged
 from cockpit.tui.present.states import GROUPS, Group, group_of_state
 from cockpit.tui.state.model import Connection, Day, Part
-from cockpit.wire.status import AgentStatus
+from cockpit.wire.status import AgentStatus, State
 
 _NEED = {"needs": ("needs you", "need you")}
 
@@ -61,8 +61,9 @@ def joined_summary(
     """Return the summary for several hosts; the cost is dropped first, lost hosts last."""
     everyone = list(agents)
     brand = [Span(" cockpit ", "brand"), Span(" ")]
-    counts = [*brand, *_counts(everyone)]
-    urgent = [*brand, *_counts(everyone, GROUPS[:2])]
+    states = _states(everyone)
+    counts = [*brand, *_counts(states)]
+    urgent = [*brand, *_counts(states, GROUPS[:2])]
     counts += _held(held)
     for part in parts:
         if part.connection.live and not part.same_as and is_near(part.day):
@@ -87,9 +88,13 @@ def title(agents: Iterable[AgentStatus]) -> str:
     return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
 
 
-def _counts(agents: list[AgentStatus], groups: Sequence[Group] = GROUPS) -> list[Span]:
+def _states(agents: Iterable[AgentStatus]) -> Counter[State]:
+    """Return the number of agents by state. Counted once for a line: there can be thousands."""
+    return Counter([agent.state for agent in agents])
+
+
+def _counts(states: Counter[State], groups: Sequence[Group] = GROUPS) -> list[Span]:
     spans: list[Span] = []
-    states = Counter(agent.state for agent in agents)
     counts: Counter[str] = Counter()
     for state, number in states.items():
         counts[group_of_state(state).key] += number
@@ -113,8 +118,9 @@ def _held(held: int) -> list[Span]:
 
 def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
     """Return the counts, then `after`, in `room` cells; drops the least urgent counts first."""
+    states = _states(agents)
     for shown in range(len(GROUPS), 0, -1):
-        spans = [*_counts(agents, GROUPS[:shown]), *after]
+        spans = [*_counts(states, GROUPS[:shown]), *after]
         if _length(spans) <= room:
             return spans
     return spans
