@@ -23,6 +23,7 @@ import pytest
 from hypothesis import settings
 
 from cockpit.config.kernel import PORTABLE_VARIABLE, USES_LINUX
+from cockpit.demo.repository import make_repository
 from tests.schedule import slow_first
 from tests.without_linux import take_away
 
@@ -95,6 +96,16 @@ def untouched_homes() -> Iterator[list[Path]]:
     yield homes
     for home in homes:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def project() -> Iterator[Path]:
+    """The repository of the demo's agents, to be copied: git makes it with six processes."""
+    with tempfile.TemporaryDirectory(prefix="project-") as folder:
+        made = Path(folder, "repository")
+        made.mkdir()
+        make_repository(made, {"PATH": os.environ["PATH"], "HOME": folder})
+        yield made
 
 
 @pytest.fixture(autouse=True)

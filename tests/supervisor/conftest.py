@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.prompt_files import prompt_files
 from cockpit.demo.leftovers import carriers, send
-from cockpit.demo.repository import make_repository
+from cockpit.demo.repository import git
 from cockpit.demo.standin.program import install
 from cockpit.supervisor.api.listener import bind
 from cockpit.supervisor.api.routes import application
@@ -324,15 +325,23 @@ def cwd(pid: int) -> str | None:
     return None
 
 
+def copy_project(project: Path, to: Path) -> None:
+    """Make a repository that does not exist yet from the one in `project`."""
+    shutil.copytree(project, to)
+    # Git compares inode numbers with those of its index, and would take all files for changed.
+    git(
+        to, ("update-index", "--refresh"), {"PATH": os.environ["PATH"], "HOME": str(project.parent)}
+    )
+
+
 @pytest.fixture
-def cockpit(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cockpit]:
+def cockpit(own_home: Path, monkeypatch: pytest.MonkeyPatch, project: Path) -> Iterator[Cockpit]:
     """A cockpit with nothing in it; whoever it has started is ended afterwards."""
     bin_folder = own_home / "bin"
     install(bin_folder)
     monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(own_home / "claude"))
     flown = Cockpit(own_home)
-    flown.repository.mkdir()
-    make_repository(flown.repository, os.environ)
+    copy_project(project, flown.repository)
     yield flown
     flown.end_everybody()
