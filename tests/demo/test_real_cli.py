@@ -20,6 +20,7 @@ from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import MODEL, Scratch, agent_environment, make_scratch
 from cockpit.demo.script import Script
+from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 pytestmark = [pytest.mark.claude, pytest.mark.tmux]
 SECONDS = 90.0
@@ -60,6 +61,7 @@ class Cockpit:
         environment = {
             **self.scratch.environment(),
             **agent_environment(suffix, self.model.url),
+            **SHORT_SESSION,
         }
         pairs = [f"{name}={value}" for name, value in environment.items()]
         flags = ["--session-id", str(uuid.uuid4()), "--settings", str(self.settings())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from cockpit.demo.scratch import make_scratch
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import Event
 from tests.supervisor.conftest import pause
+from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 SECONDS = 120.0
 NO_CLI = bundled_path() is None
@@ -117,7 +119,10 @@ def real_agent(answer: Answer, **settings: str) -> Iterator[RealAgent]:
                 given = f"{name} = {value}"
                 text = "\n".join(given if line.startswith(f"{name} = ") else line for line in lines)
             assert "mcp = " not in text
-            scratch.config.write_text(text.replace("[defaults]\n", "[defaults]\nmcp = false\n", 1))
+            text = text.replace("[defaults]\n", "[defaults]\nmcp = false\n", 1)
+            quick = "".join(f"{name} = {json.dumps(it)}, " for name, it in SHORT_SESSION.items())
+            assert "\nenv = { " in text
+            scratch.config.write_text(text.replace("\nenv = { ", f"\nenv = {{ {quick}", 1))
             take_off(flown)
             yield RealAgent(flown, model, next(iter(jobs)))
         finally:

@@ -42,6 +42,7 @@ from cockpit.demo.model import Answer, ModelServer
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Activity, Presence, SessionOrder, Signal
 from tests.supervisor.conftest import pause
+from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 pytestmark = [
     pytest.mark.claude,
@@ -107,6 +108,7 @@ class Agent:
             "ANTHROPIC_API_KEY": KEY,
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            **SHORT_SESSION,
         }
 
     def tmux(self, *words: str) -> str:

@@ -17,6 +17,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Stop, Undo
 from tests.journeys.real_agent import DOCUMENT
 from tests.supervisor.conftest import Cockpit
+from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
 
@@ -82,6 +83,7 @@ def agent(pilot: CodexPilot, mode: str = "auto", more: str = "", permission: str
     program.symlink_to(bundled)
     env = {
         **agent_environment(KEY, pilot.model.url),
+        **SHORT_SESSION,
         "CLAUDE_CONFIG_DIR": str(claude),
         "CODEX_HOME": str(pilot.folder),
         "LAB_KEY": "made up",

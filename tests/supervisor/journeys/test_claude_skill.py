@@ -11,6 +11,7 @@ import pytest
 from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import ModelServer
+from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -72,6 +73,7 @@ def real_agent(cockpit: Cockpit, url: str) -> str:
         "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_TMPDIR": str(cockpit.home),
+        **SHORT_SESSION,
     }
     table = ", ".join(f"{key} = {json.dumps(value)}" for key, value in env.items())
     return (

@@ -20,6 +20,7 @@ from cockpit.demo.leftovers import carriers
 from cockpit.demo.model import ModelServer
 from cockpit.supervisor.handoff.documents import pending_notice
 from tests.supervisor.conftest import pause
+from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 BUNDLED = bundled_path()
 pytestmark = [
@@ -57,6 +58,7 @@ class Terminal:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_TMPDIR": str(home),
+            **SHORT_SESSION,
         }
 
     def tmux(self, *words: str) -> str:
