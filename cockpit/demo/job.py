@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.demo.conversation import ToolCall
 
 COMPLETE = "HANDOFF: COMPLETE"

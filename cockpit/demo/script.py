@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.prompt_files import prompt_files_in
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.job import ASK_USER, COMPLETE, TESTS, Growth, Job, Step, bash

@@ -29,8 +29,9 @@ from __future__ import annotations
 import argparse
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.demo.conversation import DOCUMENT_PATH
 from cockpit.demo.standin.mentions import mentioned
 
@@ -99,9 +100,16 @@ class Conduct:
     faults: frozenset[str] = field(default_factory=frozenset)
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Return a formatter that does not load `shutil` to ask for the width of the terminal."""
+    return argparse.HelpFormatter(prog, width=80)
+
+
 def read_flags(arguments: Sequence[str]) -> Flags:
     """Parse a command line; an unknown flag is an error, as in the CLI."""
-    parser = argparse.ArgumentParser(prog="claude", add_help=False, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="claude", formatter_class=_formatter, add_help=False, allow_abbrev=False
+    )
     parser.add_argument("--session-id")
     parser.add_argument("--resume", "-r")
     parser.add_argument("--settings")

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+from cockpit.core.deferred_dataclass import dataclass
 
 TIMEOUT = 5.0
 """Time limit in seconds for the status line, and for hooks without a timeout."""

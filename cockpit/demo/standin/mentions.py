@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.prompt_files import prompt_files
 
 

@@ -7,11 +7,12 @@ import os
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cockpit.core.deferred_dataclass import dataclass
 from cockpit.demo.conversation import TokenCount
 from cockpit.demo.standin.mentions import Mentioned
 

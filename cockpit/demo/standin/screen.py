@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import sys
 import termios
 import tty
@@ -20,6 +19,14 @@ SHIFT_TAB = b"\x1b[Z"
 BRACKETED_PASTE = "\x1b[?2004h"
 
 Heard = tuple[Literal["prompt", "escape", "quit", "mode"], str]
+
+
+def _size() -> tuple[int, int]:
+    """Return columns and rows. `shutil` has this too, but takes longer to load than `json`."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno())
+    except OSError:
+        return 80, 24
 
 
 class Screen:
@@ -65,7 +72,7 @@ class Screen:
         """Redraw the screen."""
         if not self._terminal:
             return
-        width, height = shutil.get_terminal_size()
+        width, height = _size()
         rule = "─" * max(8, width - 1)
         typed = self._typed.decode("utf-8", "replace").splitlines() or [""]
         box = self.dialog or [rule, f"❯ {typed[0]}", *typed[1:6], rule, f"  {self.hint}"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from cockpit.core.deferred_dataclass import dataclass
 
 OFFERED = ("Bash", "Read", "Write", "Edit", "TaskCreate", "TaskUpdate")
 BASH_SECONDS = 600.0
