@@ -20,7 +20,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Tests wait more than they compute: two for each core keep it busy.
 WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
-ALL = $(BIN)/pytest -n $(WORKERS) --dist worksteal
+ALL = tests/in_memory.sh $(BIN)/pytest -n $(WORKERS) --dist worksteal
 PYTEST = $(ALL) -m "not long"
 CHECK = $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/pytest tests/test_floors.py
 # In a fresh checkout, or each worker compiles all tests. What cannot be collected, the run itself tells.
