@@ -69,9 +69,9 @@ def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
     if shown.text:
         lines.append([])
     asked = "" if shown.text.startswith(shown.question) else shown.question
-    for words, role in ((shown.notice, "warning"), (asked, "")):
-        if words:
-            lines += [[Span(f" {part}", role)] for part in worded(words, max(1, width - 2))]
+    for remark, role in ((shown.notice, "warning"), (asked, "")):
+        if remark:
+            lines += [[Span(f" {part}", role)] for part in worded(remark, max(1, width - 2))]
     return lines
 
 
