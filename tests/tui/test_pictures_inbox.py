@@ -175,7 +175,7 @@ def test_inbox_without_a_supervisor(snap_compare: Compare) -> None:
 
 HISTORY = {
     "history": (),
-    "searched": ("slash", *"no margin", "enter"),
+    "searched": ("slash", *"no margin", "down"),
     "marked": ("j", "space", "j", "j", "space"),
     "compared": ("j", "space", "j", "j", "c"),
     "read": ("j", "enter"),
