@@ -83,7 +83,7 @@ def test_every_handoff_is_found_read_compared_and_gone_on_from(flight: Flight) -
     terminal.press("C-u")
     terminal.type("count steps")
     terminal.until("2 handoffs · with", "Count the steps.")
-    terminal.press("Enter", "Enter")
+    terminal.press("Enter")
     terminal.until("Document api", "Current Task", "by the agent")
     terminal.press("q")
     terminal.until("2 handoffs · with", gone=("Current Task",))
