@@ -93,7 +93,7 @@ class HistoryScreen(BaseScreen):
         self._soon: TimerHandle | None = None
         self._requests = Requests(self, client)
         self.list = Picker(self._say, empty="loading…", id="history")
-        self.search = Field(placeholder="search the documents: Enter opens, ↓ goes to the list", id="search")
+        self.search = Field(placeholder="search the documents", id="search")
         self.search.display = False
         self.search.border_title = "search"
         self._list_frame = Vertical(id="history-frame")
