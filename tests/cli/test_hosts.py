@@ -85,6 +85,7 @@ def test_watching_ends_with_that_supervisor(
                 "worktree": False,
                 "named": False,
                 "force": False,
+                "apart": False,
             },
         ),
         (
