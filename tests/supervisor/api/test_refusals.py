@@ -56,19 +56,19 @@ STATUS: dict[type[CockpitError], tuple[int, type[CockpitError]]] = {
 NOBODY = {
     "resume": 404, "stop": 404, "send": 404, "handoff": 404, "approve": 404, "refuse": 404,
     "snooze": 404, "done": 404, "undo": 404, "attach": 404, "answer": 404, "forget": 404,
-    "moved": 404,
+    "moved": 404, "adopt": 404, "watch_session": 404, "document_session": 404,
 }  # fmt: skip
-"""Verbs for an agent that is not there."""
+"""Verbs for an agent or a session that is not there."""
 NEEDED: dict[str, dict[str, Any]] = {
     "send": {"text": "Go on."},
     "answer": {"dialog": "d", "choices": [1]},
     "moved": {"handoff": "h"},
-}
-"""What a verb needs besides a name."""
-REFUSED: dict[str, dict[str, Any]] = {
     "adopt": {"session": "nobody"},
     "watch_session": {"session": "nobody"},
     "document_session": {"session": "nobody"},
+}
+"""What a verb needs besides a name."""
+REFUSED: dict[str, dict[str, Any]] = {
     "rename": {"name": "nobody", "to": "Some Body"},
     "start": {"name": "No Name"},
     "plan": {"name": "No Name"},
