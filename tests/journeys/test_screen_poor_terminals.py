@@ -108,13 +108,17 @@ def test_a_terminal_that_asks_for_another_look_gets_a_screen_of_its_own(fleet: F
         for name in ("night", "day")
     )
     assert night in grounds(seen(fresh())) - {day}
-    own = seen(fresh(COCKPIT_THEME="day", COCKPIT_REFRESH="low"))
+    own = seen(fresh(COCKPIT_THEME="day", COCKPIT_REFRESH="full"))
     assert day in grounds(own) - {night}
+    low = seen(fresh(COCKPIT_REFRESH="low"))
+    assert b"\x1b[48;5;" in low.bytes or b";48;5;" in low.bytes
+    assert not grounds(low)
+    left(low)
     assert night in grounds(seen(fresh())) - {day}
     own.type("q")
     assert own.wait() == 0
     wrong = fresh(COCKPIT_REFRESH="slow")
-    wrong.until("COCKPIT_REFRESH: refresh: expected auto or low")
+    wrong.until("COCKPIT_REFRESH: refresh: expected auto, low or full")
     assert wrong.wait() == 2
 
 
