@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -21,13 +22,11 @@ INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin
 GEMINI = shutil.which("gemini") or (str(INSTALLED) if INSTALLED.exists() else None)
 
 
-_TEMPLATE = tempfile.TemporaryDirectory(prefix="gemini-linked-")
-
-
 @cache
 def _linked() -> Path:
     """A home of Gemini in which its command has linked the extension."""
-    home = Path(_TEMPLATE.name)
+    home = Path(tempfile.mkdtemp(prefix="gemini-linked-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
     environment = {"GEMINI_CLI_HOME": str(home), "PATH": os.environ["PATH"]}
     assert GEMINI is not None
     program = find_program(environment, path=Path(GEMINI))
