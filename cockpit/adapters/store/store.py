@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from cockpit.adapters.store.database import Database
@@ -131,8 +131,9 @@ class Store(Database):
     # Handoffs
 
     def save_handoff(self, handoff: HandoffRecord) -> None:
-        details = details_to_record(handoff.details)
-        self._upsert("handoffs", "id", {**asdict(handoff), "details": details})
+        # Not by `asdict`: it copies the details and the state, item by item, for each new state.
+        row = {field.name: getattr(handoff, field.name) for field in fields(handoff)}
+        self._upsert("handoffs", "id", {**row, "details": details_to_record(handoff.details)})
 
     def handoff(self, handoff: str) -> HandoffRecord | None:
         return self._one(HandoffRecord, "select * from handoffs where id = ?", handoff)
