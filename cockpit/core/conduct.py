@@ -57,8 +57,8 @@ class Conduct:
     asked_at: float = 0.0
     """When the dialog's question was reported; 0 if only the status file mentions the dialog."""
     remembered: tuple[DialogOpened, float] | None = None
-    """A dialog from before a restart of the supervisor, and its time; the dialog may be closed by
-    now."""
+    """A dialog that may be closed by now, and its time: from before a restart of the supervisor, or
+    before another tool call returned."""
     broken: TurnBroken | None = None
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)
@@ -101,11 +101,13 @@ class Conduct:
                 self.spoke("", at)
                 if not late:
                     self._work(at)
-            case ToolUsed(words=words):
+            case ToolUsed(words=words, tool=tool):
                 self.activity = words
                 self.tools += 1
                 if not late:
+                    asked = self._asked_by_other(tool)
                     self._work(at)
+                    self.remembered = asked
             case TurnOver(text=text, background=background):
                 self.turns += 1
                 self.spoke(text, at)
@@ -221,6 +223,18 @@ class Conduct:
         if not says_less:
             self.remembered = None
         self._turn(Turn.DIALOG, at)
+
+    def _asked_by_other(self, tool: str) -> tuple[DialogOpened, float] | None:
+        """Return the dialog that may be open and its time, if a tool call that returned did not
+        open it.
+
+        Tool calls run in parallel, so the dialog may still be open. Or the user has refused it, and
+        this is the agent's next call. Only the status file shows which.
+        """
+        known = (self.dialog, self.asked_at) if self.dialog and self.asked_at else self.remembered
+        if known is None or not tool or known[0].asked_by in {"", tool}:
+            return None
+        return known
 
     def _recognised(self, at: float) -> bool:
         """Show the remembered dialog again, if it is the dialog that opened at this time.

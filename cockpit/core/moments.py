@@ -42,6 +42,8 @@ class ToolUsed:
 
     words: str
     """The tool call in one line, for the agent's row."""
+    tool: str = ""
+    """The tool's name, if the CLI can have a dialog open while another tool returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class DialogOpened:
     body: str = ""
     """Everything that the user needs to read: the command, the change of a file, the plan, or the
     questions. Empty if the CLI's hooks do not report it."""
+    asked_by: str = ""
+    """The tool that opened the dialog, in the words of `ToolUsed.tool`; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,3 +236,35 @@ def test_an_interrupt_that_is_older_than_the_last_prompt_is_over() -> None:
     conduct = heard(PromptTaken("go"), PromptTaken("go on"))
     conduct.interrupted(1.5)
     assert not conduct.cut_short
+
+
+QUESTION = DialogOpened("question", "Which one?", body="Which one?", asked_by="AskUserQuestion")
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_a_dialog_stands_while_tools_beside_it_return(others: int) -> None:
+    conduct = heard(PromptTaken("go"), QUESTION, *[ToolUsed("Bash ls", "Bash")] * others)
+    conduct.noted(Turn.DIALOG, "input needed", 2.02)
+    assert (conduct.turn, conduct.dialog, conduct.asked_at) == (Turn.DIALOG, QUESTION, 2.0)
+
+
+def test_a_notification_of_a_dialog_beside_which_a_tool_returned_says_less() -> None:
+    conduct = heard(PromptTaken("go"), QUESTION, ToolUsed("Bash ls", "Bash"))
+    conduct.hear(DialogOpened("permission", "Claude needs your permission"), 8.0)
+    conduct.noted(Turn.DIALOG, "input needed", 2.02, unchanged=6.0)
+    assert conduct.dialog == QUESTION
+
+
+def test_the_next_call_after_a_refusal_closes_the_dialog() -> None:
+    asked = DialogOpened("permission", "Bash rm", "Bash", "rm", asked_by="Bash")
+    conduct = heard(PromptTaken("go"), asked, ToolUsed("Read a", "Read"))
+    conduct.noted(Turn.WORKING, None, 2.5)
+    assert (conduct.turn, conduct.dialog) == (Turn.WORKING, None)
+    conduct.noted(Turn.DIALOG, "permission", 9.0)
+    assert conduct.dialog != asked
+
+
+def test_the_call_that_was_asked_for_closes_the_dialog() -> None:
+    conduct = heard(PromptTaken("go"), QUESTION, ToolUsed("asked", "AskUserQuestion"))
+    conduct.noted(Turn.DIALOG, "input needed", 2.02)
+    assert conduct.dialog != QUESTION

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cockpit.core.errors import NotNow
-from cockpit.demo.conversation import Reply, Request
+from cockpit.core.timestamps import moment
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.wire.dialogs import DialogStatus
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Answer, Done, Start
@@ -406,4 +407,37 @@ def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
         await agent.until(resting)
 
     with real_agent(script, **SETTINGS) as agent:
+        asyncio.run(journey(agent))
+
+
+def test_a_question_stands_when_a_command_beside_it_ends() -> None:
+    """The CLI runs the calls of one reply in parallel, and reports the end of the command."""
+    calls = (
+        ToolCall("AskUserQuestion", {"questions": [DATABASE]}),
+        ToolCall("Bash", {"command": "ls; sleep 4; ls", "description": "Look"}),
+    )
+    script = Script(Reply(tool_calls=calls, tokens=TokenCount(cache_read=20_000)), say("Done."))
+
+    def asks(row: AgentStatus) -> bool:
+        return row.needs is not None
+
+    async def journey(agent: RealAgent) -> None:
+        await begun(agent)
+        begun_at = moment((await agent.until(asks)).last_activity_at)
+        assert begun_at is not None
+
+        def told(row: AgentStatus) -> bool:
+            """Times are whole seconds. Nothing else is reported while the question is open."""
+            heard = moment(row.last_activity_at)
+            return heard is not None and (heard - begun_at).total_seconds() >= 3
+
+        await agent.until(told)
+        row = await agent.until(asks)
+        assert row.needs is not None
+        assert (row.needs.kind, row.needs.detail) == ("question", DATABASE["question"])
+        await answer(agent, await dialog(agent), 1)
+        await agent.until(resting)
+        assert "SQLite" in script.results[-1]
+
+    with real_agent(script, **{**SETTINGS, "arguments": '["--allowedTools=Bash"]'}) as agent:
         asyncio.run(journey(agent))

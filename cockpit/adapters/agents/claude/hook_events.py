@@ -95,11 +95,12 @@ def _permission(payload: Payload) -> Sequence[Moment]:
     tool = _tool(payload)
     body = request_text(tool)[:LONGEST_BODY]
     if _text(payload, "tool_name") == "AskUserQuestion":
-        return (DialogOpened("question", _question(payload), body=body),)
+        return (DialogOpened("question", _question(payload), body=body, asked_by=tool.name),)
     about = subject(tool, _text(payload, "cwd") or None)
     asked = about or (json.dumps(tool.input, ensure_ascii=False) if tool.input else "")
     words = activity(tool, _text(payload, "cwd") or None)
-    return (DialogOpened("permission", words, tool.name, asked[:LONGEST_COMMAND], body),)
+    command = asked[:LONGEST_COMMAND]
+    return (DialogOpened("permission", words, tool.name, command, body, tool.name),)
 
 
 def _question(payload: Payload) -> str:
@@ -146,8 +147,8 @@ _BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
     "SessionStart": _session_start,
     "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
     "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
-    "PostToolUse": lambda payload: (ToolUsed(tool_words(payload)),),
-    "PostToolUseFailure": lambda payload: (ToolUsed(tool_words(payload)),),
+    "PostToolUse": lambda payload: (ToolUsed(tool_words(payload), _tool(payload).name),),
+    "PostToolUseFailure": lambda payload: (ToolUsed(tool_words(payload), _tool(payload).name),),
     "Stop": _stop,
     "StopFailure": _broken,
     "PermissionRequest": _permission,
