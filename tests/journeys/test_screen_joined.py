@@ -79,7 +79,7 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
 
     flight.cockpit.kill()
     terminal.until("local ● · gpu1 ○ lost just now", "~ gpu1/api")
-    terminal.until("No supervisor is running on gpu1", "cockpit doctor --host gpu1")
+    terminal.until("No supervisor is running on gpu1", "doctor")
     terminal.press("i")
     terminal.until("Inbox", "○ lost", "No supervisor is running on gpu1")
     terminal.press("q")

@@ -89,12 +89,16 @@ class Flight:
             await self.pilot.pause(0.02)
 
     async def reads(self, *texts: str) -> None:
-        """Wait until all of these stood on the screen; to draw it is the dear part of a look."""
+        """Wait until all of these stood on the screen, also if a line was broken within them.
+
+        To draw it is the dear part of a look.
+        """
         left = list(texts)
 
         def seen() -> bool:
             shown = self.text()
-            left[:] = [text for text in left if text not in shown]
+            unbroken = " ".join(shown.replace("│", " ").split())
+            left[:] = [text for text in left if text not in shown and text not in unbroken]
             return not left
 
         await self.until(seen, " ".join(texts))

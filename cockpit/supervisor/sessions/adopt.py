@@ -178,3 +178,4 @@ def _save_session(
         for handoff in dependencies.store.handoffs(session.job)
     )
     agent.begin_session(sessions.tail(agent, transcript))
+    sessions.transcript_begins()

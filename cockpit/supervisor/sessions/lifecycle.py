@@ -60,6 +60,8 @@ class Sessions:
         self.daily_costs = DailyCosts(dependencies)
         self._forget: dict[str, Callable[[], None]] = {}
         self.prologue: Prologue = no_prologue
+        self.transcript_begins: Callable[[], None] = lambda: None
+        """Called when there is another transcript to read, or its agent's process has begun."""
 
     # Identity
 
@@ -300,6 +302,7 @@ class Sessions:
             agent.exit = Exit(self._now(), pane.exit_status, pane.exit_signal)
         else:
             self.watch_end(agent, process)
+            self.transcript_begins()
         held = agent.record
         agent.change(
             pane=pane.id,

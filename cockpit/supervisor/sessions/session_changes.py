@@ -28,6 +28,7 @@ class SessionChanges:
         agent.session = replace(agent.session, transcript=str(transcript))
         self._dependencies.store.save_session(agent.session)
         agent.begin_transcript(Tail(transcript, agent.runtime.parse))
+        self._sessions.transcript_begins()
 
     def found_session(self, agent: Agent, ident: SessionId, transcript: Path | None) -> None:
         """Save the id that the CLI gave the agent's session, and follow its transcript."""
@@ -38,6 +39,7 @@ class SessionChanges:
         agent.chain = self._dependencies.store.chain(agent.session.job)
         if transcript is not None:
             agent.begin_transcript(Tail(transcript, agent.runtime.parse))
+            self._sessions.transcript_begins()
 
     def follow_new_session(
         self, agent: Agent, session: SessionId, transcript: Path | None, source: str
@@ -80,6 +82,7 @@ class SessionChanges:
         self._sessions.save_start_time(new)
         agent.chain = self._dependencies.store.chain(new.job)
         agent.begin_session(self._sessions.tail(agent, transcript))
+        self._sessions.transcript_begins()
         agent.session_state.before = facts if source == "clear" else None
         self._dependencies.event_log.record(
             SessionCleared(old_session=old.id, new_session=new.id),
