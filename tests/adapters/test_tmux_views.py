@@ -505,8 +505,11 @@ def test_the_screen_is_told_of_each_terminal_and_knows_which_come_over_ssh(
 async def test_a_screen_that_has_ended_is_told_nothing(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
-    home = await views.open_home(launch(own_home, "echo ended"))
-    await waiting.shows(views.tmux, home, "This process has ended")
+    await views.open_home(launch(own_home, "echo ended"))
+    async with asyncio.timeout(60):
+        while (await views.home())[1]:
+            # Up to tmux 3.5 the server may have missed the end, and is reminded of it.
+            await views.tmux.server.collect()
     user = terminal(await views.attach_command(environment={}))
     await asyncio.to_thread(waiting, lambda: b"This process has ended" in user.seen)
     lines = await views.tmux.command.run(["list-panes", "-a", "-F", "#{pane_in_mode}"])
