@@ -31,7 +31,8 @@ HOT = 0.04
 CALM = 0.5
 """Seconds between two checks of all transcripts."""
 GAP = 0.04
-"""Minimum seconds between two reads: a CLI writes several lines in a row."""
+"""Minimum seconds between two reads, unless a hook reports something, because a CLI writes several
+lines in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,13 @@ class Transcripts:
         self._wake = asyncio.Event()
         self._written: set[Path] = set()
         """Transcripts to read next."""
-        self._check_all = True
+        self._check_now = asyncio.Event()
+        """Set when all transcripts must be checked, without waiting for `GAP`."""
         self._watch: WrittenFiles | None = None
 
     def wake(self) -> None:
         """Make `follow` check all transcripts now."""
-        self._check_all = True
+        self._check_now.set()
         self._wake.set()
 
     def _were_written(self, files: set[Path] | None) -> None:
@@ -94,22 +96,24 @@ class Transcripts:
             watched = [
                 agent for agent in self._agents() if agent.alive or agent.handoff is not None
             ]
-            if self._check_all or loop.time() >= next_check:
-                self._check_all, next_check = False, loop.time() + CALM
+            if self._check_now.is_set() or loop.time() >= next_check:
+                self._check_now.clear()
+                next_check = loop.time() + CALM
                 await self._watch_files(watched)
                 chosen = watched
             else:
                 chosen = [agent for agent in watched if self._is_due(agent, written)]
             for fetched in await self._fetch(chosen):
                 await safely(fetched.agent, "transcript", self._apply_and_consider(fetched))
-            began = loop.time()
+            ended = loop.time()
             hot = any(self._is_hot(agent) for agent in watched)
             # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(began + HOT if hot else next_check):
+                async with asyncio.timeout_at(ended + HOT if hot else next_check):
                     await self._wake.wait()
-            if (gap := began + GAP - loop.time()) > 0:
-                await asyncio.sleep(gap)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(ended + GAP):
+                    await self._check_now.wait()
 
     async def _watch_files(self, agents: Iterable[Agent]) -> None:
         """Watch the transcripts of these agents, and no others."""
