@@ -73,6 +73,14 @@ async def test_a_question_names_what_does_not_answer(gate: threading.Event) -> N
     assert await calls.ask("other", lambda: 7) == 7
 
 
+async def test_the_subject_of_a_question_is_shown_as_words(gate: threading.Event) -> None:
+    async with asyncio.timeout(30):
+        with pytest.raises(NoAnswer) as silent:
+            await BoundedCalls(0.1).ask(("record of", "s1"), gate.wait)
+    assert silent.value.detail.startswith("record of s1: no answer")
+    assert "busy" in silent.value.hint
+
+
 async def test_no_more_than_so_many_threads_hang(gate: threading.Event) -> None:
     calls = BoundedCalls(patience=0.02, most_hung=3)
 

@@ -129,10 +129,13 @@ class _Job:
 
     def no_answer(self) -> NoAnswer:
         seconds = time.monotonic() - self.began if self.began else 0.0
+        parts = self.key if isinstance(self.key, tuple) else (self.key,)
+        subject = " ".join(map(str, parts))
         return NoAnswer(
             "The file system does not answer",
-            f"{safe_line(str(self.key), 200)}: no answer for {seconds:.0f} s.",
-            "Check the mount (FUSE, NFS, a stopped process); cockpit retries automatically.",
+            f"{safe_line(subject, 200)}: no answer for {seconds:.0f} s.",
+            "If the machine is very busy, try again later. Otherwise check the mount (FUSE, NFS, a "
+            "stopped process).",
         )
 
 
