@@ -211,6 +211,21 @@ def test_a_record_of_the_documented_shape_is_known_by_its_first_line(
     }  # fmt: skip
 
 
+def test_the_first_line_of_a_record_can_begin_with_another_key(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The agent in own-runtimes.md begins each line with the time."""
+    record = tmp_path / "notes.txt"
+    lines = [
+        {"at": 1.5, "session": "s1", "directory": "/" + "d" * 500, "record": "cockpit/1"},
+        {"at": 2.5, "usage": {"input": 10}, "window": 50_000},
+    ]
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, (told,), err = asked(capsys, record)
+    assert (code, err, told["session_id"]) == (0, "", "s1")
+    assert (told["context"]["tokens"], told["context"]["window"]) == (10, 50_000)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -16,7 +16,7 @@ from typing import Any
 from cockpit.adapters.files.foreign_files import read_file
 from cockpit.adapters.transcripts.lines import Parse
 from cockpit.core.foreign_json import loads
-from cockpit.core.own_record import is_own_record
+from cockpit.core.own_record import MARK, is_own_record
 from cockpit.core.reading import Window, resolve_window
 
 _CODEX_KINDS = (
@@ -138,6 +138,8 @@ def _cli_of(record: Mapping[str, Any]) -> _Cli | None:
     kind = kind if isinstance(kind, str) else ""
     if record.get("record") == "cockpit/opencode":
         return _Cli.OPENCODE
+    if record.get("record") == MARK:
+        return _Cli.OWN
     at = record.get("at")
     if kind in _OPENCODE_KINDS and isinstance(at, int) and at > _LEAST_MILLISECONDS:
         return _Cli.OPENCODE
