@@ -143,6 +143,8 @@ class Settling:
     forced_at: float | None = None
     """When the context reached the force band or was compacted. From then on the turn may be
     interrupted, even if a compaction lowered the token count."""
+    quiet_since: float | None = None
+    """Since when the agent of a job that moves has been idle; None while it works."""
 
 
 @dataclass(frozen=True, slots=True)

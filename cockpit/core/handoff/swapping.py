@@ -64,6 +64,11 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
             return same(handoff)
 
 
+QUIET = 2.0
+"""Seconds without work before a move begins. A CLI may write the last reply of a turn to its
+transcript after it reports the end of the turn; later, that reply would cancel the move."""
+
+
 def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
     """Handle an event after the approval, until the agent's turn has ended."""
     match event:
@@ -91,7 +96,11 @@ def _observe_settling(handoff: Handoff, state: Settling, seen: Observation) -> S
     handoff = replace(handoff, state=state)
     why = _unsettled(handoff.plan, state, seen)
     if why:
-        return _interrupt_or_wait(handoff, state, seen, why)
+        return _interrupt_or_wait(handoff, replace(state, quiet_since=None), seen, why)
+    if handoff.plan.move_to:
+        since = seen.now if state.quiet_since is None else state.quiet_since
+        if 0.0 <= seen.now - since < QUIET:
+            return replace(handoff, state=replace(state, quiet_since=since)), ()
     if seen.moved:
         return enter(handoff, replace(state, refreshing=True))
     return _settled(handoff, state.document)

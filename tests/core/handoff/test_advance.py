@@ -780,10 +780,32 @@ def test_another_cli_can_be_chosen_only_while_the_user_is_asked() -> None:
 
 
 AWAY = replace(AUTO, move_to="gpu1")
+QUIET = replace(IDLE, now=12.0)
+
+
+def test_a_reply_that_is_recorded_after_the_end_of_its_turn_does_not_cancel_the_move() -> None:
+    settling, commands = through(at(Settling(SEALED, 0.0), AWAY), IDLE, replace(IDLE, now=11.0))
+    assert isinstance(settling.state, Settling)
+    assert commands == ()
+    late = replace(IDLE, now=11.5, moved=True)
+    refreshed, _ = through(settling, late, replace(QUIET, moved=True))
+    assert isinstance(refreshed.state, Settling)
+    assert refreshed.state.refreshing
+    moving, _ = advance(refreshed, on.DocumentSealed(13.0, SEALED))
+    assert moving.state == Moving(SEALED)
+
+
+def test_an_agent_that_works_again_must_be_quiet_again_before_a_move() -> None:
+    settling, _ = through(at(Settling(SEALED, 0.0), AWAY), IDLE, replace(WORKING, now=11.0))
+    again, _ = advance(settling, replace(IDLE, now=12.5))
+    assert isinstance(again.state, Settling)
+    assert not again.state.refreshing
+    moving, _ = advance(again, replace(IDLE, now=14.5))
+    assert moving.state == Moving(SEALED)
 
 
 def test_a_job_that_moves_starts_no_session_here_and_ends_the_old_one_only_when_told() -> None:
-    moving, commands = through(at(Settling(SEALED, 0.0), AWAY), IDLE)
+    moving, commands = through(at(Settling(SEALED, 0.0), AWAY), IDLE, QUIET)
     assert (moving.state, commands) == (Moving(SEALED), ())
     assert entry(moving) == ()
     assert through(moving, IDLE, on.Started(9.0), on.Approved(9.0), on.PredecessorGone()) == (
