@@ -20,7 +20,7 @@ from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.model import ModelServer
 from cockpit.demo.scratch import MODEL, Scratch, agent_environment, make_scratch
 from cockpit.demo.script import Script
-from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
+from tests.journeys.short_session import SHORT_SESSION
 
 pytestmark = [pytest.mark.claude, pytest.mark.tmux]
 SECONDS = 90.0

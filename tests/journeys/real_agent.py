@@ -16,8 +16,8 @@ from cockpit.demo.model import Answer, ModelServer
 from cockpit.demo.scratch import make_scratch
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import Event
+from tests.journeys.short_session import SHORT_SESSION
 from tests.supervisor.conftest import pause
-from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 SECONDS = 120.0
 NO_CLI = bundled_path() is None

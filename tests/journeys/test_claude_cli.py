@@ -41,8 +41,8 @@ from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import Answer, ModelServer
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Activity, Presence, SessionOrder, Signal
+from tests.journeys.short_session import SHORT_SESSION
 from tests.supervisor.conftest import pause
-from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 pytestmark = [
     pytest.mark.claude,

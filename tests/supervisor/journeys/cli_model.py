@@ -1,43 +1,16 @@
-"""What the simulated model of a real CLI replies, and the CLIs that a test makes with one."""
+"""What the simulated model of a real CLI replies, and how long its states may take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from cockpit.demo.conversation import Reply, TokenCount, ToolCall
-from cockpit.demo.model import Answer, ModelServer
 
 if TYPE_CHECKING:
     from cockpit.wire.status import AgentStatus
-    from tests.supervisor.conftest import Cockpit
 
 SLOW = 240.0
 """Seconds to wait for one state. On a busy machine, a CLI took 80 of them to start."""
-
-
-class CliWithModel(Protocol):
-    """A CLI's own folder for one cockpit, and the model that answers it."""
-
-    model: ModelServer
-
-
-Cli = TypeVar("Cli", bound=CliWithModel)
-
-
-def made_with_models(
-    make: Callable[[Cockpit, Answer], Cli], cockpit: Cockpit
-) -> Iterator[Callable[[Answer], Cli]]:
-    """For a fixture: what makes the CLI with a model. The models are stopped at the end."""
-    made: list[Cli] = []
-
-    def make_one(answer: Answer) -> Cli:
-        made.append(make(cockpit, answer))
-        return made[-1]
-
-    yield make_one
-    for each in made:
-        each.model.stop()
 
 
 def say(text: str, tokens: int = 20_000) -> Reply:
@@ -53,12 +26,3 @@ def bash(command: str, tokens: int = 20_000, **given: str) -> Reply:
 
 def swapped(row: AgentStatus) -> bool:
     return row.handoffs == 1 and row.handoff is None
-
-
-def idle_with(last: TokenCount) -> Callable[[AgentStatus], bool]:
-    """For a CLI whose context includes the last reply itself.
-
-    A hook tells that a turn is over before that reply is read from the record.
-    """
-    tokens = last.context + last.output
-    return lambda row: row.state == "idle" and row.context.tokens == tokens

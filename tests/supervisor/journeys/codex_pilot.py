@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.conversation import ToolCall
+from tests.supervisor.journeys.cli_pilot import CliPilot, installed
 
-if TYPE_CHECKING:
-    from tests.supervisor.conftest import Cockpit
-
-INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "codex"
-CODEX = shutil.which("codex") or (str(INSTALLED) if INSTALLED.exists() else None)
+CODEX = installed("codex", ".bin/codex")
 WINDOW = 100_000
+NAMED = 95_000
+"""The window that Codex names for it."""
 
 
-class CodexPilot:
+class CodexPilot(CliPilot):
     """Codex's own folder and model for one cockpit."""
 
-    def __init__(self, cockpit: Cockpit, answer: Answer) -> None:
-        self.cockpit = cockpit
-        self.model = ModelServer(answer)
-        self.model.start()
-        self.folder = cockpit.home / "codex"
-        self.folder.mkdir()
-        self.trust(cockpit.repository)
-        link = cockpit.home / "bin" / "codex"
-        assert CODEX is not None
-        link.symlink_to(Path(CODEX).resolve())
+    runtime = "codex"
+    program = CODEX
 
     def trust(self, *folders: Path) -> None:
         trusted = "".join(
@@ -43,19 +32,16 @@ class CodexPilot:
             "stream_max_retries = 0\n" + trusted
         )
 
-    def has_read(self, document: str) -> bool:
-        """Whether the model opened a document."""
-        return any(
-            call.name == "Read" and call.path == document
-            for request in self.model.requests
-            for call in request.calls_made
-        )
+    def environment(self) -> dict[str, str]:
+        return {"CODEX_HOME": str(self.folder), "LAB_KEY": "made up"}
 
-    def table(self, mode: str = "prompt", more: str = "", *, tools: bool = False) -> str:
-        """cockpit's tools only with `tools`: their server takes a second of processor time."""
-        return (
-            "[[agents]]\nname = 'api'\nruntime = 'codex'\npermission_mode = 'bypassPermissions'\n"
-            f"mode = '{mode}'\ndirectory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = 'Count the steps.'\nmcp = {str(tools).lower()}\n{more}\n"
-            f"[agents.env]\nCODEX_HOME = {json.dumps(str(self.folder))}\nLAB_KEY = 'made up'\n"
-        )
+    def settings(self) -> dict[str, object]:
+        """Without cockpit's tools: their server takes a second of processor time."""
+        return {"mcp": False}
+
+    def typed(self, prompt: str) -> str:
+        return f"{self.cockpit.home / 'bin' / 'codex'} --no-daemon -- '{prompt}'"
+
+    @classmethod
+    def read(cls, path: str) -> ToolCall:
+        return ToolCall("Bash", {"command": f"cat {path}"})

@@ -9,17 +9,15 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from cockpit.adapters.agents.gemini import extension
 from cockpit.adapters.agents.gemini.program import find_program
-from cockpit.demo.model import Answer, ModelServer
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
+from tests.supervisor.journeys.cli_pilot import CliPilot, installed
 
-if TYPE_CHECKING:
-    from tests.supervisor.conftest import Cockpit
-
-INSTALLED = Path(__file__).parents[3] / ".venv" / "npm" / "node_modules" / ".bin" / "gemini"
-GEMINI = shutil.which("gemini") or (str(INSTALLED) if INSTALLED.exists() else None)
+GEMINI = installed("gemini", ".bin/gemini")
+WINDOW = 1_048_576
 
 
 @cache
@@ -34,23 +32,17 @@ def _linked() -> Path:
     return home
 
 
-class GeminiPilot:
+class GeminiPilot(CliPilot):
     """Gemini's own folder and model for one cockpit."""
 
-    def __init__(self, cockpit: Cockpit, answer: Answer, model: ModelServer | None = None) -> None:
-        """With `model`, its answers come from one that runs already."""
-        self.cockpit = cockpit
-        self.model = model or ModelServer(answer)
-        if model is None:
-            self.model.start()
-        self.folder = cockpit.home / "gemini"
-        (self.folder / ".gemini").mkdir(parents=True)
-        assert GEMINI is not None
-        (cockpit.home / "bin" / "gemini").symlink_to(Path(GEMINI).resolve())
-        self.settings()
-        self.trust(cockpit.repository)
+    runtime = "gemini"
+    program = GEMINI
+    counts_output = False
+    linked: ClassVar[bool] = True
+    """Whether the user has linked cockpit's extension."""
 
-    def settings(self) -> None:
+    def set_up(self) -> None:
+        (self.folder / ".gemini").mkdir()
         settings = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "general": {
@@ -61,13 +53,25 @@ class GeminiPilot:
             "privacy": {"usageStatisticsEnabled": False},
         }
         (self.folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
+        if self.linked:
+            self.link()
 
     def trust(self, *folders: Path) -> None:
         trusted = {str(folder): "TRUST_FOLDER" for folder in folders}
         (self.folder / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
 
     def environment(self) -> dict[str, str]:
-        return {"GEMINI_CLI_HOME": str(self.folder), "PATH": os.environ["PATH"]}
+        return {
+            "GEMINI_CLI_HOME": str(self.folder),
+            "GEMINI_API_KEY": "made up",
+            "GOOGLE_GEMINI_BASE_URL": self.model.url,
+        }
+
+    def settings(self) -> dict[str, object]:
+        return {"model": "gemini-2.5-pro"}
+
+    def typed(self, prompt: str) -> str:
+        return f"{self.cockpit.home / 'bin' / 'gemini'} -m gemini-2.5-pro -i '{prompt}'"
 
     def link(self) -> None:
         """As `cockpit setup gemini` does. Copies what its command wrote for the first test,
@@ -76,7 +80,8 @@ class GeminiPilot:
         shutil.copytree(linked, ours, dirs_exist_ok=True)
         enabled = ours / "extensions" / "extension-enablement.json"
         enabled.write_text(enabled.read_text().replace(str(linked.parent), str(self.folder)))
-        assert extension.state_of(self.environment()) is extension.Linked.YES
+        environment = {**self.environment(), "PATH": os.environ["PATH"]}
+        assert extension.state_of(environment) is extension.Linked.YES
 
     def has_read(self, document: str) -> bool:
         """Whether the model got the content of a document."""
@@ -91,12 +96,34 @@ class GeminiPilot:
     def records(self) -> list[Path]:
         return sorted(self.folder.glob(".gemini/tmp/*/chats/session-*.jsonl"))
 
-    def table(self, mode: str = "prompt", more: str = "") -> str:
-        return (
-            "[[agents]]\nname = 'api'\nruntime = 'gemini'\npermission_mode = 'bypassPermissions'\n"
-            f"mode = '{mode}'\nmodel = 'gemini-2.5-pro'\n"
-            f"directory = {json.dumps(str(self.cockpit.repository))}\n"
-            f"prompt = 'Count the steps.'\n{more}\n"
-            f"[agents.env]\nGEMINI_CLI_HOME = {json.dumps(str(self.folder))}\n"
-            f"GEMINI_API_KEY = 'made up'\nGOOGLE_GEMINI_BASE_URL = '{self.model.url}'\n"
-        )
+    @classmethod
+    def opens(cls, request: Request) -> ToolCall | None:
+        if request.is_compacted or "<state_snapshot>" in request.opening:
+            return None
+        return super().opens(request)
+
+    @classmethod
+    def without_tools(cls, request: Request) -> Reply:
+        if request.asks_for_answer:
+            return super().without_tools(request)
+        return Reply("<state_snapshot>All steps so far.</state_snapshot>")
+
+    @classmethod
+    def ends(cls, request: Request) -> Reply | None:
+        if not request.told_to_end:
+            return None
+        return Reply("The document is written.", tokens=TokenCount(cache_read=80_000))
+
+    @classmethod
+    def read(cls, path: str) -> ToolCall:
+        return ToolCall("Bash", {"command": f"cat {path}"})
+
+    @classmethod
+    def read_document(cls, path: str) -> ToolCall:
+        return cls.read(path)
+
+
+class UnlinkedGeminiPilot(GeminiPilot):
+    """Gemini without cockpit's extension."""
+
+    linked = False

@@ -16,8 +16,8 @@ from cockpit.demo.scratch import agent_environment, put_onboarding, table
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Stop, Undo
 from tests.journeys.real_agent import DOCUMENT
+from tests.journeys.short_session import SHORT_SESSION
 from tests.supervisor.conftest import Cockpit
-from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
 from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
 

@@ -1,22 +1,20 @@
-"""Claude Code itself: what ends its turn, and its subagents. The model is simulated.
+"""The subagents of Claude Code. The model is simulated.
 
-A whole flight and Ctrl-C are in `test_each_cli`, dialogs in `tests/journeys/test_answer_claude`, a
-compaction in `test_compaction_kept`, and a killed supervisor in `test_killed_in_flight` there.
+A whole flight, Ctrl-C, and what ends its turn are in the files `test_each_cli*`, dialogs in
+`tests/journeys/test_answer_claude`, a compaction in `test_compaction_kept`, and a killed supervisor
+in `test_killed_in_flight` there.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.demo.conversation import ApiError, Reply, Request, TokenCount, ToolCall
-from cockpit.demo.model import Answer
-from tests.journeys.real_agent import DOCUMENT
-from tests.supervisor.journeys.claude_pilot import CLAUDE, ClaudePilot
-from tests.supervisor.journeys.cli_model import SLOW, bash, made_with_models, say, swapped
+from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
+from tests.supervisor.journeys.cli_model import SLOW, bash, say, swapped
+from tests.supervisor.journeys.cli_pilot import Pilots
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -26,62 +24,16 @@ pytestmark = [
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(CLAUDE is None, reason="the SDK of this platform brings no CLI"),
 ]
 
 
 @pytest.fixture
-def pilot(cockpit: Cockpit) -> Iterator[Callable[[Answer], ClaudePilot]]:
-    yield from made_with_models(ClaudePilot, cockpit)
-
-
-def worker(steps: Callable[[Request], Reply]) -> Answer:
-    """A model that reads a document that its prompt names, writes the one that is asked for, and
-    otherwise does its steps."""
-
-    def answer(request: Request) -> Reply:
-        if not request.has_tools:
-            return Reply("A title")
-        named = request.documents_named
-        if named and not request.calls_made:
-            return Reply(tool_calls=(ToolCall("Read", {"file_path": named[-1]}),))
-        if request.document_asked is not None:
-            call = ToolCall("Write", {"file_path": request.document_asked, "content": DOCUMENT})
-            return Reply(tool_calls=(call,), tokens=TokenCount(cache_read=145_000))
-        return steps(request)
-
-    return answer
-
-
-async def test_an_error_of_the_api_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
-) -> None:
-    failed = Reply(error=ApiError(400, "invalid_request_error", "No such thing"))
-    flown = pilot(worker(lambda request: failed))
-    async with cockpit.flying(flown.table()):
-        await cockpit.start()
-        row = await cockpit.until(lambda row: row.needs, within=SLOW)
-        assert row.needs is not None
-        assert row.needs.kind == "failed"
-        assert "No such thing" in row.needs.detail
-
-
-async def test_a_usage_limit_is_told(
-    cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
-) -> None:
-    limited = Reply(error=ApiError(429, "rate_limit_error", "Usage limit reached"))
-    flown = pilot(worker(lambda request: limited))
-    async with cockpit.flying(flown.table()):
-        await cockpit.start()
-        row = await cockpit.until(lambda row: row.needs, within=SLOW)
-        assert row.needs is not None
-        assert row.needs.kind == "usage_limit"
+def name() -> str:
+    return "claude"
 
 
 @pytest.mark.long
-async def test_a_request_does_not_reach_a_subagent(
-    cockpit: Cockpit, pilot: Callable[[Answer], ClaudePilot]
-) -> None:
+async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pilots) -> None:
     asked_inside: list[str] = []
     waits = threading.Event()
     """The request waits for the next tool call."""
@@ -118,8 +70,8 @@ async def test_a_request_does_not_reach_a_subagent(
         is_inside = request.has_tools and "SUBTASK" in request.opening
         return inside(request) if is_inside and not request.documents_named else main(request)
 
-    main = worker(steps)
-    flown = pilot(answer)
+    main = pilots.cli.worker(steps)
+    flown = pilots.answering(answer)
     async with cockpit.flying(flown.table("auto")) as supervisor:
         await cockpit.start()
         agent = supervisor.fleet.agent("api")

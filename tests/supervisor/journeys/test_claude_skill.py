@@ -11,7 +11,7 @@ import pytest
 from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import ModelServer
-from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
+from tests.journeys.short_session import SHORT_SESSION
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit

@@ -14,7 +14,6 @@ from cockpit.demo.conversation import TokenCount
 from cockpit.wire.verbs import Adopt, Send
 from tests.supervisor.journeys.cli_model import SLOW, bash, say
 from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
-from tests.supervisor.journeys.test_codex import NAMED
 from tests.supervisor.journeys.user_terminal import Tmux, listed, user_terminal
 
 if TYPE_CHECKING:
@@ -53,46 +52,6 @@ def pilot(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> Iterator[CodexPi
 def codex(cockpit: Cockpit, prompt: str) -> AbstractContextManager[Tmux]:
     program = cockpit.home / "bin" / "codex"
     return user_terminal(cockpit, f"{program} --no-daemon -- '{prompt}'")
-
-
-async def test_a_session_that_the_user_started_is_listed_and_adopted(
-    cockpit: Cockpit, pilot: CodexPilot
-) -> None:
-    async with cockpit.flying(pilot.table()) as supervisor:
-        assert await supervisor.elsewhere.rows() == []
-        with codex(cockpit, "Keep a word.") as tmux:
-            row = await listed(
-                supervisor, lambda row: row.status == "idle" and row.context.tokens is not None
-            )
-            assert (row.runtime, row.directory) == ("codex", str(cockpit.repository))
-            assert (row.goal, row.refusal) == ("Keep a word.", None)
-            last = TokenCount(cache_read=30_000)
-            tokens = last.context + last.output
-            assert (row.context.tokens, row.context.window) == (tokens, NAMED)
-            assert tmux("display-message", "-p", "#{alternate_on}") == "1\n"
-
-            await cockpit.ask(Adopt(session=row.session_id, name="mine"))
-            mine = await cockpit.until(lambda row: row.pid and row.goal, "mine", within=SLOW)
-            assert (mine.session_id, mine.transcript) == (row.session_id, row.transcript)
-            assert (mine.runtime, mine.goal) == ("codex", "Keep a word.")
-            assert "cockpit attach mine" in tmux("capture-pane", "-p")
-            assert tmux("display-message", "-p", "#{alternate_on}") == "0\n"
-            assert await supervisor.elsewhere.rows() == []
-            pane = mine.pane or ""
-            await cockpit.until(
-                lambda _: READY in cockpit.tmux("capture-pane", "-p", "-t", pane),
-                "mine",
-                within=SLOW,
-            )
-            await cockpit.ask(Send(name="mine", text="And another."))
-            await cockpit.until(
-                lambda _: any(
-                    "Keep a word." in each.everything and "And another." in each.everything
-                    for each in pilot.model.requests
-                ),
-                "mine",
-                within=SLOW,
-            )
 
 
 async def test_a_session_without_hooks_is_found_by_its_open_files(

@@ -56,7 +56,7 @@ def answer(request: Request) -> Reply:
 async def test_codex_offers_the_tools_and_the_job_goes_on(cockpit: Cockpit) -> None:
     pilot = CodexPilot(cockpit, answer)
     try:
-        table = pilot.table(mode="auto", tools=True).replace("bypassPermissions", "acceptEdits")
+        table = pilot.table("auto", permission="acceptEdits").replace("mcp = false", "mcp = true")
         async with cockpit.flying(table):
             await cockpit.start()
             second = await cockpit.until(

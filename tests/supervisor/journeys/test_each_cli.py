@@ -6,29 +6,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
-from cockpit.demo.model import Answer
 from cockpit.wire.verbs import Approve, Stop
-from tests.supervisor.journeys import (
-    test_claude,
-    test_codex,
-    test_copilot,
-    test_gemini,
-    test_opencode,
-)
-from tests.supervisor.journeys.claude_pilot import CLAUDE, ClaudePilot
-from tests.supervisor.journeys.cli_model import SLOW
-from tests.supervisor.journeys.codex_pilot import CODEX, CodexPilot
-from tests.supervisor.journeys.copilot_pilot import COPILOT, CopilotPilot
-from tests.supervisor.journeys.gemini_pilot import GEMINI, GeminiPilot
-from tests.supervisor.journeys.opencode_pilot import OPENCODE, OpencodePilot
+from tests.supervisor.journeys.cli_model import SLOW, bash
+from tests.supervisor.journeys.cli_pilot import CliPilot, Pilots, has_read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,29 +27,10 @@ ACT = 60_000
 pytestmark = [pytest.mark.tmux, pytest.mark.timeout(900)]
 
 
-class Cli(NamedTuple):
-    """A CLI's own folder and model, and how its model works."""
-
-    pilot: Callable[[Cockpit, Answer], Any]
-    worker: Callable[[Callable[[Any], Reply]], Answer]
-    program: str | None
-    counts_output: bool
-    """Whether the CLI's context includes the last reply itself."""
-
-
-CLIS = {
-    "claude": Cli(ClaudePilot, test_claude.worker, CLAUDE, counts_output=False),
-    "codex": Cli(CodexPilot, test_codex.worker, CODEX, counts_output=True),
-    "gemini": Cli(GeminiPilot, test_gemini.worker, GEMINI, counts_output=False),
-    "opencode": Cli(OpencodePilot, test_opencode.worker, OPENCODE, counts_output=True),
-    "copilot": Cli(CopilotPilot, test_copilot.worker, COPILOT, counts_output=True),
-}
-
-
 class LongTurn:
     """A model whose first session works in one turn until it is asked for a document."""
 
-    def __init__(self, cli: Cli) -> None:
+    def __init__(self, cli: type[CliPilot]) -> None:
         self._cli = cli
         self._work = cli.worker(self._step)
         self.counted: set[int] = set()
@@ -86,21 +54,13 @@ class LongTurn:
             return Reply("Written.", tokens=TokenCount(cache_read=72_000))
         return self._work(request)
 
-    def _step(self, at: int | Request) -> Reply:
-        number = at if isinstance(at, int) else len(at.calls_made) + 1
+    def _step(self, request: Request) -> Reply:
+        number = len(request.calls_made) + 1
         call = ToolCall("Bash", {"command": f"pwd; sleep 0.2; echo step {number}"})
         return Reply(
             tool_calls=(call,),
             tokens=TokenCount(cache_read=min(70_000 + number, 10_000 + 9_000 * number)),
         )
-
-
-def has_read(request: Request) -> bool:
-    """Whether the session has opened the document of the one before it."""
-    commands = [str(call.input.get("command", "")) for call in request.calls_made]
-    opened = [call.path for call in request.calls_made if call.name == "Read"]
-    opened += [words.removeprefix("cat ") for words in commands if words.startswith("cat ")]
-    return any(ToolCall("Read", {"file_path": path}).is_about_document for path in opened)
 
 
 @asynccontextmanager
@@ -125,19 +85,6 @@ async def readings(cockpit: Cockpit) -> AsyncIterator[list[int]]:
             await task
 
 
-@pytest.fixture
-def flown(cockpit: Cockpit, name: str) -> Iterator[tuple[Any, LongTurn]]:
-    cli = CLIS[name]
-    if cli.program is None:
-        pytest.skip(f"{name} is not installed: make clis")
-    turn = LongTurn(cli)
-    made = cli.pilot(cockpit, turn.answer)
-    if isinstance(made, GeminiPilot):
-        made.link()
-    yield made, turn
-    made.model.stop()
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -149,9 +96,10 @@ def flown(cockpit: Cockpit, name: str) -> Iterator[tuple[Any, LongTurn]]:
     ],
 )
 async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
-    cockpit: Cockpit, name: str, flown: tuple[Any, LongTurn]
+    cockpit: Cockpit, name: str, pilots: Pilots
 ) -> None:
-    pilot, turn = flown
+    turn = LongTurn(pilots.cli)
+    pilot = pilots.answering(turn.answer)
     trees = cockpit.home / "trees"
     more = (
         f"[agents.context]\nact = '{ACT // 1000}k'\n[agents.worktree]\n"
@@ -201,29 +149,18 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
         ("opencode", "exited"),
     ],
 )
-async def test_ctrl_c_in_a_turn(cockpit: Cockpit, name: str, state: str) -> None:
+async def test_ctrl_c_in_a_turn(cockpit: Cockpit, name: str, pilots: Pilots, state: str) -> None:
     """It interrupts the turn, and ends opencode."""
-    cli = CLIS[name]
-    if cli.program is None:
-        pytest.skip(f"{name} is not installed: make clis")
     # Claude Code refuses a long sleep, and Codex does not show other commands as they are.
     command = "tail -n 62 -f /dev/null" if name == "claude" else "sleep 62"
-    call = ToolCall("Bash", {"command": command})
-    step = Reply(tool_calls=(call,), tokens=TokenCount(cache_read=20_000))
-    pilot = cli.pilot(cockpit, cli.worker(lambda _: step))
-    if isinstance(pilot, GeminiPilot):
-        pilot.link()
-    try:
-        async with cockpit.flying(pilot.table()):
-            pane = (await cockpit.start()).pane or ""
-            await cockpit.until(
-                lambda row: (
-                    row.state == "working"
-                    and command in cockpit.tmux("capture-pane", "-p", "-t", pane)
-                ),
-                within=SLOW,
-            )
-            cockpit.tmux("send-keys", "-t", pane, "C-c")
-            await cockpit.until(lambda row: row.state == state, within=SLOW)
-    finally:
-        pilot.model.stop()
+    pilot = pilots.working(lambda _: bash(command))
+    async with cockpit.flying(pilot.table()):
+        pane = (await cockpit.start()).pane or ""
+        await cockpit.until(
+            lambda row: (
+                row.state == "working" and command in cockpit.tmux("capture-pane", "-p", "-t", pane)
+            ),
+            within=SLOW,
+        )
+        cockpit.tmux("send-keys", "-t", pane, "C-c")
+        await cockpit.until(lambda row: row.state == state, within=SLOW)

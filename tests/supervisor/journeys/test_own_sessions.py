@@ -19,8 +19,8 @@ from cockpit.demo.conversation import Reply
 from cockpit.demo.leftovers import carriers
 from cockpit.demo.model import ModelServer
 from cockpit.supervisor.handoff.documents import pending_notice
+from tests.journeys.short_session import SHORT_SESSION
 from tests.supervisor.conftest import pause
-from tests.supervisor.journeys.claude_pilot import SHORT_SESSION
 
 BUNDLED = bundled_path()
 pytestmark = [

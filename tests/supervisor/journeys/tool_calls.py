@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FIRST = ("context_status", "handoff_request")
 SECOND = ("read_handoff", "search_history")
 SLOW = 240.0
-"""Seconds to wait for one state; see `test_copilot`."""
+"""Seconds to wait for one state; see `cli_model`."""
 
 
 def calls_tools(

@@ -1,16 +1,13 @@
-"""Recognise the dialogs that come before a session: trust, login and first-run choices.
-
-No hook has run at that point, so cockpit reads the screen. cockpit does not answer these dialogs.
-"""
+"""The dialogs of Claude Code that come before a session: trust, login and first-run choices."""
 
 from __future__ import annotations
 
 import re
 
-from cockpit.core.safetext import safe_line
+from cockpit.adapters.agents.first_dialogs import FirstDialogs, dialog_on
 from cockpit.ports.panes import Screen
 
-_DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
+_DIALOGS: FirstDialogs = (
     (re.compile(r"trust (the files in )?this (folder|project|workspace)|do you trust", re.I),
      "Claude Code asks whether you trust this folder"),
     (re.compile(r"bypass permissions mode", re.I), "Claude Code asks about bypassing permissions"),
@@ -22,13 +19,7 @@ _DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"mcp servers? found", re.I), "Claude Code asks about MCP servers"),
 )  # fmt: skip
 
-_SGR = re.compile(r"\x1b\[[0-9;:]*m")
-
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the dialog's question and the next step; None if no dialog is recognised."""
-    text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
-    for pattern, words in _DIALOGS:
-        if pattern.search(text):
-            return f"{words}; answer in the agent's pane"
-    return None
+    """See `dialog_on`."""
+    return dialog_on(screen, _DIALOGS)

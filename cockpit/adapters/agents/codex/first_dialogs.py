@@ -1,6 +1,5 @@
-"""Recognise the dialogs of Codex that come before a session: trust, login, hooks.
+"""The dialogs of Codex that come before a session: trust, login, hooks.
 
-No hook has run at that point, so cockpit reads the screen. cockpit does not answer these dialogs.
 The texts are those of 0.169.0.
 """
 
@@ -8,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from cockpit.core.safetext import safe_line
+from cockpit.adapters.agents.first_dialogs import FirstDialogs, dialog_on
 from cockpit.ports.panes import Screen
 
-_DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
+_DIALOGS: FirstDialogs = (
     (re.compile(r"Trust this folder\?|1\. Open restricted", re.I),
      "Codex asks whether you trust this folder"),
     (re.compile(r"Hooks need review|hooks? (is|are) new or changed", re.I),
@@ -22,13 +21,7 @@ _DIALOGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"open in another app", re.I), "the session is open in another process"),
 )  # fmt: skip
 
-_SGR = re.compile(r"\x1b\[[0-9;:]*m")
-
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the dialog's question and the next step; None if no dialog is recognised."""
-    text = "\n".join(safe_line(_SGR.sub("", line), 400) for line in screen.lines)
-    for pattern, words in _DIALOGS:
-        if pattern.search(text):
-            return f"{words}; answer in the agent's pane"
-    return None
+    """See `dialog_on`."""
+    return dialog_on(screen, _DIALOGS)

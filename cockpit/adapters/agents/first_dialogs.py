@@ -1,0 +1,26 @@
+"""Recognise the dialogs of a CLI that come before a session, such as trust and login.
+
+No hook has run at that point, so cockpit reads the screen. cockpit does not answer these dialogs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cockpit.core.safetext import safe_line
+from cockpit.ports.panes import Screen
+
+FirstDialogs = Sequence[tuple[re.Pattern[str], str]]
+"""What a screen contains, and what the CLI then asks. The first match counts."""
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+_LONGEST = 400
+
+
+def dialog_on(screen: Screen, dialogs: FirstDialogs) -> str | None:
+    """Return the dialog's question and the next step; None if no dialog is recognised."""
+    text = "\n".join(safe_line(_SGR.sub("", line), _LONGEST) for line in screen.lines)
+    for pattern, words in dialogs:
+        if pattern.search(text):
+            return f"{words}; answer in the agent's pane"
+    return None
