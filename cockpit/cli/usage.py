@@ -14,7 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_of, older_form
+from cockpit.adapters.agents.transcript_formats import (
+    TranscriptFormat,
+    format_of,
+    older_form,
+    session_named_in,
+)
 from cockpit.adapters.transcripts.lines import Parse
 from cockpit.adapters.transcripts.scan import feed_lines, read_all
 from cockpit.config.kernel import USES_LINUX
@@ -110,6 +115,8 @@ def read_into(
             read_all(path, parse(reader.format), feed or reader.feed, any_owner=True)
     except OSError as error:
         return (error.strerror or type(error).__name__).lower()
+    if reader.session_id is None or reader.cwd is None:
+        _identify(reader, path, feed or reader.feed)
     if reader.meter.skipped and not reader.events:
         return "not a transcript: it contains no records"
     if not reader.events and not reader.format.recognised:
@@ -121,6 +128,17 @@ def read_into(
             older = None
         return f"a transcript of {older}" if older else None
     return None
+
+
+def _identify(reader: Reader, path: Path, feed: Callable[[SessionEvent | Skipped], None]) -> None:
+    """Find the session of a transcript in which no prompt names it."""
+    assert reader.format is not None
+    try:
+        named = session_named_in(path, reader.format)
+    except OSError:
+        return  # the file was replaced since it was read
+    if named is not None and reader.session_id in (None, named.session_id):
+        feed(named)
 
 
 def _read(path: Path) -> Report:

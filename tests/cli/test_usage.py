@@ -61,6 +61,29 @@ def test_a_subagents_own_transcript_is_marked(
     assert "subagent" in table(capsys, own)
 
 
+@pytest.mark.parametrize("kind", ["assistant", "system", "attachment"])
+def test_a_transcript_without_a_prompt_is_one_of_its_session(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str
+) -> None:
+    usage = {"input_tokens": 20_000, "output_tokens": 5}
+    message = {"id": "m", "model": "claude-opus-5-5", "content": [], "usage": usage}
+    record = {
+        "parentUuid": None,
+        "type": kind,
+        "subtype": "informational",
+        "attachment": {"type": "task_status"},
+        "message": message,
+        "uuid": "2",
+        "sessionId": "s1",
+        "cwd": str(tmp_path),
+    }
+    path = tmp_path / "copy.jsonl"
+    lines = ("no JSON", json.dumps({"type": "summary", "leafUuid": "1"}), json.dumps(record))
+    path.write_text("".join(f"{line}\n" for line in lines))
+    _, (told,), _ = asked(capsys, path)
+    assert (told["session_id"], told["error"]) == ("s1", None)
+
+
 def table(capsys: pytest.CaptureFixture[str], path: Path) -> str:
     usage([path], False)
     return capsys.readouterr().out

@@ -18,6 +18,7 @@ from cockpit.adapters.transcripts.lines import Parse
 from cockpit.core.foreign_json import loads
 from cockpit.core.own_record import MARK, is_own_record
 from cockpit.core.reading import Window, resolve_window
+from cockpit.core.session import Identified
 
 _CODEX_KINDS = (
     "session_meta", "response_item", "event_msg", "turn_context", "token_usage_record",
@@ -68,6 +69,26 @@ class TranscriptFormat:
     """Whether the file begins with records of this CLI; False if no line was recognised."""
     lines: Callable[[Path], Iterable[bytes]] | None = None
     """Returns the lines of a file that is one JSON object; None for a file that has lines."""
+    session_of: Callable[[bytes], Identified | None] | None = None
+    """Returns the session that a line names, for a format whose `totals` and `facts` can omit it;
+    None for the others."""
+
+
+def session_named_in(path: Path, form: TranscriptFormat) -> Identified | None:
+    """Return the session and its directory that the beginning of a transcript names.
+
+    None if it names none, or if the form omits nothing. Raises `OSError`.
+    """
+    if form.session_of is None or not form.recognised:
+        return None
+    found: Identified | None = None
+    beginning = read_file(path, _MOST_BYTES, cut=True, any_owner=True)
+    for line in beginning.split(b"\n")[:_MOST_LINES]:
+        named = form.session_of(line)
+        if named is not None and named.cwd:
+            return named
+        found = found or named
+    return found
 
 
 def older_form(path: Path) -> str | None:
@@ -193,9 +214,12 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
 
         return TranscriptFormat(parse, lambda: parse, lambda model, _: codex.window(model))
     from cockpit.adapters.agents.claude.models import window
+    from cockpit.adapters.agents.claude.record import session_of
     from cockpit.adapters.agents.claude.totals import TotalsParser
 
-    return TranscriptFormat(TotalsParser(), _claude_facts, window, recognised)
+    return TranscriptFormat(
+        TotalsParser(), _claude_facts, window, recognised, session_of=session_of
+    )
 
 
 def _claude_facts() -> Parse:

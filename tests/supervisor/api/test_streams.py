@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
 
+from cockpit.adapters.tmux.panes import Tmux
 from cockpit.client.exchange import Exchange
+from cockpit.config.paths import Places
 from cockpit.core.events import Plain
+from cockpit.core.ids import PaneId
+from cockpit.ports.panes import PanesSilent
 from cockpit.supervisor.api import streams
 from cockpit.supervisor.api.views import events
+from cockpit.supervisor.api.views.screen import SCREEN_AT_REST
+from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.main import dependencies
+from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Stop
 from tests.supervisor.api.web import gateway
 
@@ -99,6 +111,45 @@ async def test_the_fleet_and_a_screen_come_as_server_sent_events_too(cockpit: Co
             assert json.loads(told["data"])["type"] == "snapshot"
         async with session.ws_connect(f"{base}/v1/screen/api") as socket:
             assert json.loads(await socket.receive_str())["pane"].startswith("%")
+
+
+async def test_a_screen_goes_on_when_tmux_answers_again(cockpit: Cockpit) -> None:
+    """A busy machine can keep tmux from answering for a while."""
+    worlds: list[Dependencies] = []
+
+    def world(places: Places) -> Dependencies:
+        worlds.append(dependencies(places))
+        return worlds[0]
+
+    cockpit.world = world
+    async with cockpit.flying(cockpit.agent(mode="observe")), asyncio.timeout(60):
+        row = await cockpit.start()
+        shots = cockpit.client.screen("api", 0)
+        pane = (await anext(shots)).pane
+        panes = worlds[0].panes
+        assert isinstance(panes, Tmux)
+        server, patient = int(cockpit.tmux("display-message", "-p", "#{pid}")), panes.command
+        seen = asyncio.create_task(until_it_shows(shots, "typed later"))
+        panes.command = replace(patient, deadline=0.3)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            # Longer than the longest pause between two captures of the stream.
+            end = asyncio.get_running_loop().time() + SCREEN_AT_REST + 1
+            while asyncio.get_running_loop().time() < end:
+                with pytest.raises(PanesSilent):
+                    await panes.capture(PaneId(pane))
+        finally:
+            os.kill(server, signal.SIGCONT)
+        panes.command = patient
+        cockpit.tmux("send-keys", "-t", row.pane or "", "-l", "typed later")
+        await seen
+
+
+async def until_it_shows(shots: AsyncIterator[ScreenShot], text: str) -> None:
+    async for shot in shots:
+        if any(text in line for line in shot.lines):
+            return
+    pytest.fail("the stream ended")
 
 
 async def test_a_silent_stream_shows_that_it_lives(

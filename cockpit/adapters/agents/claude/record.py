@@ -388,6 +388,19 @@ def _permission_mode(record: Record) -> Sequence[SessionEvent]:
     return (_identified(record),)
 
 
+def session_of(line: bytes) -> Identified | None:
+    """Return what a line of any kind says of its session; None if it names none.
+
+    `parse` omits this in the most frequent lines. It is needed where a transcript has no other.
+    """
+    try:
+        record = loads(line)
+    except _NOT_JSON:
+        return None
+    found = _identified(record) if isinstance(record, dict) else None
+    return found if found and found.session_id else None
+
+
 def _identified(record: Record, model: str | None = None) -> Identified:
     return Identified(
         session_id=_text(record.get("sessionId")),

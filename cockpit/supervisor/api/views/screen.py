@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from cockpit.core.errors import CockpitError, NotNow
 from cockpit.core.handoff.events import Turn
-from cockpit.ports.panes import Panes
+from cockpit.ports.panes import Panes, PanesSilent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.access import Access
 from cockpit.supervisor.api.request_content import query_of
@@ -49,8 +49,11 @@ class ScreenView:
                 return
             try:
                 seen = await self._panes.capture(agent.record.pane, history=history)
+            except PanesSilent:
+                await asyncio.sleep(SCREEN_IDLE)  # a busy machine; tmux may answer again
+                continue
             except CockpitError:
-                return
+                return  # the pane is gone, and the row says why
             cursor = (seen.cursor_column, seen.cursor_row) if seen.cursor_visible else None
             shot = ScreenShot(lines=list(seen.lines), cursor=cursor, pane=agent.record.pane)
             line = shot.model_dump_json()
