@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -144,7 +145,26 @@ def down(agents: bool) -> int:
     return stop_supervisor(agents=agents)
 
 
+class _StartCommand(click.Command):
+    """Refuses a program without a name of the agent before `--`, which click would drop."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        if args[at + 1 :] and not self._is_named(ctx, args[:at]):
+            program = safe_line(shlex.join(args[at + 1 :]), 200)
+            raise BadUsage(
+                "The agent's name is missing before --",
+                hint=f"For example: cockpit start NAME -- {program}",
+            )
+        return super().parse_args(ctx, args)
+
+    def _is_named(self, ctx: click.Context, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(args.copy())
+        return isinstance(given.get("name"), str)
+
+
 @click.command(
+    cls=_StartCommand,
     epilog="""\b
 Examples:
   cockpit start api                an agent from cockpit.toml
@@ -156,7 +176,7 @@ Examples:
   cockpit start --all --resume     every agent that was running before a reboot
   cockpit start --all --resume --dry-run
   cockpit start fix-login --host any --worktree      on the least busy machine
-  cockpit start fix-login --host any --dry-run       only show which machine, and why"""
+  cockpit start fix-login --host any --dry-run       only show which machine, and why""",
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names, required=False)

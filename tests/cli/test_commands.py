@@ -305,3 +305,12 @@ def test_a_reader_that_has_had_enough_is_no_failure() -> None:
     )  # fmt: skip
 
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize("options", [[], ["--prompt", "x"], ["--worktree"]])
+def test_a_program_without_a_name_of_the_agent_is_not_taken_for_the_name(
+    options: list[str], answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["start", *options, "--", "tail", "-f", "a b"]) == 2
+    assert "cockpit start NAME -- tail -f 'a b'" in capsys.readouterr().err
+    assert answering.asked == []

@@ -175,6 +175,6 @@ def resolved_program(
         raise ProgramMissing(
             f"{owner} cannot run {word!a}: no such program",
             "Searched in " + (str(directory) if local else "PATH") + ".",
-            "Set the program's absolute path in cockpit.toml.",
+            "Check the name, or give the program's absolute path.",
         )
     return path

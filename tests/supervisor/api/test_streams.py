@@ -125,7 +125,7 @@ async def test_a_screen_goes_on_when_tmux_answers_again(cockpit: Cockpit) -> Non
     async with cockpit.flying(cockpit.agent(mode="observe")), asyncio.timeout(60):
         row = await cockpit.start()
         shots = cockpit.client.screen("api", 0)
-        pane = (await anext(shots)).pane
+        await anext(shots)
         panes = worlds[0].panes
         assert isinstance(panes, Tmux)
         server, patient = int(cockpit.tmux("display-message", "-p", "#{pid}")), panes.command
@@ -137,7 +137,7 @@ async def test_a_screen_goes_on_when_tmux_answers_again(cockpit: Cockpit) -> Non
             end = asyncio.get_running_loop().time() + SCREEN_AT_REST + 1
             while asyncio.get_running_loop().time() < end:
                 with pytest.raises(PanesSilent):
-                    await panes.capture(PaneId(pane))
+                    await panes.capture(PaneId(row.pane or ""))
         finally:
             os.kill(server, signal.SIGCONT)
         panes.command = patient
