@@ -200,7 +200,10 @@ def _start(report: HostReport, wishes: Wishes) -> None:
         for line in lines if not code else ():
             say(f"{name}: {line[:300]}")
         refused = [line[:300] for line in lines[-4:]] if code else []
-    code, lines = run_command(name, report.connect, "cockpit", "up")
+    try:
+        code, lines = run_command(name, report.connect, "cockpit", "up")
+    except NoSupervisor as error:
+        code, lines = NO_SUPERVISOR, [error.title, error.detail]
     if code:
         raise NoSupervisor(
             f"{name} was added, but its supervisor did not start",

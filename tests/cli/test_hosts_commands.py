@@ -224,6 +224,23 @@ def test_a_service_that_is_refused_leaves_the_host_added_and_running(
     assert run(["status", "--host", "gpu1"]) == 0
 
 
+def test_a_line_that_is_cut_while_the_supervisor_starts_leaves_the_host_added(
+    here: Path, own_home: Path, there: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = own_home / "line"
+    line.write_text(
+        '#!/bin/sh\nread -r marker\nread -r asked\n[ "$asked" = "set -- cockpit up" ] && exit 255\n'
+        '{ printf "%s\\n" "$marker" "$asked"; cat; } | "$@"\n'
+    )
+    line.chmod(0o755)
+    assert run(["hosts", "add", "gpu1", str(line), *there]) == 4
+    said = capsys.readouterr().err
+    assert "gpu1 was added, but its supervisor did not start" in said
+    assert "Lost connection to gpu1" in said
+    assert "Start it: cockpit up --host gpu1" in said
+    assert [host["name"] for host in hosts_of(here)] == ["gpu1"]
+
+
 def test_an_older_cockpit_is_noticed_and_upgraded(
     own_home: Path, here: Path, bare: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -200,7 +200,7 @@ class Transcripts:
             return False  # another session began
         if isinstance(answer, NoAnswer):
             agent.session_state.reading.unreadable = (
-                f"does not answer: its file system hangs ({tail.path.parent})"
+                "does not answer: the machine is busy, or its file system hangs"
             )
             return False
         if isinstance(answer, Exception):
