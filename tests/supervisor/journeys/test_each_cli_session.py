@@ -286,7 +286,13 @@ async def test_a_session_that_the_user_started_is_listed_and_adopted(
             assert "cockpit attach mine" in tmux("capture-pane", "-p")
             assert tmux("display-message", "-p", "#{alternate_on}") == "0\n"
             assert await supervisor.elsewhere.rows() == []
-            await cockpit.until(lambda row: shows(cockpit, row, told.at_rest), "mine", within=SLOW)
+            await cockpit.until(
+                lambda row: (
+                    row.state not in {"starting", "working"} and shows(cockpit, row, told.at_rest)
+                ),
+                "mine",
+                within=SLOW,
+            )
             await cockpit.ask(Send(name="mine", text="And another."))
             await cockpit.until(
                 lambda _: any(
