@@ -191,19 +191,14 @@ def _host(name: str, connect: Sequence[str]) -> Host:
 
 def _start(report: HostReport, wishes: Wishes) -> None:
     """Install the service on the host if the user asked for it, and make sure a supervisor runs."""
-    from cockpit.adapters.host_setup.installation import run_command
-
     name = report.name
     refused: list[str] = []
     if wishes.service:
-        code, lines = run_command(name, report.connect, "cockpit", "service", "install")
+        code, lines = _run_there(report, "service", "install")
         for line in lines if not code else ():
             say(f"{name}: {line[:300]}")
         refused = [line[:300] for line in lines[-4:]] if code else []
-    try:
-        code, lines = run_command(name, report.connect, "cockpit", "up")
-    except NoSupervisor as error:
-        code, lines = NO_SUPERVISOR, [error.title, error.detail]
+    code, lines = _run_there(report, "up")
     if code:
         raise NoSupervisor(
             f"{name} was added, but its supervisor did not start",
@@ -217,6 +212,16 @@ def _start(report: HostReport, wishes: Wishes) -> None:
             "\n".join(refused),
             f"To try again: cockpit service install --host {name}",
         )
+
+
+def _run_there(report: HostReport, *words: str) -> tuple[int, list[str]]:
+    """Run a command of cockpit on the host. A connection that is lost meanwhile is its failure."""
+    from cockpit.adapters.host_setup.installation import run_command
+
+    try:
+        return run_command(report.name, report.connect, "cockpit", *words)
+    except NoSupervisor as error:
+        return NO_SUPERVISOR, [error.title, error.detail]
 
 
 def _final_line(name: str, host: Host, seconds: float) -> str:
