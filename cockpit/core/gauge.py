@@ -52,10 +52,14 @@ class Gauge:
         """Set the window derived from the transcript's model and the table of models."""
         self._derived = window
 
-    def compacted(self, at: float) -> None:
-        """Clear the token count, because the conversation was compacted."""
+    def compacted(self, at: float, before: int | None = None) -> None:
+        """Clear the token count, because the conversation was compacted.
+
+        `before` is the token count before it if the transcript has one. It is more reliable than
+        the last reading, which may be some turns older.
+        """
         self.compacted_at = at
-        self.before_compaction = self.tokens or self.before_compaction
+        self.before_compaction = before or self.tokens or self.before_compaction
         self.lose()
 
     def lose(self) -> None:

@@ -44,6 +44,17 @@ def test_after_a_compaction_the_reading_is_unknown_until_a_later_word() -> None:
     assert gauge.peak == 160_000
 
 
+def test_the_transcript_knows_better_than_an_older_reading_what_was_compacted() -> None:
+    gauge = Gauge()
+    gauge.set_tokens(24_000, "statusline", 1.0)
+    gauge.compacted(3.0)
+    assert gauge.before_compaction == 24_000
+    gauge.compacted(2.0, 204_000)
+    assert gauge.before_compaction == 204_000
+    gauge.compacted(2.0)
+    assert gauge.before_compaction == 204_000
+
+
 def test_the_window_comes_from_the_best_witness() -> None:
     gauge = Gauge()
     gauge.derive_window(TABLE)

@@ -53,7 +53,7 @@ pytestmark = [
 T = TypeVar("T")
 API = AgentName("api")
 KEY = "made-up-key-for-a-simulated-model"
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds: a cold start on a busy machine takes several."""
 
 

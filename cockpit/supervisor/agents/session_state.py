@@ -228,8 +228,8 @@ class SessionState:
                 self.last_activity = when
                 self.refusals += event.refused
                 self._note_result(event)
-            case Compacted():
-                self.gauge.compacted(when)
+            case Compacted(pre_tokens=before):
+                self.gauge.compacted(when, before)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
                 # Hooks report later failures; this one was written before the restart.
                 kind = _BROKEN_BY.get(status or 0, "unknown")

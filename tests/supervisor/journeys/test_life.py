@@ -545,7 +545,7 @@ async def test_how_an_agent_ended_is_known_to_the_next_supervisor(cockpit: Cockp
 
 
 async def test_an_undo_that_is_refused_leaves_the_handoff_alone(cockpit: Cockpit) -> None:
-    async with cockpit.flying(cockpit.agent(mode="prompt", steps=6)):
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4)):
         await cockpit.start()
         asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
         assert isinstance(await cockpit.refused(Undo(name="api")), NotNow)
