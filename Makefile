@@ -18,8 +18,9 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait more than they compute: two for each core keep it busy.
-WORKERS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+# Tests wait more than they compute, so there is one more than there are cores. With two for each core a
+# busy machine makes real programs so late that tests give up on them.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 ALL = tests/in_memory.sh $(BIN)/pytest -n $(WORKERS) --dist worksteal
 PYTEST = $(ALL) -m "not long"
 CHECK = $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/pytest tests/test_floors.py

@@ -79,6 +79,7 @@ def test_a_file_without_agents_is_refused(place: Path) -> None:
     assert "has no agents" in ran.stderr
 
 
+@pytest.mark.long
 def test_a_running_supervisor_keeps_its_configuration(place: Path) -> None:
     project = place / "cockpit.toml"
     project.write_text("[limits]\ncost_per_day = 7\n" + table("api", place))
@@ -97,6 +98,7 @@ def test_a_running_supervisor_keeps_its_configuration(place: Path) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_time_limit_leaves_the_agents_running(place: Path) -> None:
     file = place / "long.toml"
     file.write_text(table("slow", place, pace=0.5, steps=1000))

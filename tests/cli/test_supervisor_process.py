@@ -65,6 +65,7 @@ def test_two_at_once_become_one() -> None:
     assert len(said) == 1
 
 
+@pytest.mark.long
 def test_a_second_one_in_the_foreground_is_refused_with_the_pid_of_the_first() -> None:
     pid = cockpit("up").stdout.strip()
 
@@ -95,6 +96,7 @@ def test_one_that_breaks_at_once_is_told_with_what_broke_it(own_home: Path) -> N
     assert first.startswith("cockpit: The supervisor exited during start-up: IsADirectoryError")
 
 
+@pytest.mark.long
 def test_a_folder_of_the_project_is_not_taken_for_one_of_our_modules(own_home: Path) -> None:
     (own_home / "click.py").write_text("raise SystemExit('a stranger')\n")
     (own_home / "uvicorn.py").write_text("raise SystemExit('a stranger')\n")
@@ -104,6 +106,7 @@ def test_a_folder_of_the_project_is_not_taken_for_one_of_our_modules(own_home: P
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_a_running_supervisor_takes_up_the_file_that_is_named(own_home: Path) -> None:
     cockpit("up")
     (own_home / "mine.toml").write_text(
@@ -116,6 +119,7 @@ def test_a_running_supervisor_takes_up_the_file_that_is_named(own_home: Path) ->
     assert [(one["name"], one["state"]) for one in agents] == [("api", "stopped")]
 
 
+@pytest.mark.long
 def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> None:
     (own_home / "cockpit.toml").write_text(
         '[[agents]]\nname = "api"\n[[agents]]\nname = "job"\nruntime = "command"\n'
@@ -150,6 +154,7 @@ def test_an_agent_that_cannot_start_keeps_no_other_from_it(own_home: Path) -> No
     assert [(one["name"], one["state"]) for one in agents] == [("a", "stopped"), ("b", "stopped")]
 
 
+@pytest.mark.long
 def test_up_with_nothing_configured_says_where_to_begin() -> None:
     assert "0 agents configured; create a config file with: cockpit init" in cockpit("up").stderr
 
@@ -173,6 +178,7 @@ def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
     assert "supervisor" not in again.stderr
 
 
+@pytest.mark.long
 def test_continue_needs_nothing_to_run_already_but_a_document(own_home: Path) -> None:
     typo = cockpit("continue", "notes.md", "--name", "fresh")
     assert (typo.returncode, "No such file" in typo.stderr) == (2, True)
@@ -184,6 +190,7 @@ def test_continue_needs_nothing_to_run_already_but_a_document(own_home: Path) ->
     assert "is not a handoff document" in told.stderr
 
 
+@pytest.mark.long
 def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +202,7 @@ def test_a_socket_path_that_is_too_long_is_a_mistake_with_a_name(
         assert "COCKPIT_HOME" in refused.stderr
 
 
+@pytest.mark.long
 def test_agents_are_ended_where_no_supervisor_runs_any_more(own_home: Path) -> None:
     (own_home / "mine.toml").write_text(
         '[defaults]\nruntime = "command"\ncommand = ["sleep", "600"]\n'
@@ -212,6 +220,7 @@ def test_agents_are_ended_where_no_supervisor_runs_any_more(own_home: Path) -> N
     assert cockpit("status").returncode == 4
 
 
+@pytest.mark.long
 def test_the_settings_of_continuation_are_logged(own_home: Path) -> None:
     (own_home / "mine.toml").write_text(
         '[[agents]]\nname = "api"\nmode = "auto"\n[agents.context]\nact = "66%"\n'
@@ -224,6 +233,7 @@ def test_the_settings_of_continuation_are_logged(own_home: Path) -> None:
     assert "max_per_job=3" in line
 
 
+@pytest.mark.long
 def test_up_names_who_was_cut_off(own_home: Path) -> None:
     (own_home / "mine.toml").write_text(
         '[defaults]\nruntime = "command"\ncommand = ["sleep", "60"]\n'
@@ -310,6 +320,7 @@ def test_a_restart_ends_nothing_while_the_configuration_does_not_read(own_home: 
     assert json.loads(cockpit("status", "--json").stdout)["supervisor"]["pid"] == int(pid)
 
 
+@pytest.mark.long
 def test_a_restart_hands_over_the_trust_that_was_given_to_those_bytes(own_home: Path) -> None:
     file = agent(own_home)
     cockpit("up", "--config", str(file))
@@ -332,6 +343,7 @@ def test_a_restart_hands_over_the_trust_that_was_given_to_those_bytes(own_home: 
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_a_restart_without_a_supervisor_starts_one() -> None:
     done = cockpit("restart")
 

@@ -12,6 +12,7 @@ from cockpit.demo.posing import GOALS, at_goal, fly_posing
 from cockpit.wire.status import AgentStatus
 
 
+@pytest.mark.long
 @pytest.mark.tmux
 def test_each_look_finds_what_it_is_for_and_nothing_is_left() -> None:
     seen: list[list[AgentStatus]] = []

@@ -119,6 +119,7 @@ def test_a_request_in_the_middle_of_a_turn_gets_a_document(cockpit: Cockpit) -> 
     assert not cockpit.seen("PreCompact")
 
 
+@pytest.mark.long
 def test_a_full_window_is_compacted_and_the_job_goes_on(cockpit: Cockpit) -> None:
     cockpit.start(WEEKS)
     cockpit.wait("Stop")

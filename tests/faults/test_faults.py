@@ -49,6 +49,7 @@ def test_a_slice_of_the_faults_loses_nothing() -> None:
     assert all(each.samples > 5 for each in flown)
 
 
+@pytest.mark.long
 @pytest.mark.tmux
 def test_a_document_that_is_changed_during_its_review_is_read_again_and_approved() -> None:
     under_review = "sql.insert into handoffs Reviewing after"
@@ -58,6 +59,7 @@ def test_a_document_that_is_changed_during_its_review_is_read_again_and_approved
     assert [each.name for each in flown.points if each.sprung] == [under_review]
 
 
+@pytest.mark.long
 @pytest.mark.tmux
 @pytest.mark.skipif(kernel_log.reason_against() is not None, reason="nothing can be traced here")
 def test_a_cycle_whose_strace_gave_up_is_flown_again(

@@ -197,6 +197,7 @@ def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_questions_are_answered_page_by_page() -> None:
     script = Script(
         call("AskUserQuestion", questions=[DATABASE, PARTS]),
@@ -234,6 +235,7 @@ def test_questions_are_answered_page_by_page() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
     script = Script(bash("touch first && python3 -V"), bash("touch second && python3 -V"), say("."))
 
@@ -288,6 +290,7 @@ def test_a_dialog_is_the_same_one_for_the_next_supervisor() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
     """Its command runs in the background while its next one waits for the user."""
     ask = (
@@ -390,6 +393,7 @@ def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
     leave = (call("EnterPlanMode"), call("ExitPlanMode"))
     script = Script(*leave, *leave, say("Done."))
@@ -410,6 +414,7 @@ def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_a_question_stands_when_a_command_beside_it_ends() -> None:
     """The CLI runs the calls of one reply in parallel, and reports the end of the command."""
     calls = (

@@ -49,6 +49,7 @@ def served(at: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]
         process.communicate(timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_it_ends_clean_at_a_ctrl_c(fleet: Flight) -> None:
     with served(fleet.cockpit.home) as (process, address):
         assert address.startswith("http://127.0.0.1:")

@@ -42,6 +42,7 @@ from cockpit.demo.model import Answer, ModelServer
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Activity, Presence, SessionOrder, Signal
 from tests.journeys.short_session import SHORT_SESSION
+from tests.long_cases import cases
 from tests.supervisor.conftest import pause
 
 pytestmark = [
@@ -251,6 +252,7 @@ def test_an_ask_reaches_the_model_in_the_middle_of_a_turn(agent: Seats) -> None:
     assert api.claude.withdraw_ask(API) is False
 
 
+@pytest.mark.long
 def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(agent: Seats) -> None:
     api = agent(in_turn(Reply("finished"), Reply("written")))
     api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
@@ -289,6 +291,7 @@ def test_the_status_line_tells_what_fills_the_window(agent: Seats) -> None:
     api.until(lambda: '{"session_id":"' in (now := api.tmux(*SHOW)) and "MY LINE" in now)
 
 
+@pytest.mark.long
 def test_a_prompt_arrives_as_it_was_given(agent: Seats) -> None:
     prompt = "--help; #(touch x) $(touch y) `touch z` 'q' \"q\" \\n\nsecond line 🚀\n\n-- end"
     api = agent(in_turn(Reply("done")))
@@ -301,6 +304,7 @@ def test_a_prompt_arrives_as_it_was_given(agent: Seats) -> None:
     assert [path.name for path in api.work.iterdir()] == [".git"]
 
 
+@pytest.mark.long
 def test_an_interrupt_is_told_by_presence_and_record_only(agent: Seats) -> None:
     api = agent(in_turn(bash("tail -f /dev/null"), Reply("done")))
     api.start()
@@ -313,6 +317,7 @@ def test_an_interrupt_is_told_by_presence_and_record_only(agent: Seats) -> None:
     assert api.heard("Stop") == api.heard("StopFailure") == 0
 
 
+@pytest.mark.long
 def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(agent: Seats) -> None:
     """No hook, no record: only presence and the prompt box show it."""
     api = agent(lambda _: Reply("late", delay=60))
@@ -345,6 +350,7 @@ def test_a_session_ends_by_term_and_is_opened_again(agent: Seats) -> None:
     assert api.hear("Stop", 2).session_id == api.session
 
 
+@pytest.mark.long
 def test_term_in_the_middle_of_a_tool_ends_the_tool_too(agent: Seats) -> None:
     api = agent(in_turn(bash("tail -f /dev/null & echo $! > tool; wait"), Reply("done")))
     api.start()
@@ -366,6 +372,7 @@ def test_a_permission_dialog_is_told_three_ways(agent: Seats) -> None:
     assert api.composer() is None
 
 
+@pytest.mark.long
 def test_a_directory_that_is_not_trusted_asks_before_anything_else(agent: Seats) -> None:
     """Neither hooks nor status line nor presence: the pane is the only witness."""
     api = agent(in_turn(Reply("done")), trusted=False)
@@ -376,6 +383,7 @@ def test_a_directory_that_is_not_trusted_asks_before_anything_else(agent: Seats)
     assert api.signals == []
 
 
+@pytest.mark.long
 def test_a_subagent_names_itself_before_its_words(agent: Seats) -> None:
     """The reporter tells by the beginning of a report whether a subagent wrote it."""
     child = ToolCall(
@@ -414,6 +422,7 @@ def test_a_compaction_can_be_put_off_once_and_is_recorded(agent: Seats) -> None:
     api.hear("Stop")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["/compact", "/clear"])
 def test_a_session_that_begins_anew_is_told_what_lies_ready(agent: Seats, command: str) -> None:
     """Once, at the start itself, and the record shows it."""
@@ -442,6 +451,7 @@ def test_a_session_that_begins_anew_is_told_what_lies_ready(agent: Seats, comman
     assert (given.hook_event, given.text) == ("SessionStart", "THE-FACTS of the work")
 
 
+@pytest.mark.long
 def test_facts_laid_for_the_next_step_go_in_with_the_next_prompt(agent: Seats) -> None:
     api = agent(in_turn(Reply("well")))
     api.start()
@@ -474,7 +484,9 @@ def before(payload: Mapping[str, Any], first: str, second: str) -> bool:
     return names.index(first) < names.index(second)
 
 
-@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"])
+@pytest.mark.parametrize(
+    "mode", cases("default", long=["acceptEdits", "plan", "dontAsk", "bypassPermissions"])
+)
 def test_mentioned_prompt_files_are_in_the_first_request_and_in_no_argument(
     agent: Seats, own_home: Path, mode: str
 ) -> None:
@@ -503,6 +515,7 @@ def test_mentioned_prompt_files_are_in_the_first_request_and_in_no_argument(
     assert b"WORDS-OF-THE-USER" not in Path(f"/proc/{api.pid}/cmdline").read_bytes()
 
 
+@pytest.mark.long
 def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
     agent: Seats, own_home: Path
 ) -> None:
@@ -531,6 +544,7 @@ def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
     assert "WORDS-OF-THE-USER" in told(api.model.requests[-1])
 
 
+@pytest.mark.long
 def test_a_session_can_be_left_for_an_earlier_one(agent: Seats) -> None:
     """With `/resume ID`: the process reports the earlier session's id, and writes its file."""
     api = agent(in_turn(Reply("well")))

@@ -74,6 +74,7 @@ def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: 
         } == before
 
 
+@pytest.mark.long
 def test_a_session_that_is_not_there_is_said(own_home: Path) -> None:
     work = (own_home / "work").resolve()
     work.mkdir()

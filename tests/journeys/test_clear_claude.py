@@ -11,6 +11,7 @@ from cockpit.wire.verbs import Send, Start
 from tests.journeys.real_agent import NO_CLI, RealAgent, real_agent, say
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.skipif(NO_CLI, reason="the SDK of this platform brings no CLI"),

@@ -8,6 +8,7 @@ import pytest
 
 from cockpit.demo.conversation import Reply, Request
 from tests.journeys.real_agent import NO_CLI, call, real_agent, say, write_document
+from tests.long_cases import cases
 
 pytestmark = [
     pytest.mark.claude,
@@ -37,11 +38,7 @@ def edits(request: Request) -> str:
 
 @pytest.mark.parametrize(
     "mode",
-    [
-        "default",
-        "plan",
-        *(pytest.param(it, marks=pytest.mark.long) for it in ("dontAsk", "auto", "acceptEdits")),
-    ],
+    cases("default", long=["plan", "dontAsk", "auto", "acceptEdits"]),
 )
 def test_no_dialog_stands_in_the_way_of_the_document(mode: str) -> None:
     with real_agent(answer, permission_mode=f'"{mode}"', mode='"auto"') as agent:

@@ -112,6 +112,7 @@ def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
     results: list[str] = []
 

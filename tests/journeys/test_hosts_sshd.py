@@ -124,6 +124,7 @@ def test_a_jump_and_a_shared_connection(host: Sshd, capsys: pytest.CaptureFixtur
         subprocess.run([*vector[:-1], "-O", "exit", "inner"], capture_output=True, check=False)
 
 
+@pytest.mark.long
 def test_a_host_key_that_is_not_known(host: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
     known = host.folder / "known"
     known.write_text("")
@@ -149,6 +150,7 @@ def test_a_host_key_that_has_changed(host: Sshd, capsys: pytest.CaptureFixture[s
     assert "ssh-keygen -R" in said
 
 
+@pytest.mark.long
 def test_a_key_that_is_refused(host: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
     file = host.folder / "sshd_config"
     file.write_text(file.read_text().replace("/user.pub", "/none"))

@@ -164,6 +164,7 @@ def typed(sshd: Sshd, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_the_history_of_all_hosts_is_one_login(
     screen: Screen,
     sshd: Sshd,
@@ -185,6 +186,7 @@ def test_the_history_of_all_hosts_is_one_login(
     assert screen.logins == before + 1
 
 
+@pytest.mark.long
 def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) -> None:
     done = typed(sshd, "forget", "nobody", "noone", "--host", "box")
 
@@ -215,6 +217,7 @@ def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd)
     assert screen.logins == 2
 
 
+@pytest.mark.long
 def test_an_ssh_that_is_killed_is_begun_again(screen: Screen) -> None:
     async def run() -> None:
         async with shown(screen):
@@ -231,6 +234,7 @@ def test_an_ssh_that_is_killed_is_begun_again(screen: Screen) -> None:
     assert screen.logins == 2
 
 
+@pytest.mark.long
 def test_an_older_host_works_with_a_login_for_each_request(screen: Screen, sshd: Sshd) -> None:
     program = sshd.folder / "cockpit"
     newer = program.rename(sshd.folder / "newer")

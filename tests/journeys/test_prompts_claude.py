@@ -19,6 +19,7 @@ from cockpit.wire.verbs import Handoff, Start, Stop
 from tests.journeys.real_agent import NO_CLI, RealAgent, call, real_agent, say, write_document
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.skipif(NO_CLI, reason="the SDK of this platform brings no CLI"),

@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.journeys.conftest import Flight, Terminal
 
-pytestmark = pytest.mark.tmux
+pytestmark = [pytest.mark.long, pytest.mark.tmux]
 
 
 def test_an_agent_that_was_handed_on_is_seen_whole(flight: Flight) -> None:

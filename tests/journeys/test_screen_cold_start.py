@@ -21,6 +21,7 @@ def test_everything_begins(own_home: Path) -> None:
         subprocess.run([*COCKPIT, "down", "--agents"], check=True, capture_output=True)
 
 
+@pytest.mark.long
 def test_a_supervisor_that_does_not_come_up_leaves_no_screen_behind(own_home: Path) -> None:
     """That no process is left is looked at by the fixture, when this is over."""
     (own_home / "bad.toml").write_text("[cockpit]\nthme = 'night'\n")

@@ -54,6 +54,7 @@ def test_the_supervisor_is_killed_and_comes_back(fleet: Flight) -> None:
     terminal.until("▌ 2 api")
 
 
+@pytest.mark.long
 def test_a_plain_cockpit_brings_the_supervisor_back_under_an_open_screen(fleet: Flight) -> None:
     open_already = fleet.terminal()
     open_already.until("▌ 1 able", "2 idle", "Step 2 of 9")
@@ -66,6 +67,7 @@ def test_a_plain_cockpit_brings_the_supervisor_back_under_an_open_screen(fleet: 
         terminal.until("▌ 1 able", "2 idle", "Step 2 of 9", gone=("supervisor unreachable",))
 
 
+@pytest.mark.long
 def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")
@@ -109,6 +111,7 @@ def test_the_tmux_server_is_killed(fleet: Flight) -> None:
     again.until("── able ", "Step 2 of 9")
 
 
+@pytest.mark.long
 def test_a_client_that_is_ended_takes_what_waits_for_it_along(fleet: Flight) -> None:
     """By its own pid, as the shell knows it: no client stays in a terminal that it shares."""
     line = fleet.line()
@@ -120,6 +123,7 @@ def test_a_client_that_is_ended_takes_what_waits_for_it_along(fleet: Flight) -> 
     assert "server has ended" not in line.text()
 
 
+@pytest.mark.long
 def test_an_agent_is_killed_by_hand(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able", "2 idle")

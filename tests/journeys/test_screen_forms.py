@@ -38,6 +38,7 @@ def test_a_new_agent_is_kept_in_the_file_and_flies(fleet: Flight) -> None:
     assert fleet.cockpit.prompts(row)[0].startswith("count\n\nWhen the whole job is done")
 
 
+@pytest.mark.long
 def test_marks_and_keys_that_are_changed_count_at_once(fleet: Flight) -> None:
     before = fleet.row("api").context.marks.act
     terminal = fleet.terminal("--config", str(fleet.cockpit.config))

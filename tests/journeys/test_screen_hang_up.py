@@ -40,6 +40,7 @@ def fleet(flight: Flight) -> Flight:
     return flight
 
 
+@pytest.mark.long
 def test_while_the_document_is_being_written(fleet: Flight) -> None:
     line = fleet.line()
     line.shows("── able ")
@@ -91,6 +92,7 @@ def test_while_a_review_is_open_on_the_screen(fleet: Flight) -> None:
     fleet.until(lambda row: row.handoff is None)
 
 
+@pytest.mark.long
 def test_a_screen_that_was_killed_comes_back_with_its_selection(fleet: Flight) -> None:
     line = fleet.line()
     line.shows("── able ")

@@ -79,6 +79,7 @@ def test_an_agent_that_attacks_the_terminal(flight: Flight) -> None:
     assert not (home / "pwned").exists()
 
 
+@pytest.mark.long
 def test_silence_costs_nothing(flight: Flight) -> None:
     agent = flight.cockpit.agent
     flight.fly(agent("able", "observe", pause=2, step_tokens=1000))

@@ -59,6 +59,7 @@ def test_what_waits_is_one_key_away_and_answered_where_it_stands(flight: Flight)
     terminal.until("── ", gone=("nothing needs you",))
 
 
+@pytest.mark.long
 def test_every_handoff_is_found_read_compared_and_gone_on_from(flight: Flight) -> None:
     agent = flight.cockpit.agent
     elsewhere = flight.cockpit.home / "elsewhere"

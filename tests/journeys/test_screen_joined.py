@@ -49,6 +49,7 @@ def select(terminal: Terminal, name: str) -> None:
     terminal.until(f"▌ {found[1]} {name}")
 
 
+@pytest.mark.long
 def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: Path) -> None:
     flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
     flight.start("api")

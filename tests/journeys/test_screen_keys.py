@@ -82,6 +82,7 @@ def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
     assert "yes; go on $(id) `id` #{pid}" in fleet.cockpit.prompts(fleet.row())
 
 
+@pytest.mark.long
 def test_tab_goes_to_the_agent_that_needs_the_user(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")
@@ -117,6 +118,7 @@ def test_the_edited_document_is_what_the_successor_reads(fleet: Flight) -> None:
     terminal.until("── api ", "─ done ", gone=("Handoff api",))
 
 
+@pytest.mark.long
 def test_an_edit_that_breaks_the_document_is_refused(fleet: Flight) -> None:
     terminal = in_review(fleet, editing(fleet, "/^## Next Steps/d"))
     pid = fleet.row().pid
@@ -135,6 +137,7 @@ def test_an_edit_that_breaks_the_document_is_refused(fleet: Flight) -> None:
     assert (row.pid, row.session_number) == (pid, 1)
 
 
+@pytest.mark.long
 def test_an_editor_that_is_not_there(fleet: Flight) -> None:
     terminal = in_review(fleet, editor="no-such-editor")
 
@@ -143,6 +146,7 @@ def test_an_editor_that_is_not_there(fleet: Flight) -> None:
     terminal.until("Cannot start the editor no-such-editor", "EDITOR to your editor", "a approve")
 
 
+@pytest.mark.long
 def test_put_off(fleet: Flight) -> None:
     terminal = in_review(fleet)
 
@@ -154,6 +158,7 @@ def test_put_off(fleet: Flight) -> None:
     assert row.handoff.phase == "review"
 
 
+@pytest.mark.long
 def test_a_prompt_of_several_lines(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")
@@ -170,6 +175,7 @@ def test_a_prompt_of_several_lines(fleet: Flight) -> None:
     assert "first line\nsecond $(line)" in fleet.cockpit.prompts(fleet.row())
 
 
+@pytest.mark.long
 def test_a_paste_that_no_terminal_marks_ends_nobody(fleet: Flight) -> None:
     """As a Linux console hands it on: every letter of it is a key."""
     terminal = fleet.terminal()
@@ -232,6 +238,7 @@ def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) ->
     terminal.until("▌ 1 able", "idle 2")
 
 
+@pytest.mark.long
 def test_leaving_the_screen_leaves_everything_else(fleet: Flight) -> None:
     first = fleet.shell()
     first.until("▌ 1 able")
@@ -250,6 +257,7 @@ def test_leaving_the_screen_leaves_everything_else(fleet: Flight) -> None:
     again.until("▌ 2 api", "── api ", "? for shortcuts")
 
 
+@pytest.mark.long
 def test_an_own_key_comes_back_from_a_pane_and_is_named_there(flight: Flight) -> None:
     """The file is read before the tmux server starts; the screen and its help name the key too."""
     flight.fly(

@@ -67,6 +67,7 @@ def test_select_go_in_and_come_back(terminal: Terminal) -> None:
     terminal.until("F12 back to the cockpit", gone=("▌",))
 
 
+@pytest.mark.long
 def test_hand_off_read_and_refuse(terminal: Terminal, flight: Flight) -> None:
     click(terminal, "2 api")
     terminal.until("▌ 2 api")
@@ -81,6 +82,7 @@ def test_hand_off_read_and_refuse(terminal: Terminal, flight: Flight) -> None:
     terminal.until("▌ 2 api", gone=("Handoff api",))
 
 
+@pytest.mark.long
 def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
     click(terminal, "idle 2 ")  # the title of a group sorts
     terminal.until("Sorted by")
@@ -106,6 +108,7 @@ def test_every_action_has_a_way_without_a_key(terminal: Terminal) -> None:
     terminal.until("▌ 1 able", gone=("Send to able",))
 
 
+@pytest.mark.long
 def test_the_pane_beside_the_list_is_drawn_larger(fleet: Flight) -> None:
     terminal = fleet.terminal(size=(200, 29))  # without a frame
     terminal.until("│── able ", "? for shortcuts", "f hand off")

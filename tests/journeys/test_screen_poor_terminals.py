@@ -67,6 +67,7 @@ def test_where_the_language_is_c_every_byte_is_ascii(fleet: Flight) -> None:
             left(line)
 
 
+@pytest.mark.long
 def test_a_pane_in_such_a_terminal_is_ascii_too(fleet: Flight) -> None:
     line = seen(fleet.line(LC_ALL="POSIX"))
     line.type("\r")
@@ -74,6 +75,7 @@ def test_a_pane_in_such_a_terminal_is_ascii_too(fleet: Flight) -> None:
     assert line.bytes.isascii()
 
 
+@pytest.mark.long
 def test_no_color_means_none(fleet: Flight) -> None:
     for words in WAYS:
         line = seen(fleet.line(*words, NO_COLOR="1"))
@@ -96,6 +98,7 @@ def grounds(line: Line) -> set[str]:
     return {"#" + "".join(f"{int(part):02x}" for part in each) for each in sent}
 
 
+@pytest.mark.long
 def test_a_terminal_that_asks_for_another_look_gets_a_screen_of_its_own(fleet: Flight) -> None:
     """What the one that runs was opened with stays as it is, for whoever asks for nothing."""
 
@@ -122,6 +125,7 @@ def test_a_terminal_that_asks_for_another_look_gets_a_screen_of_its_own(fleet: F
     assert wrong.wait() == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("poor", [{"LC_ALL": "C"}, {"NO_COLOR": "1"}], ids=["letters", "colours"])
 def test_a_terminal_that_shows_less_than_the_screen_there_is_gets_one_of_its_own(
     fleet: Flight, poor: dict[str, str]

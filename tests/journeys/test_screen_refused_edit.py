@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.journeys.conftest import Flight
 
-pytestmark = pytest.mark.tmux
+pytestmark = [pytest.mark.long, pytest.mark.tmux]
 
 
 def test_the_reasons_stand_in_the_review_until_it_is_mended(flight: Flight) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.long_cases import cases
+
 if TYPE_CHECKING:
     from tests.journeys.conftest import Flight
 
@@ -26,7 +28,7 @@ def review(flight: Flight) -> None:
     flight.phase("review")
 
 
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+@pytest.mark.parametrize("words", cases((), long=[(("--direct",),)]), ids=["home", "direct"])
 def test_a_message_for_the_desktop_arrives(flight: Flight, words: tuple[str, ...]) -> None:
     fly(flight, "osc9")
     line = flight.line(*words, "--config", str(flight.cockpit.config))
@@ -37,7 +39,8 @@ def test_a_message_for_the_desktop_arrives(flight: Flight, words: tuple[str, ...
     assert line.bytes.count(NEEDED + b": ") <= 1 + (not words)
 
 
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+@pytest.mark.long
+@pytest.mark.parametrize("words", cases((), long=[(("--direct",),)]), ids=["home", "direct"])
 def test_a_bell_rings(flight: Flight, words: tuple[str, ...]) -> None:
     fly(flight, "bell")
     line = flight.line(*words, "--config", str(flight.cockpit.config))
@@ -46,6 +49,7 @@ def test_a_bell_rings(flight: Flight, words: tuple[str, ...]) -> None:
     flight.wait_for(lambda: rings(line.bytes))
 
 
+@pytest.mark.long
 def test_inside_the_tmux_of_the_pilot_where_it_lets_messages_through(flight: Flight) -> None:
     fly(flight, "osc9")
     terminal = flight.inside_tmux("--config", str(flight.cockpit.config))

@@ -80,6 +80,7 @@ def test_a_connection_is_lost_and_only_the_connection(fleet: Flight, sshd: Sshd)
     assert fleet.row().pid == pid
 
 
+@pytest.mark.long
 def test_mosh_shows_it_and_stays_for_a_client_that_roams(fleet: Flight, sshd: Sshd) -> None:
     program("mosh-server")
     ssh = f"ssh -F {sshd.folder / 'config'}"
@@ -144,6 +145,7 @@ def here(own_home: Path, sshd: Sshd) -> Iterator[Path]:
     subprocess.run([*COCKPIT, "down", "--agents"], **run)  # type: ignore[call-overload]
 
 
+@pytest.mark.long
 def test_a_host_over_ssh_is_lost_and_regained(fleet: Flight, sshd: Sshd, here: Path) -> None:
     asked = here / "asked"
     asking = here / "askpass"

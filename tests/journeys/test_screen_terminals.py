@@ -46,6 +46,7 @@ def test_every_size_and_every_change_of_size(fleet: Flight) -> None:
     assert b"Traceback" not in terminal.written()
 
 
+@pytest.mark.long
 def test_another_size_is_drawn_whole(fleet: Flight) -> None:
     """What a terminal makes of what stood in it, when it changes its size, is its own affair."""
     terminal = fleet.terminal("--direct")
@@ -55,6 +56,7 @@ def test_another_size_is_drawn_whole(fleet: Flight) -> None:
     fleet.wait_for(lambda: b"able" in terminal.written()[before:])
 
 
+@pytest.mark.long
 def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:
     terminal = fleet.terminal(size=SIZES[0])
     terminal.until("▌ 1 able", "q quit")
@@ -72,6 +74,7 @@ def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:
     terminal.until("▌ 1 able", gone=("Stop able?",))
 
 
+@pytest.mark.long
 def test_resized_while_a_document_is_open(fleet: Flight) -> None:
     fleet.hand_off()
     fleet.phase("review")
@@ -83,6 +86,7 @@ def test_resized_while_a_document_is_open(fleet: Flight) -> None:
         terminal.until("Handoff api", "a approve", "q back")
 
 
+@pytest.mark.long
 def test_two_terminals_do_not_drag_each_other(fleet: Flight) -> None:
     large, small = fleet.terminal(size=(120, 40)), fleet.terminal(size=(60, 15))
     for one in (large, small):
@@ -121,6 +125,7 @@ def test_inside_the_tmux_of_the_pilot(fleet: Flight) -> None:
     assert "no server running" in done.stderr or "error connecting" in done.stderr
 
 
+@pytest.mark.long
 def test_in_a_terminal_of_its_own(fleet: Flight) -> None:
     terminal = fleet.shell("--direct")
     terminal.until("▌ 1 able", "f hand off")
@@ -148,6 +153,7 @@ def test_in_a_terminal_of_its_own(fleet: Flight) -> None:
     assert modes.strip() == "0100"
 
 
+@pytest.mark.long
 def test_attached_where_no_screen_was_ever_opened(fleet: Flight) -> None:
     """The key that comes back has nothing to come back to: it gives the terminal back."""
     terminal = fleet.shell("attach", "api")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.long_cases import cases
+
 if TYPE_CHECKING:
     from tests.journeys.conftest import Flight, Terminal
 
@@ -24,7 +26,7 @@ def title(terminal: Terminal) -> str:
     return terminal.ask("display-message", "-p", "#{pane_title}").strip()
 
 
-@pytest.mark.parametrize("words", [(), ("--direct",)], ids=["home", "direct"])
+@pytest.mark.parametrize("words", cases((), long=[(("--direct",),)]), ids=["home", "direct"])
 def test_the_title_says_that_somebody_is_needed_until_it_is_left(
     fleet: Flight, words: tuple[str, ...]
 ) -> None:

@@ -17,6 +17,7 @@ from tests.journeys.bare_session import bare_session
 from tests.journeys.real_agent import DOCUMENT, NO_CLI, real_agent, say
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.skipif(NO_CLI, reason="the SDK of this platform brings no CLI"),

@@ -9,26 +9,29 @@ import pytest
 
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = pytest.mark.tmux
 
-TEXTS = [
-    ("seats", "note"),
+TEXTS = cases(
     ("seats", "settings"),
-    ("seats", "directory"),
-    ("jobs", "prompt"),
-    ("jobs", "agent"),
-    ("sessions", "transcript"),
     ("sessions", "state"),
-    ("handoffs", "details"),
     ("handoffs", "record"),
-    ("handoffs", "id"),
     ("events", "data"),
-    ("events", "text"),
-]
+    long=(
+        ("seats", "note"),
+        ("seats", "directory"),
+        ("jobs", "prompt"),
+        ("jobs", "agent"),
+        ("sessions", "transcript"),
+        ("handoffs", "details"),
+        ("handoffs", "id"),
+        ("events", "text"),
+    ),
+)
 
 
 def flip(cockpit: Cockpit, table: str, column: str) -> None:

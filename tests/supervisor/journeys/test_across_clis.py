@@ -227,6 +227,7 @@ async def test_a_mode_chosen_in_a_cli_is_the_one_that_it_gets_again(
         await cockpit.ask(Stop(name="api"))
 
 
+@pytest.mark.long
 async def test_a_cli_chosen_in_the_question_is_asked_about_too(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:

@@ -195,6 +195,7 @@ async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) ->
             assert "was removed. See Background Work" in subagents["session_before_unknown"]
 
 
+@pytest.mark.long
 async def test_a_document_that_cockpit_asked_for_needs_no_second_handoff(
     cockpit: Cockpit,
 ) -> None:
@@ -287,6 +288,7 @@ async def test_an_agent_sees_and_does_only_its_own(cockpit: Cockpit, may_look: b
             assert theirs.id not in refusal
 
 
+@pytest.mark.long
 async def test_a_name_in_the_environment_is_nobodys_identity(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=1_000)
@@ -318,6 +320,7 @@ UNSET = " ".join(
 NOT_AN_AGENT = "These tools are for agents that cockpit started"
 
 
+@pytest.mark.long
 async def test_an_agent_that_calls_itself_another_is_still_itself(cockpit: Cockpit) -> None:
     """The server is below the agent's process, without the markers of its environment."""
     inside = Inside(cockpit)
@@ -348,6 +351,7 @@ async def test_an_agent_that_calls_itself_another_is_still_itself(cockpit: Cockp
         assert (await running).code == 0
 
 
+@pytest.mark.long
 async def test_tools_answer_again_when_the_supervisor_is_back(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=1_000)

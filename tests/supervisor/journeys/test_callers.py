@@ -157,6 +157,7 @@ async def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit) -> None:
 THROUGH_TMUX = ["run-shell {0}", "new-window -d {0}", "split-window -d -t %0 {0}"]
 
 
+@pytest.mark.long
 async def test_an_agent_that_has_our_tmux_start_a_command_does_nothing_for_its_user(
     cockpit: Cockpit,
 ) -> None:
@@ -238,6 +239,7 @@ async def test_an_agent_looks_at_itself_and_sees_of_the_others_only_who_there_is
         assert (await inside.run("cockpit facts inner")).code != 5
 
 
+@pytest.mark.long
 async def test_what_the_user_allows_an_agent_it_may_do_and_no_more(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
     may = '[agents.may]\nothers = ["stop", "start"]\n'
@@ -291,6 +293,7 @@ async def test_a_handoff_that_an_agent_asks_for_passes_the_limits_of_the_other(
         assert (asked.handoffs, asked.needs.kind) == (1, "handoff"), again
 
 
+@pytest.mark.long
 async def test_who_asked_is_written_down(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
 

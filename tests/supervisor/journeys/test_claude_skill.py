@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BUNDLED = bundled_path()
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.skipif(BUNDLED is None, reason="the SDK of this platform brings no CLI"),

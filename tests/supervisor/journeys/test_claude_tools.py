@@ -101,6 +101,7 @@ async def hand_off_by_tool(cockpit: Cockpit, model: ModelServer) -> None:
         assert servers(cockpit) == []
 
 
+@pytest.mark.long
 async def test_an_agent_that_is_offered_none_has_none(cockpit: Cockpit) -> None:
     more = 'mcp = false\narguments = ["--allowedTools", "Bash"]\n'
     with playing(partial(answer, patience=3)) as model:

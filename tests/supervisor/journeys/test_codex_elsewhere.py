@@ -73,6 +73,7 @@ async def test_a_session_without_hooks_is_found_by_its_open_files(
         assert found in row.transcript
 
 
+@pytest.mark.long
 async def test_a_session_is_found_again_without_the_database(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:
@@ -87,6 +88,7 @@ async def test_a_session_is_found_again_without_the_database(
         assert (row.session_id or "none") in (row.transcript or "")
 
 
+@pytest.mark.long
 async def test_a_turn_that_adopting_interrupts_leaves_no_process_and_can_go_on(
     cockpit: Cockpit, pilot: CodexPilot
 ) -> None:

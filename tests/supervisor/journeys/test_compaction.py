@@ -56,6 +56,7 @@ async def test_facts_are_given_back_with_the_compaction_and_only_once(cockpit: C
         assert done.note is None
 
 
+@pytest.mark.long
 async def test_facts_that_were_dropped_go_in_with_the_next_step_and_never_twice(
     cockpit: Cockpit,
 ) -> None:
@@ -113,6 +114,7 @@ async def test_a_cleared_session_is_offered_its_facts(cockpit: Cockpit, mode: st
         assert (await cockpit.event("facts.given")).data["occasion"] == "clear"
 
 
+@pytest.mark.long
 async def test_a_prompt_that_waited_for_the_lock_takes_the_facts_along(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=9, pause=3, step_tokens=100)) as supervisor:
         first = await cockpit.start()
@@ -183,6 +185,7 @@ async def test_a_compaction_goes_on_where_the_disk_refuses_its_document(cockpit:
         await cockpit.event("agent.compacted")
 
 
+@pytest.mark.long
 async def test_where_it_compacts_is_a_guess_until_it_was_seen_and_then_known_to_all(
     cockpit: Cockpit,
 ) -> None:
@@ -198,6 +201,7 @@ async def test_where_it_compacts_is_a_guess_until_it_was_seen_and_then_known_to_
         await cockpit.until(lambda row: row.context.compacts_at_source == "seen", "web")
 
 
+@pytest.mark.long
 async def test_a_compaction_that_you_ask_for_is_not_told_as_the_clis_own(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="observe", steps=9, pause=2, pace=0.5)
     async with cockpit.flying(agent):
@@ -210,6 +214,7 @@ async def test_a_compaction_that_you_ask_for_is_not_told_as_the_clis_own(cockpit
         assert (row.note, row.context.compacts_at_source) == (None, "formula")
 
 
+@pytest.mark.long
 async def test_a_session_that_nobody_watches_compacts_at_once(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", **GROWING)):
         await cockpit.start()

@@ -17,6 +17,7 @@ from cockpit.core.ids import SessionId
 from cockpit.wire.history import to_json
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff, Undo
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -84,19 +85,22 @@ def paper(cockpit: Cockpit) -> Path:
 
 @pytest.mark.parametrize(
     "command",
-    {
-        "a link": 'ln -s "$HOME/secret.md" "$DRAFT"',
-        "a pipe": 'mkfifo "$DRAFT"',
-        "a folder": 'mkdir "$DRAFT"',
-        "a second name": 'ln "$HOME/secret.md" "$DRAFT"',
-        "five megabytes": 'yes "## Goal" | head -c 5000000 > "$DRAFT"',
-        "bytes": 'head -c 3000 /dev/urandom > "$DRAFT"',
-        "nothing": ': > "$DRAFT"',
-        "a link for a folder": (
+    cases(
+        ("a link", 'ln -s "$HOME/secret.md" "$DRAFT"'),
+        ("five megabytes", 'yes "## Goal" | head -c 5000000 > "$DRAFT"'),
+        (
+            "a link for a folder",
             'cd "$(dirname "$DRAFT")/.." && mv handoffs kept && '
-            'ln -s "$HOME/elsewhere" handoffs && cp "$HOME/secret.md" "$DRAFT"'
+            'ln -s "$HOME/elsewhere" handoffs && cp "$HOME/secret.md" "$DRAFT"',
         ),
-    }.items(),
+        long=(
+            (("a pipe", 'mkfifo "$DRAFT"'),),
+            (("a folder", 'mkdir "$DRAFT"'),),
+            (("a second name", 'ln "$HOME/secret.md" "$DRAFT"'),),
+            (("bytes", 'head -c 3000 /dev/urandom > "$DRAFT"'),),
+            (("nothing", ': > "$DRAFT"'),),
+        ),
+    ),
     ids=lambda item: item[0],
 )
 async def test_a_draft_that_is_no_plain_new_document_is_not_taken(
@@ -199,17 +203,15 @@ def seen_by_ps() -> list[str]:
 
 @pytest.mark.parametrize(
     ("configured", "presses", "expected"),
-    [
+    cases(
         ("acceptEdits", 1, "plan"),
-        ("acceptEdits", 2, "default"),
         ("default", 1, "default"),
-        ("", 1, "default"),
-        ("", 2, "plan"),
-    ],
+        long=(("acceptEdits", 2, "default"), ("", 1, "default"), ("", 2, "plan")),
+    ),
     ids=[
         "narrowed to plan",
-        "narrowed to default",
         "widened by hand",
+        "narrowed to default",
         "widened, no mode configured",
         "narrowed, no mode configured",
     ],
@@ -271,6 +273,7 @@ def no_umask() -> Iterator[None]:
     os.umask(before)
 
 
+@pytest.mark.long
 async def test_what_we_write_is_private_under_any_umask(cockpit: Cockpit, no_umask: None) -> None:
     await cockpit.launch(cockpit.agent(steps=9))
     first = await cockpit.start()

@@ -86,6 +86,7 @@ async def test_a_new_agent_goes_on_from_what_another_one_left(cockpit: Cockpit) 
         assert chain.sessions[0].began_with == str(left)
 
 
+@pytest.mark.long
 async def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(
     cockpit: Cockpit,
 ) -> None:
@@ -111,6 +112,7 @@ async def test_a_document_of_somebody_elses_is_copied_to_where_it_can_be_read(
         assert isinstance(again, NotNow)
 
 
+@pytest.mark.long
 async def test_an_agent_goes_on_from_the_record_of_another_cli(cockpit: Cockpit) -> None:
     transcript = cockpit.home / "found"
     shutil.copyfile(DATA / "codex" / "patch_and_command.jsonl", transcript)

@@ -14,6 +14,7 @@ import pytest
 from cockpit.core.errors import NoSupervisor
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Down, Handoff, Stop
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -53,17 +54,19 @@ async def check_papers(cockpit: Cockpit) -> None:
 
 @pytest.mark.parametrize(
     "moment",
-    [
-        "handoff.begun",
+    cases(
         "handoff.documenting",
-        "handoff.document",
-        "handoff.waiting",
         "handoff.stopping",
-        "agent.ended",
-        "handoff.starting",
         "handoff.confirming",
-        "handoff.confirmed",
-    ],
+        long=(
+            "handoff.begun",
+            "handoff.document",
+            "handoff.waiting",
+            "agent.ended",
+            "handoff.starting",
+            "handoff.confirmed",
+        ),
+    ),
 )
 async def test_an_automatic_handoff_survives_a_kill_at(cockpit: Cockpit, moment: str) -> None:
     # Slow enough not to compact by itself before the supervisor is back.
@@ -78,6 +81,7 @@ async def test_an_automatic_handoff_survives_a_kill_at(cockpit: Cockpit, moment:
     await check_papers(cockpit)
 
 
+@pytest.mark.long
 async def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(
     cockpit: Cockpit,
 ) -> None:
@@ -92,7 +96,7 @@ async def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(
     await check_papers(cockpit)
 
 
-@pytest.mark.parametrize("question", ["handoff", "review"])
+@pytest.mark.parametrize("question", cases("review", long=["handoff"]))
 async def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
     await cockpit.launch(cockpit.agent(mode="prompt", steps=400, step_tokens=117_000, pace=2))
     first = await cockpit.start()
@@ -136,6 +140,7 @@ async def test_what_a_dialog_asks_survives_a_kill_and_goes_with_the_dialog(
     database.close()
 
 
+@pytest.mark.long
 async def test_a_kill_in_every_start_of_a_successor_that_will_not_start_brings_the_old_one_back(
     cockpit: Cockpit,
 ) -> None:
@@ -196,6 +201,7 @@ async def test_an_agent_that_ended_meanwhile_is_told_of(cockpit: Cockpit) -> Non
     assert again.session_id != row.session_id
 
 
+@pytest.mark.long
 async def test_who_failed_to_start_still_needs_the_pilot_after_a_restart(cockpit: Cockpit) -> None:
     await cockpit.launch(cockpit.agent(mode="observe", faults="exit"))
     await cockpit.start()
@@ -217,6 +223,7 @@ async def test_who_failed_to_start_still_needs_the_pilot_after_a_restart(cockpit
     assert (await cockpit.row()).needs is None
 
 
+@pytest.mark.long
 async def test_what_an_agent_without_a_record_did_is_unknown_after_a_restart(
     cockpit: Cockpit,
 ) -> None:
@@ -249,6 +256,7 @@ async def test_a_handoff_whose_worktree_is_gone_does_not_keep_the_supervisor_dow
     await cockpit.ask(Down(agents=True))
 
 
+@pytest.mark.long
 async def test_a_pilots_manual_handoff_is_remembered(cockpit: Cockpit) -> None:
     busy = cockpit.repository / ".git" / "MERGE_HEAD"
     await cockpit.launch(cockpit.agent(steps=9, pause=2, step_tokens=100))

@@ -63,6 +63,7 @@ async def test_a_directory_that_becomes_read_only_needs_you(
     cockpit.end_everybody()
 
 
+@pytest.mark.long
 async def test_a_state_that_takes_no_write_needs_you(cockpit: Cockpit) -> None:
     """The kernel refuses every write of the supervisor's process, as a quota does."""
 

@@ -29,6 +29,7 @@ async def test_the_marker_is_told_in_every_mode(cockpit: Cockpit, mode: str) -> 
         assert "HANDOFF: COMPLETE" in prompt
 
 
+@pytest.mark.long
 async def test_done_is_said_for_an_agent_until_its_next_prompt(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, step_tokens=1_000, pause=2)):
         assert isinstance(await cockpit.refused(Finish(name="api")), NotNow)
@@ -68,6 +69,7 @@ async def test_a_question_about_a_handoff_is_over_when_the_job_is_done(cockpit: 
         assert row.handoff is None
 
 
+@pytest.mark.long
 async def test_now_hurries_a_handoff_that_waits_and_says_what_it_breaks_off(
     cockpit: Cockpit,
 ) -> None:

@@ -91,8 +91,8 @@ async def readings(cockpit: Cockpit) -> AsyncIterator[list[int]]:
         pytest.param("claude", marks=[pytest.mark.claude, pytest.mark.long]),
         "codex",
         pytest.param("gemini", marks=pytest.mark.long),
-        "opencode",
-        "copilot",
+        pytest.param("opencode", marks=pytest.mark.long),
+        pytest.param("copilot", marks=pytest.mark.long),
     ],
 )
 async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(

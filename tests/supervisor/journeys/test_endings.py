@@ -114,6 +114,7 @@ async def test_a_row_names_no_pane_that_is_gone(cockpit: Cockpit) -> None:
         assert cockpit.living(lives) == []
 
 
+@pytest.mark.long
 async def test_a_new_session_that_asks_for_trust_is_told_as_that(cockpit: Cockpit) -> None:
     table = cockpit.agent(steps=4, pause=2, step_tokens=100, faults="successor:trust")
     async with cockpit.flying(table) as supervisor:
@@ -173,6 +174,7 @@ def with_one_undying(places: Places) -> Dependencies:
     return replace(dependencies(places), processes=Undying())
 
 
+@pytest.mark.long
 async def test_down_with_agents_tells_whom_it_could_not_end(cockpit: Cockpit) -> None:
     cockpit.world = with_one_undying
     both = [cockpit.agent(name, "observe", steps=900, step_tokens=1) for name in ("stuck", "free")]

@@ -82,6 +82,7 @@ async def test_a_pipe_in_place_of_a_transcript_is_told_and_holds_up_nobody(
     await goes_on(cockpit, "web")
 
 
+@pytest.mark.long
 async def test_a_pipe_that_a_forged_hook_names_holds_up_nobody(cockpit: Cockpit) -> None:
     await launched(cockpit)
     pipe = cockpit.home / f"{FORGED}.jsonl"
@@ -94,6 +95,7 @@ async def test_a_pipe_that_a_forged_hook_names_holds_up_nobody(cockpit: Cockpit)
     await goes_on(cockpit, "web")
 
 
+@pytest.mark.long
 async def test_a_pipe_in_place_of_a_presence_note_holds_up_nobody(cockpit: Cockpit) -> None:
     first = await launched(cockpit)
     note = cockpit.home / "claude" / "sessions" / f"{first.pid}.json"
@@ -130,6 +132,7 @@ def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit: Cockp
         asyncio.run(journey(place))
 
 
+@pytest.mark.long
 def test_a_document_on_a_file_system_that_hangs_is_refused(cockpit: Cockpit) -> None:
     """The request gets the reason, and the next one is answered."""
 

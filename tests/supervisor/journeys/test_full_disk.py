@@ -66,6 +66,7 @@ async def test_a_handoff_that_cannot_be_written_down_stands_still_and_goes_on(
     await cockpit.until(lambda row: row.needs is None)  # the disk is looked at by itself
 
 
+@pytest.mark.long
 async def test_what_the_pilot_says_is_refused_while_it_cannot_be_written_down(
     cockpit: Cockpit,
 ) -> None:
@@ -113,6 +114,7 @@ async def test_a_start_that_is_refused_before_anything_ran_leaves_nothing(
     assert (await cockpit.row("two")).pid is not None
 
 
+@pytest.mark.long
 async def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_supervisor(
     cockpit: Cockpit,
 ) -> None:
@@ -125,6 +127,7 @@ async def test_what_a_full_disk_kept_of_a_refused_start_goes_with_the_next_super
         assert names((await cockpit.client.status()).agents) == ["api"]
 
 
+@pytest.mark.long
 async def test_a_refused_start_leaves_no_job_behind(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
         (inside := cockpit.repository / "new").mkdir()  # in no commit, so in no worktree
@@ -154,6 +157,7 @@ async def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
     assert (row.state, row.needs) == ("stopped", None)
 
 
+@pytest.mark.long
 async def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) -> None:
     """A handoff that is open on the disk would go on after a restart."""
 
@@ -173,6 +177,7 @@ async def test_stop_says_why_a_handoff_keeps_it_from_ending(cockpit: Cockpit) ->
     assert cockpit.living(first) == []
 
 
+@pytest.mark.long
 async def test_down_with_agents_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
     pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=200, step_tokens=100))
     first = await cockpit.start()
@@ -209,6 +214,7 @@ async def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit
         assert agent.handoff is None
 
 
+@pytest.mark.long
 async def test_a_document_s_copy_is_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) -> None:
     table = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
     async with cockpit.flying(table) as supervisor:

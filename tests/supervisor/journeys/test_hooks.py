@@ -15,6 +15,7 @@ from cockpit.core.hook_events import EVENTS, setting_of
 from cockpit.core.hook_payload import SCHEMA
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Start, Stop
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -104,6 +105,7 @@ async def test_every_event_of_a_whole_handoff_is_told_with_its_facts(cockpit: Co
             assert told["worktree"] is None
 
 
+@pytest.mark.long
 async def test_a_session_that_was_cleared_by_hand_is_told_too(cockpit: Cockpit) -> None:
     table = hook("session_start", [recorder(cockpit.home)])
 
@@ -121,6 +123,7 @@ async def test_a_session_that_was_cleared_by_hand_is_told_too(cockpit: Cockpit) 
         assert told["prompt"] is None
 
 
+@pytest.mark.long
 async def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit) -> None:
     load = program(cockpit.home, "load", "echo 'Mind the gap.'; echo aside >&2")
     flood = program(cockpit.home, "flood", "yes | head -c 50000")
@@ -138,10 +141,13 @@ async def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit)
 
 @pytest.mark.parametrize(
     "body",
-    ["sleep 600", "trap '' TERM; while :; do sleep 0.05; done", "exec head -c 1000000000 /dev/zero",
-     "exit 137", "setsid sleep 600 & exit 0"],
-    ids=["hangs", "ignores TERM", "1 GB", "137", "forks"],
-)  # fmt: skip
+    cases(
+        "exec head -c 1000000000 /dev/zero",
+        "setsid sleep 600 & exit 0",
+        long=("sleep 600", "trap '' TERM; while :; do sleep 0.05; done", "exit 137"),
+    ),
+    ids=["1 GB", "forks", "hangs", "ignores TERM", "137"],
+)
 async def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body: str) -> None:
     bad = program(cockpit.home, "bad", body)
     missing = str(cockpit.home / "missing")
@@ -166,6 +172,7 @@ async def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit,
         assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept)
 
 
+@pytest.mark.long
 async def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
     say = program(cockpit.home, "say", """echo thinking; echo '{"decision": "continue"}'""")
 
@@ -207,6 +214,7 @@ async def test_a_hook_that_replaces_does_the_whole_job(cockpit: Cockpit) -> None
         assert await cockpit.events("handoff.begun") == []
 
 
+@pytest.mark.long
 async def test_a_replacing_hook_that_fails_leaves_it_to_the_built_in(cockpit: Cockpit) -> None:
     hooks = hook("context_threshold", [str(cockpit.home / "no")], mode="replace")
     async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
@@ -235,6 +243,7 @@ async def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> Non
         assert (cockpit.home / "order").read_text().split() == ["one", "two", "three"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", ["0", "3"])
 async def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
     cockpit: Cockpit, code: str
@@ -255,6 +264,7 @@ async def test_what_would_be_sent_after_a_failure_that_ends_it_is_not_sent(
         assert len(await cockpit.events("hook.undelivered")) == (code == "0")
 
 
+@pytest.mark.long
 async def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Cockpit) -> None:
     hooks = hook("handoff_start", ["false"], name="bad") + hook("handoff_start", ["true"])
 
@@ -268,6 +278,7 @@ async def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Coc
         assert row.warning == "hook bad (on_handoff_start) failed: exit code 1"
 
 
+@pytest.mark.long
 async def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
     """`cockpit handoff` from inside a hook, which waits for its own supervisor to answer."""
     call = program(
@@ -285,6 +296,7 @@ async def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None
         await cockpit.until(lambda _: "Handing off api" in said.read_text())
 
 
+@pytest.mark.long
 async def test_needs_you_is_told_once_and_not_again_after_a_restart(cockpit: Cockpit) -> None:
     record = recorder(cockpit.home)
 
@@ -300,6 +312,7 @@ async def test_needs_you_is_told_once_and_not_again_after_a_restart(cockpit: Coc
         assert again["needs"]["kind"] == "review"
 
 
+@pytest.mark.long
 async def test_a_hook_that_starts_its_own_agent_is_told_to_wait(cockpit: Cockpit) -> None:
     slow = program(cockpit.home, "slow", f": > {cockpit.home}/there; sleep 1")
 
@@ -370,6 +383,7 @@ async def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
         assert not cockpit.prompts(first)[0].startswith("Handoff number")
 
 
+@pytest.mark.long
 async def test_without_hooks_the_mode_alone_decides(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=30, pause=3)):
         await cockpit.start()
@@ -377,6 +391,7 @@ async def test_without_hooks_the_mode_alone_decides(cockpit: Cockpit) -> None:
         assert [each for each in await cockpit.events() if each.kind.startswith("hook.")] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "outcome", "errors"),
     [(["true"], "completed", 0), (["sh", "-c", "exit 3"], "failed", 1)],
@@ -396,6 +411,7 @@ async def test_the_end_of_a_run_is_told_with_its_outcome(
         assert len(seen(cockpit.home, "error")) == errors
 
 
+@pytest.mark.long
 async def test_done_is_told_once(cockpit: Cockpit) -> None:
     record = recorder(cockpit.home)
 
@@ -441,6 +457,7 @@ for verb in ("refuse", "handoff"):
 """As `cockpit refuse api` and `cockpit handoff api`, twenty times as fast."""
 
 
+@pytest.mark.long
 async def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpit) -> None:
     asks = cockpit.home / "asks.py"
     asks.write_text(ASKS)
@@ -486,6 +503,7 @@ def aborting(home: Path) -> str:
     return hook("context_threshold", [sys.executable, "-c", ABORTS])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limits", "swaps", "words"),
     [
@@ -507,6 +525,7 @@ async def test_a_hook_that_has_the_session_swapped_passes_the_same_limits(
         assert len(await cockpit.events("handoff.confirmed")) == swaps
 
 
+@pytest.mark.long
 async def test_a_hook_that_has_the_session_swapped_waits_for_the_rest_after_a_swap(
     cockpit: Cockpit,
 ) -> None:

@@ -24,7 +24,7 @@ from tests.supervisor.journeys.test_sending import Receiver
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.tmux
+pytestmark = [pytest.mark.long, pytest.mark.tmux]
 
 PATIENCE = 60.0
 HOST = '[[hosts]]\nname = "gpu1"\nconnect = ["false"]\n'

@@ -70,6 +70,7 @@ def test_two_cockpits_put_one_agent_into_one_worktree(
         asyncio.run(journey(second))
 
 
+@pytest.mark.long
 def test_the_kernel_refuses_whom_nobody_else_has_refused(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +120,7 @@ def test_two_cockpits_share_a_plain_worktree(
         asyncio.run(journey(second))
 
 
+@pytest.mark.long
 async def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(
     cockpit: Cockpit,
 ) -> None:
@@ -142,6 +144,7 @@ async def test_a_straggler_that_holds_the_lease_is_ended_for_the_next_start(
         assert orphan not in sleepers(cockpit.home)
 
 
+@pytest.mark.long
 async def test_a_straggler_without_a_marker_is_named_and_left_alone(cockpit: Cockpit) -> None:
     """What took the lease and not the marker cannot be known for ours: its pids are told."""
 

@@ -140,6 +140,7 @@ async def test_a_prompt_arrives_byte_for_byte(cockpit: Cockpit, size: int) -> No
         assert chain.goal == text
 
 
+@pytest.mark.long
 async def test_a_prompt_that_is_sent_arrives_byte_for_byte(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=2)):
         await cockpit.start()
@@ -150,6 +151,7 @@ async def test_a_prompt_that_is_sent_arrives_byte_for_byte(cockpit: Cockpit) -> 
         assert cockpit.prompts(row)[1] == PROMPT.rstrip()
 
 
+@pytest.mark.long
 async def test_a_command_that_begins_another_session_is_accepted(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=2)):
         await cockpit.start()
@@ -262,6 +264,7 @@ async def test_a_pane_that_is_closed_by_hand_ends_its_agent_and_a_start_opens_an
         await cockpit.lives(again)
 
 
+@pytest.mark.long
 async def test_a_tmux_server_that_is_killed_is_told_of_and_a_start_makes_another(
     cockpit: Cockpit,
 ) -> None:
@@ -312,6 +315,7 @@ async def test_any_program_is_an_agent_with_a_row_and_no_reading(cockpit: Cockpi
         assert "TMUX=" not in printed
 
 
+@pytest.mark.long
 async def test_hooks_alone_give_a_count_that_warns_and_never_acts(cockpit: Cockpit) -> None:
     """A CLI whose record cannot be read and that has no status line, with nobody looking."""
 
@@ -439,6 +443,7 @@ async def test_down_leaves_the_agents_and_down_with_agents_ends_everybody_even_t
         await cockpit.ask(Down(agents=True))
 
 
+@pytest.mark.long
 async def test_down_with_agents_in_the_middle_of_a_swap_leaves_nobody(cockpit: Cockpit) -> None:
     await cockpit.launch(cockpit.agent(steps=500, faults="first:deaf", pace=0.1))
     first = await cockpit.start()
@@ -459,6 +464,7 @@ async def test_down_with_agents_in_the_middle_of_a_swap_leaves_nobody(cockpit: C
     await cockpit.lives(again)
 
 
+@pytest.mark.long
 async def test_a_name_belongs_to_one_file_and_stands_in_it_once(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=500, step_tokens=10)):
         await cockpit.start()
@@ -555,6 +561,7 @@ async def test_an_undo_that_is_refused_leaves_the_handoff_alone(cockpit: Cockpit
         assert after.handoff.id == asked.handoff.id
 
 
+@pytest.mark.long
 async def test_living_agents_are_found_again_when_the_database_is_lost(cockpit: Cockpit) -> None:
     table = cockpit.agent(mode="observe", steps=3)
     await cockpit.launch(table)
@@ -604,6 +611,7 @@ async def test_a_row_says_where_an_agent_works_and_what_for(cockpit: Cockpit) ->
         assert store.latched(reopened, EARLIER_COST) is not None
 
 
+@pytest.mark.long
 async def test_no_session_is_ended_while_no_pane_could_be_opened(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -626,6 +634,7 @@ async def test_no_session_is_ended_while_no_pane_could_be_opened(
         await cockpit.lives(second)
 
 
+@pytest.mark.long
 async def test_a_budget_that_is_reached_is_told_once_and_stops_nothing(cockpit: Cockpit) -> None:
     table = cockpit.agent(mode="observe", steps=12, more="[agents.limits]\ncost = 0.0001")
     async with cockpit.flying(table):

@@ -106,6 +106,7 @@ async def test_decisions_reach_every_later_session_until_one_revokes_them(
     assert document.validate(three.read_text(), complete=True) == []
 
 
+@pytest.mark.long
 async def test_facts_without_a_model_carry_what_a_session_decided(cockpit: Cockpit) -> None:
     """The writer of facts knows no decisions: those of the chain are all that there are."""
     more = '[agents.handoff]\nwriters = ["facts"]'
@@ -120,6 +121,7 @@ async def test_facts_without_a_model_carry_what_a_session_decided(cockpit: Cockp
     assert "- Use SQLite (dropped since session 1; added by cockpit)" in decided(second)
 
 
+@pytest.mark.long
 async def test_what_the_user_takes_out_of_a_document_does_not_come_back_into_it(
     cockpit: Cockpit,
 ) -> None:
@@ -144,6 +146,7 @@ async def test_what_the_user_takes_out_of_a_document_does_not_come_back_into_it(
     assert "- Use uv (dropped since session 1; added by cockpit)" in decided(path)
 
 
+@pytest.mark.long
 async def test_a_new_job_from_a_document_keeps_what_the_chain_before_it_decided(
     cockpit: Cockpit,
 ) -> None:
@@ -201,6 +204,7 @@ async def test_a_successor_that_repeats_and_disobeys_is_told(cockpit: Cockpit) -
         assert quality(cockpit) == [told]
 
 
+@pytest.mark.long
 async def test_the_history_reads_the_chain_as_one(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100)):
         await cockpit.start()
@@ -255,6 +259,7 @@ async def test_the_history_says_how_well_each_handoff_went(cockpit: Cockpit) -> 
         assert median.startswith("Median of 1 handoff: ")
 
 
+@pytest.mark.long
 async def test_a_successor_that_goes_on_well_has_no_note(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=40, step_tokens=100)):
         await cockpit.start()

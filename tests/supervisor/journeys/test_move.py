@@ -345,6 +345,7 @@ esac
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
@@ -374,6 +375,7 @@ async def test_work_that_does_not_arrive_leaves_the_job_where_it_was(
     await still_there(cockpit, far, row, before)
 
 
+@pytest.mark.long
 async def test_a_move_that_was_killed_is_continued_by_the_same_command(
     cockpit: Cockpit, far: Far
 ) -> None:
@@ -455,6 +457,7 @@ async def moving(near: Cockpit, **more: int) -> AgentStatus:
     return await near.until(lambda row: row.handoff and row.handoff.phase == "moving")
 
 
+@pytest.mark.long
 async def test_a_session_whose_job_was_moved_is_reopened_only_with_force(cockpit: Cockpit) -> None:
     row = await moving(cockpit)
     assert row.handoff is not None
@@ -475,6 +478,7 @@ async def test_a_session_whose_job_was_moved_is_reopened_only_with_force(cockpit
     await cockpit.ask(Start(name="api", resume="last"))
 
 
+@pytest.mark.long
 async def test_a_prompt_during_the_move_is_not_cut_off_by_its_end(cockpit: Cockpit) -> None:
     row = await moving(cockpit)
     assert row.handoff is not None

@@ -110,6 +110,7 @@ async def test_the_act_threshold_hands_the_job_to_a_session_that_reads_the_docum
         await cockpit.until(lambda row: row.context.tokens, "reader")
 
 
+@pytest.mark.long
 async def test_a_job_of_another_cli_is_moved_to_it_after_a_question(cockpit: Cockpit) -> None:
     install(cockpit, "agent.py")
     more = cockpit.agent("api", "prompt", prompt="Count the steps.", steps=1)
@@ -145,6 +146,7 @@ async def test_a_readers_answers_move_the_bar_and_its_faults_are_told(cockpit: C
         assert row.context.tokens is None
 
 
+@pytest.mark.long
 async def test_a_reader_that_ends_is_told_and_its_agent_goes_on(cockpit: Cockpit) -> None:
     (cockpit.home / "bin" / "reader.py").write_text("raise SystemExit(7)")
     program = cockpit.home / "bin" / "logged-agent"
@@ -173,6 +175,7 @@ async def test_an_agent_is_found_again_without_its_runtime_in_the_file(cockpit: 
         assert "there is no runtime 'inhouse'" in refused.title
 
 
+@pytest.mark.long
 async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +195,7 @@ async def test_a_package_that_cannot_be_loaded_stops_nobody_else(
         assert row.custom_runtimes == ["brought"]
 
 
+@pytest.mark.long
 async def test_a_program_is_ended_by_the_signal_that_its_table_names(cockpit: Cockpit) -> None:
     program = cockpit.home / "bin" / "saves"
     program.write_text(SAVES)
@@ -242,6 +246,7 @@ async def test_a_first_prompt_is_pasted_when_the_program_is_ready(cockpit: Cockp
         assert told(row)[-1]["said"] == "Bye."
 
 
+@pytest.mark.long
 async def test_a_first_prompt_waits_for_a_program_that_is_not_ready_also_over_a_restart(
     cockpit: Cockpit,
 ) -> None:
@@ -259,6 +264,7 @@ async def test_a_first_prompt_waits_for_a_program_that_is_not_ready_also_over_a_
     assert given.startswith("Count\nto three.\n")
 
 
+@pytest.mark.long
 async def test_a_supervisor_that_ended_while_pasting_does_not_paste_again(
     cockpit: Cockpit,
 ) -> None:
@@ -277,6 +283,7 @@ async def test_a_supervisor_that_ended_while_pasting_does_not_paste_again(
     assert prompts_of(row) == ["Go"]
 
 
+@pytest.mark.long
 async def test_a_job_of_another_cli_is_moved_to_a_program_that_is_only_typed_into(
     cockpit: Cockpit,
 ) -> None:

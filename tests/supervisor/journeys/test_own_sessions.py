@@ -24,6 +24,7 @@ from tests.supervisor.conftest import pause
 
 BUNDLED = bundled_path()
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.claude,
     pytest.mark.tmux,
     pytest.mark.skipif(BUNDLED is None, reason="the SDK of this platform brings no CLI"),

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cockpit.demo.leftovers import carriers
 from cockpit.wire.verbs import Start, Stop
 
@@ -86,6 +88,7 @@ async def test_a_secret_of_a_prompt_is_nowhere_once_the_agent_has_it(cockpit: Co
         assert list(cockpit.places.prompts.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_a_prompt_of_the_configuration_is_kept_without_its_secret(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", prompt=PROMPT, steps=2)):
         await cockpit.start()
@@ -136,6 +139,7 @@ async def test_a_killed_supervisor_neither_loses_nor_leaks_a_prompt(cockpit: Coc
     assert files_with(cockpit.places.state, SECRET) == []
 
 
+@pytest.mark.long
 async def test_a_prompt_whose_setup_was_cut_off_is_still_given_word_for_word(
     cockpit: Cockpit,
 ) -> None:
@@ -155,6 +159,7 @@ async def test_a_prompt_whose_setup_was_cut_off_is_still_given_word_for_word(
         assert files_with(cockpit.places.state, SECRET) == []
 
 
+@pytest.mark.long
 async def test_a_prompt_that_the_cli_did_not_read_is_told_of(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", faults="trust", steps=2)):
         await cockpit.start()
@@ -168,6 +173,7 @@ async def test_a_prompt_that_the_cli_did_not_read_is_told_of(cockpit: Cockpit) -
         assert "did not read the first prompt" in str(row.note)
 
 
+@pytest.mark.long
 async def test_a_command_reads_its_prompt_from_the_file_that_it_names(cockpit: Cockpit) -> None:
     script = 'cat "$1" > got; exec sleep 600'
     command = json.dumps(["sh", "-c", script, "reader", "{prompt_file}"])

@@ -145,6 +145,7 @@ async def test_history_and_chain_follow_another_name(cockpit: Cockpit) -> None:
         assert len(await cockpit.client.history("server")) == 1
 
 
+@pytest.mark.long
 async def test_worktree_and_branch_keep_their_names(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(**AGENT)):
         await cockpit.ask(new(cockpit))
@@ -162,6 +163,7 @@ async def test_worktree_and_branch_keep_their_names(cockpit: Cockpit) -> None:
         await cockpit.until(lambda row: row.pid, "server")
 
 
+@pytest.mark.long
 async def test_a_document_of_a_forgotten_agent_starts_another(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(**AGENT)):
         await handed_off(cockpit)
@@ -173,6 +175,7 @@ async def test_a_document_of_a_forgotten_agent_starts_another(cockpit: Cockpit) 
         assert done.name == "again"
 
 
+@pytest.mark.long
 async def test_an_end_of_all_agents_keeps_how_the_others_ended(cockpit: Cockpit) -> None:
     never = cockpit.agent("never", **AGENT)
     over = cockpit.agent("over", more='runtime = "command"\ncommand = ["sh", "-c", "exit 3"]')

@@ -63,6 +63,7 @@ async def test_a_reopened_session_goes_on_in_its_own_job(cockpit: Cockpit) -> No
         assert back.job == was.job
 
 
+@pytest.mark.long
 async def test_a_session_of_another_agent_is_not_taken_out_of_its_job(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(mode="observe", steps=9, pause=2), cockpit.agent("two", "observe")
@@ -124,6 +125,7 @@ async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_w
         assert (await cockpit.row("one")).pid == pid
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("said", ["always", "never"])
 async def test_the_configuration_says_what_is_done_after_a_restart(
     cockpit: Cockpit, said: str
@@ -146,6 +148,7 @@ async def test_the_configuration_says_what_is_done_after_a_restart(
             assert cockpit.living(row) == []
 
 
+@pytest.mark.long
 async def test_who_a_shutdown_ended_first_counts_as_cut_off_and_who_left_before_does_not(
     cockpit: Cockpit,
 ) -> None:
@@ -194,6 +197,7 @@ async def test_agents_whose_tmux_server_ended_are_reopened_by_one_command(cockpi
         await cockpit.until(lambda row: "Go on." in cockpit.prompts(row), "one")
 
 
+@pytest.mark.long
 async def test_a_reopened_job_keeps_its_goal_and_a_missing_worktree_is_made_again(
     cockpit: Cockpit,
 ) -> None:

@@ -14,7 +14,7 @@ from cockpit.wire.verbs import Handoff, Undo
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-pytestmark = pytest.mark.tmux
+pytestmark = [pytest.mark.long, pytest.mark.tmux]
 
 KEPT = ("id", "number", "document", "handoff", "writer", "outcome", "began_with", "transcript")
 """What of a session must be as it was."""

@@ -19,6 +19,7 @@ from cockpit.core.errors import NotNow
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
 from cockpit.wire.status import AgentStatus, HandoffStatus
 from cockpit.wire.verbs import Approve, Handoff, Send
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -69,7 +70,7 @@ def commit(repository: Path, subject: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("writer", ["agent", "facts"])
+@pytest.mark.parametrize("writer", cases("agent", long=["facts"]))
 async def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
     cockpit: Cockpit, writer: str
 ) -> None:
@@ -114,7 +115,7 @@ async def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
         assert held.writer == writer
 
 
-@pytest.mark.parametrize("what", ["changed", "gone", "gone with its folder", "a link"])
+@pytest.mark.parametrize("what", cases("changed", long=["gone", "gone with its folder", "a link"]))
 async def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
     cockpit: Cockpit, what: str
 ) -> None:
@@ -150,7 +151,7 @@ async def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
             assert aside.read_text() == "Do something else.\n"
 
 
-@pytest.mark.parametrize("what", ["changed", "gone"])
+@pytest.mark.parametrize("what", cases("gone", long=["changed"]))
 async def test_our_copy_is_the_agreed_document_when_the_session_is_swapped(
     cockpit: Cockpit, what: str
 ) -> None:
@@ -200,6 +201,7 @@ def tools(row: AgentStatus) -> dict[int, str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("restless", [False, True])
 async def test_an_agreed_handoff_does_not_wait_for_a_turn_that_never_ends(
     cockpit: Cockpit, restless: bool
@@ -257,6 +259,7 @@ async def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) ->
         assert f"commit 1234567 {UNVERIFIED} and commit {made} {VERIFIED}." in state
 
 
+@pytest.mark.long
 async def test_an_edit_leaves_the_front_matter_ours(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100)):
         await cockpit.start()

@@ -151,6 +151,7 @@ async def test_chats_get_messages_of_their_own(cockpit: Cockpit) -> None:
         assert posts["/discord"].told["allowed_mentions"] == {"parse": []}
 
 
+@pytest.mark.long
 async def test_a_forum_has_one_thread_for_each_job(cockpit: Cockpit) -> None:
     """As Discord answers where it was asked to wait: with the channel that is the thread."""
 
@@ -170,6 +171,7 @@ async def test_a_forum_has_one_thread_for_each_job(cockpit: Cockpit) -> None:
     assert not any("thread_name" in post.told for post in others)
 
 
+@pytest.mark.long
 async def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
     receiver = Receiver(200, 404)
     receiver.says = {"channel_id": "4711"}
@@ -189,6 +191,7 @@ async def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> Non
     assert posts[2].told["embeds"] == posts[1].told["embeds"]
 
 
+@pytest.mark.long
 async def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: Cockpit) -> None:
     async with Receiver(410).open() as receiver:
         tables = hook("on_handoff_start", "webhook", url=receiver.url("/private")) + hook(
@@ -209,6 +212,7 @@ async def test_what_is_refused_is_told_on_the_row_and_not_tried_again(cockpit: C
         assert "was not delivered" in row.note
 
 
+@pytest.mark.long
 async def test_a_message_outlives_the_supervisor_and_a_receiver_that_was_away(
     cockpit: Cockpit,
 ) -> None:
@@ -246,6 +250,7 @@ async def test_a_storm_is_one_notification(cockpit: Cockpit) -> None:
         assert "- web needs you (handoff)" in post.told["message"]
 
 
+@pytest.mark.long
 async def test_in_quiet_hours_it_waits_for_their_end(cockpit: Cockpit) -> None:
     now = datetime.now().astimezone()
     span = [(now + timedelta(hours=hours)).strftime("%H:%M") for hours in (-1, 2)]

@@ -30,6 +30,7 @@ from cockpit.wire.verbs import (
     Undo,
     Verb,
 )
+from tests.long_cases import cases
 from tests.supervisor.conftest import PATIENCE, is_standin, parent
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class Play:
                 assert live == [], told
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", cases(SEEDS[0], long=SEEDS[1:]))
 async def test_clients_at_once_leave_every_agent_with_one_truth(
     cockpit: Cockpit, seed: int
 ) -> None:

@@ -105,6 +105,7 @@ async def test_a_job_has_one_thread_also_after_a_restart(cockpit: Cockpit) -> No
     assert TOKEN.encode() not in kept(cockpit)
 
 
+@pytest.mark.long
 async def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> None:
     slack = SlackServer()
     async with slack.open():
@@ -117,6 +118,7 @@ async def test_a_thread_that_was_deleted_is_opened_anew(cockpit: Cockpit) -> Non
     assert posts[2].told["text"] == posts[1].told["text"]
 
 
+@pytest.mark.long
 async def test_a_rate_limit_and_slacks_own_errors_are_waited_for(cockpit: Cockpit) -> None:
     first: tuple[tuple[int, dict[str, object]], ...] = (
         (429, {"ok": False, "error": "ratelimited"}),
@@ -134,6 +136,7 @@ async def test_a_rate_limit_and_slacks_own_errors_are_waited_for(cockpit: Cockpi
     assert delivered.data["attempts"] == 4
 
 
+@pytest.mark.long
 async def test_a_refusal_is_told_with_a_next_step_and_not_tried_again(cockpit: Cockpit) -> None:
     slack = SlackServer()
     async with slack.open():

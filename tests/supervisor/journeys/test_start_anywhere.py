@@ -96,6 +96,7 @@ async def test_the_machine_with_the_fewest_agents_is_chosen(cockpit: Cockpit, fa
     assert len(await far.rows()) == 1
 
 
+@pytest.mark.long
 async def test_the_choice_and_the_start_log_in_once(cockpit: Cockpit, far: Far, sshd: Sshd) -> None:
     await cockpit.launch(cockpit.agent(steps=2, step_tokens=9000))
     await far.launch()
@@ -110,6 +111,7 @@ async def test_the_choice_and_the_start_log_in_once(cockpit: Cockpit, far: Far, 
     assert sshd.log.read_text().count("Accepted publickey") == 1
 
 
+@pytest.mark.long
 async def test_every_machine_is_named_if_none_fits(cockpit: Cockpit, far: Far) -> None:
     await cockpit.launch(cockpit.agent())
     configure_hosts(cockpit, gpu1=far.connect, gpu3=DEAD)

@@ -39,6 +39,7 @@ async def test_a_limit_of_turns_hands_off_long_before_any_band(cockpit: Cockpit)
         await cockpit.until(swapped)
 
 
+@pytest.mark.long
 async def test_a_limit_is_told_as_a_limit_and_not_as_a_full_context(cockpit: Cockpit) -> None:
     agent = cockpit.agent(
         "api", "prompt", steps=40, step_tokens=100, more="[agents.limits]\nturns = 4"
@@ -72,6 +73,7 @@ async def test_a_limit_of_time_needs_no_news_of_the_agent(cockpit: Cockpit) -> N
         assert "s of at most 4 s" in begun.text
 
 
+@pytest.mark.long
 async def test_a_limit_of_time_ends_a_turn_that_will_not_end(cockpit: Cockpit) -> None:
     agent = cockpit.agent(
         steps=900,
@@ -144,6 +146,7 @@ async def first_prompt(cockpit: Cockpit, row: AgentStatus) -> str:
     raise AssertionError("there is no prompt in the record")
 
 
+@pytest.mark.long
 async def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) -> None:
     agent = cockpit.agent(steps=9, pause=2, step_tokens=100, more=LOOP.format(1))
     async with cockpit.flying(agent):
@@ -161,6 +164,7 @@ async def test_a_loop_ends_after_its_iterations_and_says_so(cockpit: Cockpit) ->
         assert again.needs == row.needs
 
 
+@pytest.mark.long
 async def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: Cockpit) -> None:
     agent = cockpit.agent(steps=200, pace=0.1, step_tokens=100, more=LOOP.format(3))
     async with cockpit.flying(agent) as supervisor:
@@ -180,6 +184,7 @@ async def test_a_turn_that_the_pilot_interrupted_begins_no_next_round(cockpit: C
         assert await cockpit.events("handoff.begun") == []
 
 
+@pytest.mark.long
 async def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> None:
     agent = cockpit.agent(steps=40, pace=0.1, step_tokens=100, more=LOOP.format(3))
     async with cockpit.flying(agent) as supervisor:
@@ -195,6 +200,7 @@ async def test_a_loop_goes_on_when_the_process_has_ended(cockpit: Cockpit) -> No
         await cockpit.lives(second)
 
 
+@pytest.mark.long
 async def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Cockpit) -> None:
     limited = cockpit.agent(steps=9, step_tokens=100, faults="limited", more=LOOP.format(9))
     async with cockpit.flying(limited) as supervisor:
@@ -211,6 +217,7 @@ async def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Coc
         assert await cockpit.events("handoff.begun") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "kind", "words"),
     [
@@ -271,6 +278,7 @@ async def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> Non
         await cockpit.ask(Refuse(name="api", handoff=row.handoff.id))
 
 
+@pytest.mark.long
 async def test_what_the_pilot_lets_compact_is_asked_about_again_only_afterwards(
     cockpit: Cockpit,
 ) -> None:
@@ -302,6 +310,7 @@ async def test_a_refused_question_says_on_the_row_when_it_comes_again(cockpit: C
         assert row.needs is None
 
 
+@pytest.mark.long
 async def test_a_refused_question_of_an_idle_agent_says_when_it_comes_again(
     cockpit: Cockpit,
 ) -> None:
@@ -346,6 +355,7 @@ async def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit
         await cockpit.until(lambda row: row.needs is None)
 
 
+@pytest.mark.long
 async def test_an_agent_that_names_another_model_asks_its_user(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(steps=200, pace=0.1, step_tokens=100, more='model = "opus"')

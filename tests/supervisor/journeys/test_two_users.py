@@ -73,6 +73,7 @@ async def test_the_second_answer_is_refused_with_the_name_of_the_first(cockpit: 
         assert (handoff.outcome, handoff.answered_by) == ("done", ANA)
 
 
+@pytest.mark.long
 async def test_a_forged_name_is_not_shown_and_ours_is(cockpit: Cockpit) -> None:
     more = '[agents.handoff]\nwriters = ["facts"]\n'
     table = cockpit.agent(mode="prompt", steps=6, pause=2, step_tokens=100, more=more)

@@ -72,6 +72,7 @@ async def test_undo_twice_leads_back_to_the_first_session(cockpit: Cockpit) -> N
         await cockpit.until(idle_at(4))
 
 
+@pytest.mark.long
 async def test_two_hurried_undos_go_back_by_one(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
         _, second, _ = await twice_handed_off(cockpit)
@@ -93,6 +94,7 @@ async def test_an_undo_whose_record_is_gone_is_refused_and_ends_nobody(cockpit: 
         assert (await cockpit.row()).pid == second.pid
 
 
+@pytest.mark.long
 async def test_an_undo_gives_up_a_new_session_that_has_not_answered(cockpit: Cockpit) -> None:
     slow = "successor:trust"
     async with cockpit.flying(cockpit.agent(steps=9, faults=slow)):
@@ -127,6 +129,7 @@ async def test_a_session_gone_back_to_rests_and_then_is_only_asked_about(cockpit
         await cockpit.ask(Refuse(name="api"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["while the old one is ended", "before the new one starts"])
 async def test_an_undo_that_was_cut_short_is_finished(cockpit: Cockpit, moment: str) -> None:
     deaf = "successor:deaf" if moment.startswith("while") else ""

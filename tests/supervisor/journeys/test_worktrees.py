@@ -119,6 +119,7 @@ async def test_a_setup_that_fails_is_told_and_tried_again(cockpit: Cockpit) -> N
         await cockpit.until(done)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["late", "stopped"])
 async def test_a_setup_that_never_ends_is_ended(cockpit: Cockpit, way: str) -> None:
     setup = program(cockpit.home, "install", "sleep 600 & echo $$; sleep 600")
@@ -174,6 +175,7 @@ async def test_what_a_setup_runs_does_nothing_for_the_user(cockpit: Cockpit) -> 
         assert {event.data["by"]["kind"] for event in told} == {"agent"}
 
 
+@pytest.mark.long
 async def test_a_setup_that_a_crash_cut_off_is_done_again(cockpit: Cockpit) -> None:
     setup = program(
         cockpit.home,
@@ -199,6 +201,7 @@ async def test_a_setup_that_a_crash_cut_off_is_done_again(cockpit: Cockpit) -> N
 # Places
 
 
+@pytest.mark.long
 async def test_an_agent_of_a_sub_folder_works_in_that_of_its_worktree(cockpit: Cockpit) -> None:
     git(cockpit.repository, "branch", "before")
     inner = cockpit.repository / "packages" / "web"
@@ -279,6 +282,7 @@ async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpi
         ]
 
 
+@pytest.mark.long
 async def test_processes_that_an_agent_started_are_part_of_the_agent(cockpit: Cockpit) -> None:
     """Such as its MCP servers: stopping the agent is the only step."""
     child = "sleep 600 & echo $! > child; wait"
@@ -339,6 +343,7 @@ async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: C
         assert "is not ignored in" in await refusal(cockpit, leave_out=["src"])
 
 
+@pytest.mark.long
 async def test_an_agent_that_ended_before_its_job_was_over_keeps_its_worktree(
     cockpit: Cockpit,
 ) -> None:
@@ -354,6 +359,7 @@ async def test_an_agent_that_ended_before_its_job_was_over_keeps_its_worktree(
 # Losing
 
 
+@pytest.mark.long
 async def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(
     cockpit: Cockpit,
 ) -> None:
@@ -497,6 +503,7 @@ async def test_a_job_that_is_done_is_pushed_and_a_request_opened(cockpit: Cockpi
         await cockpit.ask(RemoveWorktree(tree="api"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", ["diverged", "program", "no remote", "no gh"])
 async def test_what_is_not_published_is_told_with_the_command(
     cockpit: Cockpit, trouble: str
@@ -560,6 +567,7 @@ async def test_a_request_proposes_the_commits_of_the_branch_or_nothing(
         assert git(remote, "rev-parse", "agent/api")
 
 
+@pytest.mark.long
 async def test_publishing_that_a_crash_cut_off_is_done_by_the_next(cockpit: Cockpit) -> None:
     remote = far(cockpit)
     hold = cockpit.home / "hold"
@@ -645,6 +653,7 @@ async def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
     await cockpit.ask(Down(agents=True))
 
 
+@pytest.mark.long
 async def test_a_repository_that_cannot_be_listed_blocks_no_other(cockpit: Cockpit) -> None:
     broken = cockpit.home / "broken"
     broken.mkdir()
@@ -665,6 +674,7 @@ async def test_a_repository_that_cannot_be_listed_blocks_no_other(cockpit: Cockp
         assert good.directory not in [one.directory for one in await listed(cockpit)]
 
 
+@pytest.mark.long
 async def test_a_setup_that_prints_for_ever_is_ended_and_its_file_bounded(cockpit: Cockpit) -> None:
     setup = program(cockpit.home, "install", "yes 'a line \x1b]0;x\x07 of output'")
 

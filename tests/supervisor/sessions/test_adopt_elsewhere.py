@@ -147,6 +147,7 @@ async def test_what_an_agent_of_any_cockpit_starts_is_not_elsewhere(
         assert await elsewhere(supervisor) == []
 
 
+@pytest.mark.long
 async def test_the_group_can_be_switched_off(cockpit: Cockpit, terminal: Terminal) -> None:
     off = "[elsewhere]\nshow = false\n"
     async with cockpit.flying(cockpit.agent(), defaults=off) as supervisor:
@@ -199,6 +200,7 @@ async def test_the_number_of_sessions_follows_them_without_reading_transcripts(
         assert supervisor.elsewhere._readings == {}
 
 
+@pytest.mark.long
 async def test_a_client_that_wants_it_is_told_the_number(
     cockpit: Cockpit, terminal: Terminal
 ) -> None:
@@ -249,6 +251,7 @@ async def test_a_session_is_ended_and_reopened_as_an_agent(
         assert agent.settings.permission_mode == "plan"
 
 
+@pytest.mark.long
 async def test_the_mode_is_found_before_a_long_turn(cockpit: Cockpit, terminal: Terminal) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
         terminal.run(
@@ -308,6 +311,7 @@ async def test_what_the_agents_own_settings_make_impossible_ends_nothing(
         assert supervisor.fleet.find("repository") is None
 
 
+@pytest.mark.long
 async def test_a_process_that_does_not_end_keeps_its_session(
     cockpit: Cockpit, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +342,7 @@ class Forgetful(LocalProcesses):
         return ended
 
 
+@pytest.mark.long
 async def test_a_session_that_cannot_be_reopened_can_be_by_hand(
     cockpit: Cockpit, terminal: Terminal
 ) -> None:

@@ -118,6 +118,7 @@ async def test_the_user_is_notified_once_when_a_watched_session_passes_the_act_t
     assert "cockpit" not in terminal.text()
 
 
+@pytest.mark.long
 async def test_a_session_after_a_clear_is_watched_too(cockpit: Cockpit, terminal: Terminal) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
         terminal.run(cockpit.repository, "Count.", **PAST_ACT)
@@ -159,6 +160,7 @@ async def test_a_watch_ends_when_the_user_stops_it_or_the_process_ends(
         assert isinstance(refused, NoSuchAgent)
 
 
+@pytest.mark.long
 async def test_a_process_that_ended_without_a_supervisor_is_forgotten(
     cockpit: Cockpit, terminal: Terminal
 ) -> None:
@@ -196,6 +198,7 @@ async def test_only_the_user_watches_a_session_or_has_it_documented(
         assert await cockpit.events("elsewhere.document") == []
 
 
+@pytest.mark.long
 async def test_the_command_line_watches_and_says_so(cockpit: Cockpit, terminal: Terminal) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
         terminal.run(cockpit.repository, "Count.", STANDIN_PAUSE="2")
@@ -336,6 +339,7 @@ async def test_a_copy_writes_the_handoff_document_and_the_session_goes_on(
         assert done.name == "next"
 
 
+@pytest.mark.long
 async def test_the_document_lists_a_commit_whose_hash_the_transcript_does_not_have(
     cockpit: Cockpit, terminal: Terminal, copies: Copies
 ) -> None:
@@ -364,6 +368,7 @@ async def test_the_document_lists_a_commit_whose_hash_the_transcript_does_not_ha
         assert "By somebody else" not in text
 
 
+@pytest.mark.long
 async def test_nothing_else_uses_a_session_while_a_copy_writes(
     cockpit: Cockpit, terminal: Terminal, copies: Copies
 ) -> None:
