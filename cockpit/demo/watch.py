@@ -25,6 +25,8 @@ PROGRESS_SECONDS = 15.0
 ANSWERED = ("handoff", "review")
 DIALOGS = ("permission", "question")
 LOST = ("exited", "stopped")
+LASTING_SECONDS = 30.0
+"""How long a failure lasts before it ends the demo, because cockpit retries most things."""
 LOOK_CLOSER = "Run the demo with --keep to keep its logs and transcripts."
 
 
@@ -43,11 +45,17 @@ class Watch:
         seconds: float,
         goal: Goal = is_done,
         expected: Collection[str] = (),
+        lasting: float = LASTING_SECONDS,
     ) -> None:
-        """`expected`: the commands and questions to which the answer is the first choice."""
+        """`expected`: the commands and questions to which the answer is the first choice.
+
+        `lasting`: seconds that a failure of a running agent lasts before it is raised.
+        """
         self._client, self._say = client, say
         self._goal = goal
         self._expected = expected
+        self._lasting = lasting
+        self._failing_since: dict[str, float] = {}
         self._began = time.monotonic()
         self._deadline = self._began + seconds
         self._spoken = self._began
@@ -81,6 +89,10 @@ class Watch:
         if agent.state in LOST and agent.session_id is not None:
             note = agent.note or "its CLI is no longer running"
             raise Failed(f"{agent.name} ended before its job was done", note, LOOK_CLOSER)
+        if agent.needs is None or agent.needs.kind != "failed":
+            self._failing_since.pop(agent.name, None)
+        elif self._may_pass(agent.name):
+            return
         if agent.needs is None:
             return
         if agent.needs.kind in DIALOGS and await self._answer(agent, agent.needs):
@@ -97,6 +109,10 @@ class Watch:
         # The question may have been answered meanwhile.
         with suppress(NotNow):
             await self._client.ask(Approve(name=agent.name, handoff=handoff or None))
+
+    def _may_pass(self, name: str) -> bool:
+        now = time.monotonic()
+        return now - self._failing_since.setdefault(name, now) < self._lasting
 
     async def _answer(self, agent: AgentStatus, needs: Needs) -> bool:
         """Take the first choice of the agent's dialog; return False for a dialog that no job asks

@@ -23,7 +23,7 @@ from cockpit.demo.script import Script
 from tests.journeys.short_session import SHORT_SESSION
 
 pytestmark = [pytest.mark.claude, pytest.mark.tmux]
-SECONDS = 90.0
+SECONDS = 240.0
 
 
 class Cockpit:

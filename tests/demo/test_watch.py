@@ -76,6 +76,18 @@ def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:
     )
 
 
+def test_a_failure_ends_the_demo_only_if_it_lasts(answering: Any) -> None:
+    """A busy machine answers late, and cockpit retries."""
+    failed = Needs(kind="failed", detail="the transcript does not answer")
+    row = agent(name="api", state="needs_you", needs=failed)
+    with pytest.raises(Failed, match="Time limit reached"):
+        flown(answering, row)
+    watch = Watch(HttpClient(answering.path), lambda _: None, 60.0, lasting=0.1)
+    with pytest.raises(Failed, match="api is waiting for an answer: failed") as raised:
+        asyncio.run(watch.until_reached())
+    assert raised.value.detail == "the transcript does not answer"
+
+
 def test_takes_the_first_choice_of_a_dialog_that_a_job_asks_for(answering: Any) -> None:
     asks = agent(
         name="weeks", state="needs_you",

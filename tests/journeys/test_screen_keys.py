@@ -152,7 +152,7 @@ def test_put_off(fleet: Flight) -> None:
 
     terminal.press("z")
 
-    terminal.until("Asking again in 10 min", "── api ", gone=("Handoff api",))
+    terminal.until("snoozed until", "── api ", gone=("Handoff api",))
     row = fleet.until(lambda row: row.needs is None)
     assert row.handoff is not None
     assert row.handoff.phase == "review"

@@ -26,6 +26,8 @@ class TranscriptReading:
     steps: StepsTaken = field(default_factory=StepsTaken)
     unreadable: str | None = None
     """Why the transcript cannot be read, as a clause after the path; None if it can be read."""
+    answers_late: bool = False
+    """Whether that is only because the file system has not answered yet."""
     read_to: float = 0.0
     """Time of the last line that was read."""
     reply_at: float | None = None

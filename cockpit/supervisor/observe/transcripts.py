@@ -198,6 +198,7 @@ class Transcripts:
         agent, tail, answer = fetched.agent, fetched.tail, fetched.answer
         if tail is not agent.session_state.reading.tail:
             return False  # another session began
+        agent.session_state.reading.answers_late = isinstance(answer, NoAnswer)
         if isinstance(answer, NoAnswer):
             agent.session_state.reading.unreadable = (
                 "does not answer: the machine is busy, or its file system hangs"

@@ -83,10 +83,16 @@ def _was_prompted(agent: Agent, since: float) -> bool:
 def _unreadable(agent: Agent) -> str:
     path = agent.session.transcript if agent.session else None
     unreadable = agent.session_state.reading.unreadable
+    if agent.session_state.reading.answers_late:
+        step = "cockpit retries automatically"
+    else:
+        step = (
+            "Put the file back, or restart the agent:"
+            f" cockpit stop {agent.name}, then cockpit start {agent.name}"
+        )
     detail = (
         f"the transcript {unreadable}: {path}. The context usage is unknown, so there is no"
-        " automatic handoff. Put the file back, or restart the agent:"
-        f" cockpit stop {agent.name}, then cockpit start {agent.name}"
+        f" automatic handoff. {step}"
     )
     return safe_line(detail, 600)
 

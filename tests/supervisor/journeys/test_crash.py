@@ -98,7 +98,7 @@ async def test_a_handoff_survives_a_kill_while_a_deaf_agent_is_being_ended(
 
 @pytest.mark.parametrize("question", cases("review", long=["handoff"]))
 async def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> None:
-    await cockpit.launch(cockpit.agent(mode="prompt", steps=400, step_tokens=117_000, pace=2))
+    await cockpit.launch(cockpit.agent(mode="prompt", steps=9, step_tokens=117_000, pause=3))
     first = await cockpit.start()
     asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
     if question == "review":

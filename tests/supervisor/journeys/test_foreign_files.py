@@ -117,6 +117,7 @@ def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit: Cockp
         told = await cockpit.until(tells("does not answer"))
         assert told.needs is not None
         assert str(place) in told.needs.detail
+        assert told.needs.detail.endswith("cockpit retries automatically")
         await goes_on(cockpit, "web")
         assert cockpit.process is not None
         cockpit.process.terminate()
