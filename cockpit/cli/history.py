@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cockpit.wire.history import (
         HistoryChain,
         HistoryDocument,
+        HistoryHandoff,
         HistorySession,
         HistoryStatement,
     )
@@ -210,6 +211,7 @@ def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
         lines += [f"      {_format_earlier(document)}" for document in session.documents[:-1]]
         if session.document:
             lines.append(f"      {_format_document(session)}")
+        lines += [f"      {why}" for why in map(_format_why, session.handoffs) if why]
     if chain.rebuilt:
         lines.append(f"  {REBUILT}")
     if chain.handoffs >= TOO_MANY_HANDOFFS:
@@ -248,6 +250,16 @@ def _format_earlier(document: HistoryDocument) -> str:
     ended += _answered(document.outcome, document.answered_by)
     text = f"earlier: {_short(document.id)}  {document.path}"
     return safe_line(f"{text} ({document.writer or 'unknown writer'}, {ended})", 400)
+
+
+def _format_why(handoff: HistoryHandoff) -> str | None:
+    """Format why a handoff ended without a new session; None if it did not, or nobody knows.
+
+    A refusal is its own reason.
+    """
+    if handoff.outcome not in ("cancelled", "revived", "failed") or not handoff.why:
+        return None
+    return safe_line(f"{_short(handoff.id)}  {handoff.outcome}: {handoff.why}", 400)
 
 
 def _answered(outcome: str | None, by: str | None) -> str:

@@ -81,6 +81,26 @@ def test_a_document_that_led_to_nothing_says_how_it_ended() -> None:
     assert shown(chain(sessions=[refused]), NOW)[2].endswith("(agent, refused)")
 
 
+@pytest.mark.parametrize(
+    ("outcome", "why", "told"),
+    [
+        ("cancelled", "the agent worked\n", ["5f0c0f0e  cancelled: the agent worked"]),
+        ("failed", "the job was not moved", ["5f0c0f0e  failed: the job was not moved"]),
+        ("refused", "refused by you", []),
+        ("moved", "went to gpu1", []),
+        ("done", "", []),
+        (None, None, []),
+    ],
+)
+def test_why_a_handoff_came_to_nothing_is_told(
+    outcome: str | None, why: str | None, told: list[str]
+) -> None:
+    handoff = {"id": FIRST["handoff"], "outcome": outcome, "why": why}
+    session = {"id": "a", "number": 1, "state": "live", "handoffs": [handoff]}
+
+    assert [line.strip() for line in shown(chain(sessions=[session]), NOW)[2:]] == told
+
+
 def test_what_a_job_went_on_from_is_told() -> None:
     begun = {**SECOND, "number": 1, "began_with": "/w/notes.md"}
 
