@@ -109,12 +109,12 @@ def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
 
 
 def host_lines(report: HostReport, width: int, now: datetime, twin: str | None = None) -> list[str]:
-    """Format a host as one line, and a second line with the next step if something is wrong.
+    """Format a host as one line, and more lines with what is wrong and the next step.
 
     `twin` is another name of its supervisor.
     """
-    facts = report.facts
-    head = f"{report.name:<{width}}  {WORDS[state(report)]:<13}"
+    facts, host_state = report.facts, state(report)
+    head = f"{report.name:<{width}}  {WORDS[host_state]:<13}"
     if not report.reachable:
         reason, step = _problem(report) or ("", "")
         return [f"{head}  {safe_line(reason, 300)}", f"{'':<{width}}  -> {step}"]
@@ -129,7 +129,11 @@ def host_lines(report: HostReport, width: int, now: datetime, twin: str | None =
     if twin is not None and problem is None:
         same = "this machine's supervisor" if twin == LOCAL else f"the same supervisor as {twin}"
         problem = same, f"This is {same}. To remove this name: cockpit hosts remove {report.name}"
-    return [text, *([f"{'':<{width}}  -> {problem[1]}"] if problem else [])]
+    if problem is None:
+        return [text]
+    # The other states are reasons by themselves.
+    why = [f"{'':<{width}}  {safe_line(problem[0], 300)}"] if host_state == "failing" else []
+    return [text, *why, f"{'':<{width}}  -> {problem[1]}"]
 
 
 def _rest(report: HostReport, now: datetime) -> list[str]:

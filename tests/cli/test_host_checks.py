@@ -155,3 +155,11 @@ def test_a_row_says_how_long_the_supervisor_runs_only_if_that_is_known(
     told = GOOD | {"status": json.dumps(status)}
     (line,) = host_lines(report(told), 4, datetime(2026, 11, 27, 12, tzinfo=UTC))
     assert line == f"gpu1  up             {__version__:<8} {'42 ms':>7}  {said}"
+
+
+def test_a_host_whose_supervisor_fails_is_listed_with_the_reason() -> None:
+    told = without("status") | {"status_code": "1"}
+    row, why, step = host_lines(report(told), 4, datetime(2026, 11, 27, 12, tzinfo=UTC))
+    assert row.startswith("gpu1  failing ")
+    assert why == "      `cockpit status` there exited with code 1"
+    assert step == "      -> To check it: ssh gpu1 cockpit doctor"
