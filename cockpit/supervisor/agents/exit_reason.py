@@ -15,6 +15,8 @@ OURS = ("Pane is dead", "This process has ended")
 """Prefixes of lines that tmux and cockpit add to a dead pane."""
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
 """Maximum seconds to query a tmux server that may be exiting, and seconds between two queries."""
+LEAST_ASKED = 4
+"""How often it is queried at least, because an answer of a busy machine can take a second."""
 HANGUP_SECONDS = 2.0
 """Maximum seconds until a process ends after its pane was closed, unless it ignores SIGHUP."""
 LINES_SHOWN = 3
@@ -50,14 +52,20 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
 async def _dead_pane(dependencies: Dependencies, pane: PaneId) -> Pane | None:
     """Return the pane of a process that has ended; None if the pane does not exist.
 
-    tmux learns of the end a moment later than cockpit. Waits up to a second for that.
+    tmux learns of the end a moment later than cockpit. Waits about a second for that.
     """
     until = dependencies.clock.monotonic() + SERVER_ENDS
+    asked = 0
     while True:
+        asked += 1
         seen = (await dependencies.panes.look()).get(pane)
-        if seen is None or seen.dead or dependencies.clock.monotonic() > until:
+        if seen is None or seen.dead or _is_over(dependencies, until, asked):
             return seen
         await dependencies.clock.sleep(ASK_AGAIN)
+
+
+def _is_over(dependencies: Dependencies, until: float, asked: int) -> bool:
+    return asked >= LEAST_ASKED and dependencies.clock.monotonic() > until
 
 
 async def lost_panes(
@@ -81,14 +89,16 @@ async def lost_panes(
 
 
 async def _server_has_ended(dependencies: Dependencies) -> bool:
-    """Return whether the tmux server has exited. Waits up to a second; False if unknown."""
+    """Return whether the tmux server has exited. Waits about a second; False if unknown."""
     clock = dependencies.clock
     until = clock.monotonic() + SERVER_ENDS
+    asked = 0
     while True:
+        asked += 1
         try:
             return await dependencies.panes.server_pid() is None
         except PanesSilent:
-            if clock.monotonic() > until:
+            if _is_over(dependencies, until, asked):
                 return False
         except CockpitError:
             return False

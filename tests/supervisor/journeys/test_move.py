@@ -21,6 +21,7 @@ from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Start, Stop, Undo
 from tests.journeys.sshd import Sshd, sshd
+from tests.long_cases import cases
 from tests.supervisor.conftest import DEFAULTS, LOOK, PATIENCE
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ async def still_there(near: Cockpit, far: Far, row: AgentStatus, before: dict[st
     )
 
 
-async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> None:
+@pytest.mark.parametrize("and_back", cases(False, long=[True]), ids=["there", "and back"])
+async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far, and_back: bool) -> None:
     row = await flying(cockpit, far)
     tree = Path(str(row.worktree))
     before, status = tree_of(tree), git(tree, "status", "--porcelain")
@@ -223,6 +225,8 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far) -> N
     git(far.repository, "fsck", "--strict")
     git(cockpit.repository, "fsck", "--strict")
 
+    if not and_back:
+        return
     # Back: the old worktree has the branch, so another one is named.
     again, told = await moved(
         cockpit, "gpu1/api", "--to", "local", "--yes", "--directory", str(cockpit.repository)

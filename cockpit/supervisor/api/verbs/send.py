@@ -18,7 +18,9 @@ from cockpit.wire.verbs import (
 )
 
 ACCEPTED_WITHIN = 8.0
-"""Seconds within which an idle agent must accept a pasted prompt."""
+"""Seconds after which a prompt that is still in the prompt box was not accepted."""
+REPORTED_WITHIN = 60.0
+"""Seconds within which a CLI must report a prompt that left the box. A busy machine is late."""
 
 
 class SendHandler:
@@ -52,12 +54,29 @@ class SendHandler:
             result = "Sent" if not agent.has_readings else "Queued until the end of its turn"
             return Done(message=f"{result}: {agent.name}", name=agent.name)
         if not await _until(accepted, ACCEPTED_WITHIN):
+            await self._await_late(agent, accepted)
+        return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
+
+    async def _await_late(self, agent: Agent, accepted: Callable[[], bool]) -> None:
+        """Wait until a busy CLI accepts the prompt. Raises `Failed` if it does not, and at once if
+        the prompt is still in its prompt box."""
+        if await self._composer(agent) is False:
+            why = "It was pasted and submitted, but is still in its prompt box."
+        else:
+            await _until(lambda: accepted() or not agent.alive, REPORTED_WITHIN)
+            why = "It was pasted and submitted, but the agent did not react."
+        if not accepted():
             raise Failed(
                 f"{agent.name} did not accept the prompt",
-                "It was pasted and submitted, but the agent did not react.",
+                why,
                 f"Check its pane: cockpit attach {agent.name}",
             )
-        return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
+
+    async def _composer(self, agent: Agent) -> bool | None:
+        """Return whether the prompt box is empty; None if there is no box, or no pane."""
+        if agent.record.pane is None:
+            return None
+        return agent.runtime.composer(await self._dependencies.panes.capture(agent.record.pane))
 
     async def _type(self, agent: Agent, text: str) -> tuple[Callable[[], bool], bool]:
         """Paste and submit a prompt. Return a function that checks whether the CLI accepted the
@@ -93,9 +112,7 @@ class SendHandler:
         return accepted, idle
 
     async def _check_composer(self, agent: Agent) -> None:
-        assert agent.record.pane is not None
-        screen = await self._dependencies.panes.capture(agent.record.pane)
-        if agent.runtime.composer(screen) is False:
+        if await self._composer(agent) is False:
             raise NotNow(
                 f"{agent.name}'s prompt box is not empty",
                 "The text in the box would be sent together with your prompt.",
