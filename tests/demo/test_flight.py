@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -75,8 +76,16 @@ def test_a_supervisor_that_cannot_start_is_told_with_the_end_of_its_log() -> Non
 )
 def test_the_command_flies_the_real_cli(agents: int, told: str) -> None:
     command = [sys.executable, "-P", "-m", "cockpit", "demo", "--headless", f"--agents={agents}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The agents run Claude Code" in done.stdout
-    assert told in done.stdout
-    assert not folder_of(done.stdout.splitlines()).exists()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as demo:
+        try:
+            said, _ = demo.communicate(timeout=800)
+        except subprocess.TimeoutExpired:
+            # A kill would leave its agents running.
+            demo.send_signal(signal.SIGINT)
+            raise
+    assert demo.returncode == 0, said
+    assert "The agents run Claude Code" in said
+    assert told in said
+    assert not folder_of(said.splitlines()).exists()

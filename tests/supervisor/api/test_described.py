@@ -105,6 +105,7 @@ class Trial:
         ask()
 
 
+@pytest.mark.long
 @pytest.mark.tmux
 async def test_the_api_is_as_described(cockpit: Cockpit) -> None:
     async with (
