@@ -27,16 +27,16 @@ from tests.faults.programme import Coverage, from_text, points_of, programme, to
 from tests.faults.report import Report
 from tests.faults.trap import Fault, Kind, Reached, Trap, reached
 from tests.faults.witness import Witness
-
-CYCLES = 16
+from tests.long_cases import cases
 
 
 @pytest.mark.tmux
-def test_a_slice_of_the_faults_loses_nothing() -> None:
+@pytest.mark.parametrize("cycles", cases(8, long=[16]))
+def test_a_slice_of_the_faults_loses_nothing(cycles: int) -> None:
     report = Report(7)
     flown: list[Flown] = []
     with Fleet(2) as fleet:
-        for each in fleet.fly_programme(CYCLES, seed=7):
+        for each in fleet.fly_programme(cycles, seed=7):
             report.take(each)
             flown.append(each)
         if fleet.untraced is None:
@@ -44,7 +44,7 @@ def test_a_slice_of_the_faults_loses_nothing() -> None:
     wrong = [f"{each.wrong} in {to_text(each.cycle)}" for each in flown if each.wrong]
     assert wrong == [], report.text()
     assert any(each.recoveries for each in flown)
-    assert report.counted == sum(each.counts for each in flown) == CYCLES
+    assert report.counted == sum(each.counts for each in flown) == cycles
     assert {each.cycle.worktree for each in flown if each.counts} == {True, False}
     assert all(each.samples > 5 for each in flown)
 
