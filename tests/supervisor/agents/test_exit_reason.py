@@ -14,6 +14,7 @@ from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.errors import Hindered
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Pane, PanesSilent
+from cockpit.supervisor.agents import exit_reason
 from cockpit.supervisor.agents.agent import Exit, LostPane, PaneLoss
 from cockpit.supervisor.agents.exit_reason import HANGUP_SECONDS, find_exit, lost_panes
 from cockpit.supervisor.dependencies import Dependencies
@@ -85,8 +86,10 @@ async def dead_pane(parts: Parts) -> None:
 
 
 async def test_a_server_that_does_not_know_of_the_end_yet_is_asked_again(
-    cockpit: Cockpit,
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where a single answer takes as long as all of them should."""
+    monkeypatch.setattr(exit_reason, "SERVER_ENDS", 0.0)
     cockpit.configure(cockpit.agent())
     async with parts_of(cockpit) as parts:
         await dead_pane(parts)
