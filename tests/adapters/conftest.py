@@ -21,7 +21,7 @@ import pytest
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.ids import PaneId
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until a condition that a test waits for counts as never coming true."""
 
 T = TypeVar("T")

@@ -74,7 +74,7 @@ async def test_a_question_names_what_does_not_answer(gate: threading.Event) -> N
 
 
 async def test_the_subject_of_a_question_is_shown_as_words(gate: threading.Event) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         with pytest.raises(NoAnswer) as silent:
             await BoundedCalls(0.1).ask(("record of", "s1"), gate.wait)
     assert silent.value.detail.startswith("record of s1: no answer")

@@ -79,7 +79,7 @@ async def served(*argv: str) -> AsyncIterator[Visit]:
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             yield Visit(server, address.result(), session)
             os.kill(os.getpid(), signal.SIGTERM)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 await running
     finally:
         running.cancel()
@@ -244,7 +244,7 @@ CLOSING = {aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMsgType
 async def heard(tab: aiohttp.ClientWebSocketResponse, words: bytes) -> None:
     """Wait until all of that came."""
     text = b""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while words not in text:
             message = await tab.receive()
             assert message.type not in CLOSING, text

@@ -150,7 +150,7 @@ async def serving(*, write: bool = False, bound: str = "127.0.0.1") -> AsyncIter
     running = asyncio.create_task(browser.run(address.set_result))
     jar = aiohttp.CookieJar(unsafe=True)
     try:
-        async with aiohttp.ClientSession(cookie_jar=jar) as session, asyncio.timeout(60):
+        async with aiohttp.ClientSession(cookie_jar=jar) as session, asyncio.timeout(120):
             yield Script(browser, await address, session, behind)
             os.kill(os.getpid(), signal.SIGTERM)
             await running

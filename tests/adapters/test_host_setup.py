@@ -25,7 +25,7 @@ from cockpit.core.host_facts import host_facts
 
 SMALL = 'printf "%s ready \\n" "$marker"; read -r _; printf "%s echo \\n" "$marker"; '
 END = 'printf "%s end \\n" "$marker"'
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def through(script: str) -> list[str]:

@@ -18,7 +18,7 @@ from cockpit.client.raw_request import fetch
 from cockpit.core.errors import CockpitError, NoSupervisor
 from cockpit.core.multiplex import MOST_STREAMS
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 COUNTED = """echo $$ >> "$0"; exec "$@" """
 """A host that notes each process that connects."""
 TOO_OLD = """echo $$ >> "$0"; case "$*" in

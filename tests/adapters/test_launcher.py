@@ -288,7 +288,7 @@ def test_a_lease_is_held_by_one_at_a_time_and_by_its_children(
 
 
 async def _eventually_free(orders: LaunchOrders, directory: Path, lease: Path) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while carried_out(orders, Launch(TELLER, directory, {}, lease=lease)).returncode:
             await asyncio.sleep(0.01)
 

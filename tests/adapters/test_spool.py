@@ -168,7 +168,7 @@ def test_a_real_reporter_is_heard_at_once(spool: Spool) -> None:
                 spool.prepare(AgentName(agent))
                 before = len(heard)
                 await asyncio.to_thread(report, state, agent, event)
-                async with asyncio.timeout(60):
+                async with asyncio.timeout(120):
                     while len(heard) == before:
                         await asyncio.sleep(0.005)
         finally:

@@ -173,7 +173,7 @@ async def test_a_process_that_closed_its_terminal_still_holds_its_pane(
 ) -> None:
     hiding = "trap '' HUP; exec sleep 600 </dev/null >/dev/null 2>&1"
     pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", hiding))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (await tmux.look())[pane.id].dead:
             await asyncio.sleep(0.01)
     with pytest.raises(PaneOccupied):

@@ -87,7 +87,7 @@ async def test_a_screen_that_died_is_opened_again(
     views: TmuxViews, own_home: Path, waiting: Waiting
 ) -> None:
     pane = await views.open_home(launch(own_home, "exit 3"))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while (await views.home())[1]:
             await asyncio.sleep(0.01)
     assert await views.open_home(launch(own_home)) == pane
@@ -120,7 +120,7 @@ async def test_a_server_is_ended_only_without_agents(views: TmuxViews, own_home:
     server = await views.tmux.server_pid()
     await views.end_if_unused()
     await views.end_if_unused()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while Path(f"/proc/{server}").exists():
             await asyncio.sleep(0.01)
 
@@ -506,7 +506,7 @@ async def test_a_screen_that_has_ended_is_told_nothing(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
     await views.open_home(launch(own_home, "echo ended"))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while (await views.home())[1]:
             # Up to tmux 3.5 the server may have missed the end, and is reminded of it.
             await views.tmux.server.collect()

@@ -11,7 +11,7 @@ import pytest
 from cockpit.adapters.files import watched_entries
 from cockpit.adapters.files.watched_entries import poll_entries, watch_entries
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 Way = Callable[[Path, Callable[[], None]], Callable[[], None]]
 
 

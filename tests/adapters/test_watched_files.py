@@ -12,7 +12,7 @@ from cockpit.adapters.files.watched_files import poll_files, watch_files
 from cockpit.config.kernel import USES_LINUX
 
 Watching = Callable[[Sequence[Path], Callable[[], None]], Callable[[], None]]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def written(file: Path) -> None:

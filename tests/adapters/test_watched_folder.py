@@ -14,7 +14,7 @@ Watch = Callable[[Path, Callable[[], None]], Callable[[], None]]
 
 
 async def until(heard: list[None], count: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while len(heard) < count:
             await asyncio.sleep(0.005)
 

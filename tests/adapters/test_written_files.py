@@ -13,7 +13,7 @@ from cockpit.adapters.files import inotify
 from cockpit.adapters.files.written_files import WrittenFiles, watch_written
 from cockpit.config.kernel import USES_LINUX
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 if not USES_LINUX:
     pytest.skip("needs inotify", allow_module_level=True)

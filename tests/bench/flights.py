@@ -20,7 +20,7 @@ from cockpit.client.raw_request import fetch
 from cockpit.demo.repository import make_repository
 from cockpit.demo.standin.program import install
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 HOME = Path(os.environ["COCKPIT_HOME"])
 SOCKET = HOME / "run" / "cockpit.sock"
 SLEEPER = (

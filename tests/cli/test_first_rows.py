@@ -20,7 +20,7 @@ import pytest
 from cockpit.cli.first_rows import picture
 from tests.cli.test_status import FULL, row, said
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 LOADS = """
 import sys
 from cockpit.cli.first_rows import first_rows

@@ -19,7 +19,7 @@ import pytest
 
 from cockpit.cli.commands import run
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 COUNTED = """echo $$ >> "$0"; exec "$@" """
 TOO_OLD = """echo $$ >> "$0"; case "$*" in
 *--multiplex*) echo "Error: No such option '--multiplex'." >&2; exit 2;;

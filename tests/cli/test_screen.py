@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.tmux
 
 COCKPIT = [sys.executable, "-P", "-m", "cockpit"]
-PATIENCE = 60.0
+PATIENCE = 120.0
 AGENTS = """
 [[agents]]
 name = "first"

@@ -54,7 +54,7 @@ from cockpit.wire.verbs import (
 from tests.client.stages import HISTORY, SLEEPER, InMemory, OverHttp, Stage, set_up
 from tests.supervisor.conftest import Cockpit
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 LIST = "List them: cockpit status"
 
 

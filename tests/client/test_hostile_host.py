@@ -203,7 +203,7 @@ class Followed:
             for host, client in self._clients.items()
         ]
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 while not until():
                     assert not [task for task in tasks if task.done()]
                     await asyncio.sleep(0.01)
@@ -259,7 +259,7 @@ def test_a_flood_leaves_time_for_the_others(hostile: Any) -> None:
 
 
 def test_a_drip_is_cut(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "MISSED_BEATS", 0.02)
+    monkeypatch.setattr(http, "MISSED_BEATS", 0.3)
     program = "import time\nsay(STREAM)\nwhile True: chunk(b'x'); time.sleep(0.02)"
     client = HttpClient(hostile(program), "gpu1", beat=10)
 

@@ -69,7 +69,7 @@ class Clients:
         """Ask once; whether it was done."""
         self.asked += 1
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 done = await client.ask(verb)
         except TimeoutError:
             self.wrong.append(f"{verb.verb} was not answered within a minute")

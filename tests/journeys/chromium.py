@@ -19,7 +19,7 @@ import aiohttp
 PROGRAM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 _LISTEN = """
 window.heard = "";

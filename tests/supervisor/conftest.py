@@ -40,7 +40,7 @@ from cockpit.wire.status import AgentStatus, Status
 from cockpit.wire.stream import Event
 from cockpit.wire.verbs import Done, Start, Verb
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until a condition that a test waits for counts as never coming true."""
 LOOK = 0.06
 SELDOM = 0.25

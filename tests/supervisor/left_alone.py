@@ -23,7 +23,7 @@ from cockpit.wire.status import AgentStatus
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @dataclass(slots=True)

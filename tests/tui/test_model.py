@@ -77,7 +77,7 @@ async def reached(true: object, model: Model, client: MemoryClient) -> None:
     """Follow until the condition holds, ten seconds at most."""
     following = asyncio.create_task(follow(client, model.main))
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not true():  # type: ignore[operator]
                 await asyncio.sleep(0.01)
     finally:

@@ -65,7 +65,7 @@ async def test_it_is_removed_after_a_resume_without_a_prompt(
     first, second = write(tmp_path, "00-33", PROMPT, REPLY), write(tmp_path, "00-36")
     payload = {"session_id": IDENT, "transcript_path": str(first), "source": "resume"}
     Gemini(tmp_path).moments(Signal(AgentName("api"), "SessionStart", payload, 1.0))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while second.exists():
             await asyncio.sleep(0.02)
     assert first.exists()

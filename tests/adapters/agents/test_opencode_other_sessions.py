@@ -269,7 +269,7 @@ async def test_a_line_in_the_open_log_is_told(opencode: Opencode) -> None:
         assert opencode.process.stdin is not None
         opencode.process.stdin.write(b"a line\n")
         opencode.process.stdin.flush()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await told.wait()
     finally:
         stop()

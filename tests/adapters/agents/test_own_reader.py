@@ -23,7 +23,7 @@ import sys
 for line in sys.stdin:
     print('{"said": "' + line.strip() + '"}', flush=True)
 """
-PATIENCE = 60.0
+PATIENCE = 120.0
 LIMITS = """\
 import sys
 sys.path.insert(0, {folder!r})

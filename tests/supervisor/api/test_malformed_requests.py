@@ -91,7 +91,7 @@ async def answer(socket: Path, sent: bytes) -> int:
     try:
         writer.write(sent)
         await writer.drain()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             return int((await reader.readline()).split()[1])
     finally:
         writer.close()

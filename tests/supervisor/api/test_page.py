@@ -118,7 +118,7 @@ async def test_a_failure_looks_as_on_the_page(cockpit: Cockpit) -> None:
     async with (
         cockpit.flying(cockpit.agent()),
         gateway(cockpit.places.socket) as (base, token),
-        asyncio.timeout(60),
+        asyncio.timeout(120),
     ):
         failing = """curl --unix-socket "$socket" http://cockpit/v1/send --json '{"name": "api"}'"""
         printed = await Shell(cockpit, base, token).run(f"{failing} 2>&- || [ $? = 22 ]")

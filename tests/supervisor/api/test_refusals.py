@@ -182,7 +182,7 @@ async def answered(socket: Path, method: str, target: str, sent: bytes = b"") ->
     head = f"{method} {target} HTTP/1.0\r\nHost: x\r\nContent-Length: {len(sent)}\r\n\r\n"
     try:
         writer.write(head.encode() + sent)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             await writer.drain()
             head_, _, body = (await reader.read()).partition(b"\r\n\r\n")
         return int(head_.split()[1]), body
@@ -231,7 +231,7 @@ async def test_what_is_not_http_and_what_is_unknown_get_our_words(cockpit: Cockp
     async with cockpit.flying(cockpit.agent()):
         reader, writer = await asyncio.open_unix_connection(str(socket))
         writer.write(b"HELO there\r\n\r\n")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             head, _, body = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()
         assert head.startswith(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.tmux
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def cli(*words: str) -> subprocess.CompletedProcess[str]:

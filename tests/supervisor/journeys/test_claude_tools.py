@@ -78,12 +78,12 @@ async def hand_off_by_tool(cockpit: Cockpit, model: ModelServer) -> None:
     async with cockpit.flying(real_agent(cockpit, model.url).replace("env =", f"{more}env =")):
         await cockpit.start()
         second = await cockpit.until(
-            lambda row: row.handoffs == 1 and row.handoff is None, within=120
+            lambda row: row.handoffs == 1 and row.handoff is None, within=300
         )
         begun = await cockpit.event("handoff.begun")
         assert begun.data["reason"] == "agent"
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
-        await cockpit.until(lambda _: "search_history" in results(model, PREFIX), within=60)
+        await cockpit.until(lambda _: "search_history" in results(model, PREFIX))
         found = results(model, PREFIX)
         assert found["context_status"]["window"] == second.context.window
         assert found["context_status"]["tokens"] == 21_003
@@ -108,7 +108,7 @@ async def test_an_agent_that_is_offered_none_has_none(cockpit: Cockpit) -> None:
         table = real_agent(cockpit, model.url).replace("env =", f"{more}env =")
         async with cockpit.flying(table):
             await cockpit.start()
-            await cockpit.until(lambda row: row.state == "idle", within=120)
+            await cockpit.until(lambda row: row.state == "idle", within=300)
             assert model.requests
             assert not any(TOOLS in asked.everything for asked in model.requests)
             assert servers(cockpit) == []

@@ -60,11 +60,11 @@ async def test_codex_offers_the_tools_and_the_job_goes_on(cockpit: Cockpit) -> N
         async with cockpit.flying(table):
             await cockpit.start()
             second = await cockpit.until(
-                lambda row: row.handoffs == 1 and row.handoff is None, within=120
+                lambda row: row.handoffs == 1 and row.handoff is None, within=300
             )
             begun = await cockpit.event("handoff.begun")
             assert begun.data["reason"] == "agent"
-            await cockpit.until(lambda _: "read_handoff" in results(pilot), within=60)
+            await cockpit.until(lambda _: "read_handoff" in results(pilot))
             found = results(pilot)
             assert _value(found["context_status"])["window"] == second.context.window
             assert _value(found["handoff_request"])["handoff"]["reason"] == "agent"

@@ -115,11 +115,11 @@ async def test_a_draft_that_is_no_plain_new_document_is_not_taken(
         if command[0] == "a link for a folder":
             # There is no place for a document then, and nobody may be ended without one.
             await cockpit.event("handoff.writer_failed")
-            await cockpit.until(lambda row: row.handoff is None, within=60)
+            await cockpit.until(lambda row: row.handoff is None)
             assert (await cockpit.row()).pid == first.pid
             assert list((home / "elsewhere").glob("handoff-*")) == []
             return
-        await cockpit.until(swapped, within=60)
+        await cockpit.until(swapped)
         written = await cockpit.event("handoff.document")
         assert written.data["writer"] == "facts"
         text = paper(cockpit).read_text()

@@ -470,7 +470,7 @@ async def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpi
         await cockpit.start()
         await cockpit.until(lambda row: row.state == "idle")
         await cockpit.ask(Handoff(name="api"))
-        failed = await cockpit.event("hook.failed", within=90)
+        failed = await cockpit.event("hook.failed", within=300)
         assert "20 times in a minute" in failed.text
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.long, pytest.mark.tmux]
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 HOST = '[[hosts]]\nname = "gpu1"\nconnect = ["false"]\n'
 
 

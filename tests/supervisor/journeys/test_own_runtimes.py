@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
 
 PAGE = Path(package.__file__).parent / "docs" / "own-runtimes.md"
-SLOW = 60.0
+SLOW = 120.0
 
 pytestmark = pytest.mark.tmux
 

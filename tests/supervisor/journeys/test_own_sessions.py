@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.skipif(BUNDLED is None, reason="the SDK of this platform brings no CLI"),
 ]
 KEY = "made-up-key-for-a-simulated-model"
-PATIENCE = 60.0
+PATIENCE = 120.0
 CONTENT = "# Handoff\n\nThe content of the document."
 
 

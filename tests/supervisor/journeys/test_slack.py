@@ -131,7 +131,7 @@ async def test_a_rate_limit_and_slacks_own_errors_are_waited_for(cockpit: Cockpi
         async with cockpit.flying(cockpit.agent(steps=30, more=tables)):
             await cockpit.start()
             posts = await slack.until(4, 90)
-            delivered = await cockpit.event("hook.delivered", within=90)
+            delivered = await cockpit.event("hook.delivered", within=300)
     assert {post.told["text"] for post in posts} == {posts[0].told["text"]}
     assert delivered.data["attempts"] == 4
 

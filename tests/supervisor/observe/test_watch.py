@@ -40,7 +40,7 @@ async def test_a_written_transcript_is_read_without_a_check(
     watched = Watched(tmp_path)
     reading = asyncio.create_task(watched.watch.transcripts.follow())
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             for tokens in (1000, 2000, 3000):
                 with watched.record.open("ab") as file:
                     file.write(reply(tokens, f"m{tokens}"))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 T = TypeVar("T")
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Terminal:

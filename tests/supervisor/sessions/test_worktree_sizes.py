@@ -49,7 +49,7 @@ class HeldCalls(BoundedCalls):
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0)
 
