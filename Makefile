@@ -1,6 +1,6 @@
 # make demo   a whole flight, with no account
 # make test   what must hold before each change lands
-# make test-journeys  the longer journeys with real programs: each agent's CLI, moves between machines
+# make test-journeys  variants of the journeys with real programs: each agent's CLI, moves between machines
 # make test-portable  the tests with none of what only Linux has: pidfd, inotify, /proc
 # make bench  what it costs, beside its goals and beside others: cockpit/docs/performance.md
 # make scale  what a screen of 50 hosts costs, and with how many hosts it ends: cockpit/docs/performance.md
