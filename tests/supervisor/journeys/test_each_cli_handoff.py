@@ -112,7 +112,8 @@ async def test_a_supervisor_killed_while_a_document_is_written_finishes_the_hand
     await the_next_one_has_read_it(cockpit, flown)
 
 
-@pytest.mark.parametrize("name", ["codex", pytest.param("gemini", marks=long)])
+@long
+@pytest.mark.parametrize("name", ["codex", "gemini"])
 async def test_a_supervisor_that_was_away_knows_the_session_again_and_continues_a_handoff(
     cockpit: Cockpit, pilots: Pilots
 ) -> None:

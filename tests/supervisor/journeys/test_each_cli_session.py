@@ -151,7 +151,7 @@ async def test_an_error_of_the_api_is_told(cockpit: Cockpit, pilots: Pilots) -> 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("claude", marks=pytest.mark.claude),
+        pytest.param("claude", marks=[pytest.mark.claude, long]),
         *(pytest.param(name, marks=long) for name in ("copilot", "opencode")),
     ],
 )
@@ -165,7 +165,8 @@ async def test_a_usage_limit_is_told(cockpit: Cockpit, pilots: Pilots) -> None:
         assert row.needs.kind == "usage_limit"
 
 
-@pytest.mark.parametrize("name", ["codex", pytest.param("copilot", marks=long)])
+@long
+@pytest.mark.parametrize("name", ["codex", "copilot"])
 async def test_a_folder_that_is_not_trusted_is_told(cockpit: Cockpit, pilots: Pilots) -> None:
     flown = pilots.working(done)
     flown.trust()

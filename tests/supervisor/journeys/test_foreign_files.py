@@ -109,6 +109,7 @@ async def test_a_pipe_in_place_of_a_presence_note_holds_up_nobody(cockpit: Cockp
     await goes_on(cockpit, "api")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK), reason=HANGS)
 def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit: Cockpit) -> None:
     async def journey(place: Path) -> None:
