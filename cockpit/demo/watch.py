@@ -93,6 +93,8 @@ class Watch:
             self._failing_since.pop(agent.name, None)
         elif self._may_pass(agent.name):
             return
+        else:
+            raise Failed(f"{agent.name} cannot continue", agent.needs.detail, LOOK_CLOSER)
         if agent.needs is None:
             return
         if agent.needs.kind in DIALOGS and await self._answer(agent, agent.needs):

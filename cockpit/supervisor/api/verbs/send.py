@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
-from cockpit.core.errors import BadUsage, Failed, NotNow
+from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.core.handoff.events import Turn
+from cockpit.ports.panes import PanesSilent
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
@@ -19,8 +21,9 @@ from cockpit.wire.verbs import (
 
 ACCEPTED_WITHIN = 8.0
 """Seconds after which a prompt that is still in the prompt box was not accepted."""
-REPORTED_WITHIN = 60.0
-"""Seconds within which a CLI must report a prompt that left the box. A busy machine is late."""
+REPORTED_WITHIN = 40.0
+"""Seconds more within which a CLI must report a prompt that left the box, because a busy machine is
+late. With the time until then it is less than a client waits for an answer."""
 
 
 class SendHandler:
@@ -60,7 +63,10 @@ class SendHandler:
     async def _await_late(self, agent: Agent, accepted: Callable[[], bool]) -> None:
         """Wait until a busy CLI accepts the prompt. Raises `Failed` if it does not, and at once if
         the prompt is still in its prompt box."""
-        if await self._composer(agent) is False:
+        empty = None
+        with suppress(PanesSilent, CockpitError):
+            empty = await self._composer(agent)
+        if empty is False:
             why = "It was pasted and submitted, but is still in its prompt box."
         else:
             await _until(lambda: accepted() or not agent.alive, REPORTED_WITHIN)
