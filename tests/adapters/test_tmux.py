@@ -93,6 +93,7 @@ async def test_a_pane_that_somebody_split_by_hand_is_not_ours(tmux: Tmux, own_ho
     assert {one.label for one in (await tmux.look()).values()} == {"api"}
 
 
+@pytest.mark.long
 async def test_fifty_opened_at_once_are_fifty(tmux: Tmux, own_home: Path) -> None:
     names = [f"agent-{number}" for number in range(50)]
     order = launch(own_home, "sleep", "600")

@@ -93,6 +93,7 @@ def test_into_a_pane_and_back_and_the_terminal_may_go(terminal: Terminal, own_ho
     another.hang_up()
 
 
+@pytest.mark.long
 def test_attach_goes_straight_to_the_pane(terminal: Terminal) -> None:
     shell = ["env", "-u", "TMUX", *COCKPIT, "attach", "second"]
     subprocess.run([*terminal.tmux, "new-session", "-d", "--", *shell], check=True)

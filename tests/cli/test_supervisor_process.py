@@ -75,6 +75,7 @@ def test_a_second_one_in_the_foreground_is_refused_with_the_pid_of_the_first() -
     assert pid in second.stderr
 
 
+@pytest.mark.long
 def test_a_bad_file_is_told_where_it_was_asked(own_home: Path) -> None:
     (own_home / "bad.toml").write_text("[defaults]\nmood = 1\n")
 
@@ -140,6 +141,7 @@ def test_the_first_up_takes_up_the_file_of_the_repository(own_home: Path) -> Non
     assert cockpit("up").stderr == done.stderr
 
 
+@pytest.mark.long
 def test_an_agent_that_cannot_start_keeps_no_other_from_it(own_home: Path) -> None:
     (own_home / "cockpit.toml").write_text(
         '[[agents]]\nname = "a"\ndirectory = "gone"\n[[agents]]\nname = "b"\n'
@@ -159,6 +161,7 @@ def test_up_with_nothing_configured_says_where_to_begin() -> None:
     assert "0 agents configured; create a config file with: cockpit init" in cockpit("up").stderr
 
 
+@pytest.mark.long
 def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
     (own_home / "mine.toml").write_text(
         '[defaults]\nruntime = "command"\ncommand = ["sleep", "60"]\n'
@@ -308,6 +311,7 @@ def test_a_restart_exchanges_an_older_supervisor_and_touches_no_agent(own_home: 
         older.wait()
 
 
+@pytest.mark.long
 def test_a_restart_ends_nothing_while_the_configuration_does_not_read(own_home: Path) -> None:
     file = agent(own_home)
     pid = cockpit("up", "--config", str(file)).stdout.strip()

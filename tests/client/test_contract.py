@@ -62,7 +62,7 @@ LIST = "List them: cockpit status"
     params=[
         "in memory",
         pytest.param("over HTTP", marks=pytest.mark.tmux),
-        pytest.param("over a stream", marks=pytest.mark.tmux),
+        pytest.param("over a stream", marks=[pytest.mark.tmux, pytest.mark.long]),
     ],
 )
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:

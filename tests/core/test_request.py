@@ -91,8 +91,9 @@ def test_a_request_reminds_of_what_the_user_said_and_of_the_last_results(
 
 def test_a_reminder_is_short_whatever_was_said() -> None:
     long = "word " * 5_000
+    order = "word " * 200
     facts = Facts(
-        constraints=tuple(Constraint(turn, long) for turn in range(40)),
+        constraints=tuple(Constraint(turn, order) for turn in range(40)),
         refusals=tuple(ToolRefusal(turn, long, long) for turn in range(20)),
         answers=tuple(Answer(turn, long, long) for turn in range(20)),
         checks=(Check("test", long, result=long),),

@@ -24,6 +24,7 @@ def folder_of(told: list[str]) -> Path:
     return Path(told[0].split(" in ")[1].split(";")[0])
 
 
+@pytest.mark.long
 def test_a_flight_of_stand_ins_says_so_and_is_complete() -> None:
     told: list[str] = []
     assert fly_headless(3, keep=False, say=told.append, standin=True) == 0

@@ -31,7 +31,7 @@ from tests.long_cases import cases
 
 
 @pytest.mark.tmux
-@pytest.mark.parametrize("cycles", cases(8, long=[16]))
+@pytest.mark.parametrize("cycles", cases(4, long=[16]))
 def test_a_slice_of_the_faults_loses_nothing(cycles: int) -> None:
     report = Report(7)
     flown: list[Flown] = []

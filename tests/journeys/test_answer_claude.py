@@ -326,6 +326,7 @@ def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
         asyncio.run(journey(agent))
 
 
+@pytest.mark.long
 def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_path: Path) -> None:
     command = "python3 -V && " + "true && " * 30 + "touch on-the-screen"
     script = Script(bash(command), bash("git push origin main"), say("Done."))

@@ -42,7 +42,6 @@ from cockpit.demo.model import Answer, ModelServer
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Activity, Presence, SessionOrder, Signal
 from tests.journeys.short_session import SHORT_SESSION
-from tests.long_cases import cases
 from tests.supervisor.conftest import pause
 
 pytestmark = [
@@ -400,6 +399,7 @@ def test_a_subagent_names_itself_before_its_words(agent: Seats) -> None:
         assert before(each.payload, "agent_id", "hook_event_name")
 
 
+@pytest.mark.long
 def test_a_compaction_can_be_put_off_once_and_is_recorded(agent: Seats) -> None:
     """This CLI compacts by itself only where a window for it is named."""
     turn = in_turn(*(bash("seq 1 200", tokens) for tokens in (30_000, 90_000, 95_000, 97_000)))
@@ -484,9 +484,8 @@ def before(payload: Mapping[str, Any], first: str, second: str) -> bool:
     return names.index(first) < names.index(second)
 
 
-@pytest.mark.parametrize(
-    "mode", cases("default", long=["acceptEdits", "plan", "dontAsk", "bypassPermissions"])
-)
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"])
 def test_mentioned_prompt_files_are_in_the_first_request_and_in_no_argument(
     agent: Seats, own_home: Path, mode: str
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from cockpit.demo.conversation import Reply, Request
 from tests.journeys.real_agent import NO_CLI, call, real_agent, say, write_document
-from tests.long_cases import cases
 
 pytestmark = [
     pytest.mark.claude,
@@ -36,9 +35,10 @@ def edits(request: Request) -> str:
     return "".join(str(made.input) for made in request.calls_made if made.name == "Edit")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "mode",
-    cases("default", long=["plan", "dontAsk", "auto", "acceptEdits"]),
+    ["default", "plan", "dontAsk", "auto", "acceptEdits"],
 )
 def test_no_dialog_stands_in_the_way_of_the_document(mode: str) -> None:
     with real_agent(answer, permission_mode=f'"{mode}"', mode='"auto"') as agent:

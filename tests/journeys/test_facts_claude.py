@@ -55,6 +55,7 @@ async def facts_when(agent: RealAgent, true: Callable[[dict[str, Any]], object])
     return told
 
 
+@pytest.mark.long
 def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
     script = Script(
         call("AskUserQuestion", questions=[DATABASE, PARTS]),

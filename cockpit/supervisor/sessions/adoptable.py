@@ -45,7 +45,7 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: Liv
         )
     slow, live = dependencies.slow, dependencies.live_sessions
     await slow.ask(("elsewhere", session.id), partial(live.check_reopenable, session), READ_SECONDS)
-    if not await slow.ask(session.directory, session.directory.is_dir):
+    if not await slow.ask(session.directory, session.directory.is_dir, READ_SECONDS):
         raise BadUsage(
             f"{shown_directory(session)} is not a directory",
             "The session was started there.",

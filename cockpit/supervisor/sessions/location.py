@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # `cockpit move-step` only needs a place, and starts once for
 
 JOB_UNKNOWN = "<job>"
 """Placeholder for the id of a job that has not begun."""
+DIRECTORY_SECONDS = 10.0
+"""Time limit of a user's look at a directory. A busy machine takes seconds for it."""
 
 
 @dataclass(frozen=True, slots=True)

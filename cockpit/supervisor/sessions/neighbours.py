@@ -13,7 +13,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.leases import Leases
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.sessions.location import refuse_git_folder, same_place
+from cockpit.supervisor.sessions.location import (
+    DIRECTORY_SECONDS,
+    refuse_git_folder,
+    same_place,
+)
 
 
 class Neighbours:
@@ -37,7 +41,8 @@ class Neighbours:
     async def check_free(self, agent: Agent) -> None:
         """Raise `BadUsage` or `NotNow` if the agent cannot be started in its directory."""
         slow, settings = self._dependencies.slow, agent.settings
-        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
+        refuse = partial(refuse_git_folder, settings, settings.directory)
+        await slow.ask(settings.directory, refuse, DIRECTORY_SECONDS)
         self._refuse_taken(agent)
         await self._leases.ensure_free(agent)
 

@@ -24,9 +24,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.inheritance import Inheritance
 from cockpit.supervisor.sessions.job_worktree import JobWorktree, check_directory
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.location import (
-    refuse_git_folder,
-)
+from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS, refuse_git_folder
 from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.opening_prompt import opening_prompt
 from cockpit.supervisor.sessions.reopen import Reopening, session_named
@@ -114,13 +112,14 @@ class Starter:
     ) -> None:
         settings = agent.settings
         slow = self._dependencies.slow
-        if not await slow.ask(settings.directory, settings.directory.is_dir):
+        if not await slow.ask(settings.directory, settings.directory.is_dir, DIRECTORY_SECONDS):
             raise BadUsage(
                 f"{settings.directory} is not a directory",
                 f"{agent.name} is configured to work there.",
                 "Create it, or choose another directory with --directory.",
             )
-        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
+        refuse = partial(refuse_git_folder, settings, settings.directory)
+        await slow.ask(settings.directory, refuse, DIRECTORY_SECONDS)
         text = prompt if prompt is not None else settings.prompt
         ident = session_named(agent, resume) if resume else None
         own = self._reopening.own_session(agent, ident) if ident else None

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import ClassVar, get_args
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -48,7 +49,10 @@ from cockpit.core.handoff.states import (
 )
 from cockpit.core.handoff.writing import DELIVERY_TRIES
 from cockpit.core.ids import SessionId
+from tests.long_cases import cases
 
+MANY = 400
+"""Orders of events that reach every state and outcome."""
 WRITERS = (("agent", "sdk", "facts"), ("agent", "facts"), ("sdk",), ("agent",), ("facts",))
 PREDECESSOR = "predecessor"
 """Who lives in the beginning."""
@@ -356,12 +360,13 @@ class Rules(RuleBasedStateMachine):
                 assert state.why
 
 
-def test_no_order_of_events_breaks_a_rule() -> None:
+@pytest.mark.parametrize("orders", cases(80, long=[MANY]))
+def test_no_order_of_events_breaks_a_rule(orders: int) -> None:
     Rules.reached.clear()
     run_state_machine_as_test(
         Rules,
         settings=settings(
-            max_examples=400,
+            max_examples=orders,
             stateful_step_count=60,
             deadline=None,
             derandomize=True,
@@ -369,4 +374,6 @@ def test_no_order_of_events_breaks_a_rule() -> None:
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
         ),
     )
-    assert Rules.reached == {*get_args(State), *Outcome}
+    # Few orders end with a job on another host.
+    seldom = set() if orders == MANY else {Outcome.MOVED}
+    assert Rules.reached | seldom == {*get_args(State), *Outcome}

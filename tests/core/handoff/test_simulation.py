@@ -9,10 +9,11 @@ import sys
 import time
 from collections import Counter
 
+import pytest
+
 from cockpit.core.handoff.states import Outcome
 from tests.core.handoff.simulated_world import Flight
-
-IN_A_TEST = 3000
+from tests.long_cases import cases
 
 
 def fly(first: int, many: int) -> tuple[Counter[str], int]:
@@ -26,11 +27,12 @@ def fly(first: int, many: int) -> tuple[Counter[str], int]:
     return outcomes, crashes
 
 
-def test_every_simulated_handoff_is_safe_and_comes_to_an_end() -> None:
-    outcomes, crashes = fly(1, IN_A_TEST)
+@pytest.mark.parametrize("many", cases(500, long=[3000]))
+def test_every_simulated_handoff_is_safe_and_comes_to_an_end(many: int) -> None:
+    outcomes, crashes = fly(1, many)
     assert set(outcomes) == {each.value for each in Outcome}
-    assert outcomes["done"] > IN_A_TEST / 3
-    assert crashes > IN_A_TEST / 3
+    assert outcomes["done"] > many / 3
+    assert crashes > many / 3
 
 
 def test_a_seed_gives_the_same_flight_again() -> None:

@@ -16,6 +16,7 @@ from cockpit.ports.records import HandoffRecord, JobRecord, SessionRecord
 from cockpit.tui.present.history import Entry, entries
 from cockpit.wire.history import to_json
 from cockpit.wire.verbs import Handoff
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from cockpit.adapters.store.store import Store
@@ -97,7 +98,9 @@ async def test_pages_give_every_job_once_and_together_what_the_whole_gives(
         assert refused["exit_code"] == 2
 
 
-@pytest.mark.parametrize("target", KEYS)
+@pytest.mark.parametrize(
+    "target", cases("/v1/history", long=[each for each in KEYS if each != "/v1/history"])
+)
 async def test_a_history_keeps_its_keys(cockpit: Cockpit, target: str) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)):
         await cockpit.start()
@@ -112,6 +115,7 @@ async def test_a_history_keeps_its_keys(cockpit: Cockpit, target: str) -> None:
         assert list(session["documents"][0]) == ["id", "path", "outcome", "writer", "answered_by"]
 
 
+@pytest.mark.long
 async def test_pages_of_handoffs_are_newest_first_even_within_one_job(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
         fill(supervisor.dependencies.store)

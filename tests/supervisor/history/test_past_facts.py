@@ -37,6 +37,7 @@ def idle_again(row: AgentStatus) -> bool:
     return row.session_number == 2 and row.handoff is None and row.state in ("idle", "done")
 
 
+@pytest.mark.long
 async def test_they_are_read_from_what_is_left_of_its_transcript(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

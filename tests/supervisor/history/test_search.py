@@ -52,6 +52,7 @@ async def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone
         assert again.directory == str(cockpit.home)
 
 
+@pytest.mark.long
 async def test_documents_of_before_are_taken_up_by_the_next_supervisor(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)
     async with cockpit.flying(agent):

@@ -29,6 +29,7 @@ from cockpit.wire.verbs import (
     Stop,
     Undo,
 )
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -106,6 +107,7 @@ async def test_prompt_mode_asks_before_and_after_the_document(cockpit: Cockpit) 
         assert second.pid != first.pid
 
 
+@pytest.mark.long
 async def test_one_word_answers_both_questions(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
         await cockpit.start()
@@ -146,6 +148,7 @@ async def test_a_refused_document_stays_and_nothing_is_ended(cockpit: Cockpit) -
         assert len(papers(cockpit)) == 1
 
 
+@pytest.mark.long
 async def test_a_snoozed_question_comes_back(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
         await cockpit.start()
@@ -183,6 +186,7 @@ async def test_a_snoozed_question_can_be_woken_and_approved(cockpit: Cockpit) ->
         await cockpit.until(asks("review"))
 
 
+@pytest.mark.long
 async def test_an_answer_to_a_question_that_is_over_is_refused(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
         await cockpit.start()
@@ -200,7 +204,7 @@ async def test_an_observed_agent_is_never_handed_off_by_itself(cockpit: Cockpit)
         assert await cockpit.events("handoff.begun") == []
 
 
-@pytest.mark.parametrize("mode", ["observe", "prompt", "auto"])
+@pytest.mark.parametrize("mode", cases("prompt", long=["observe", "auto"]))
 async def test_a_handoff_by_hand_has_its_review_unless_automatic(
     cockpit: Cockpit, mode: str
 ) -> None:
@@ -243,6 +247,7 @@ async def test_a_working_agent_hears_the_request_in_the_middle_of_its_turn(
         assert len(cockpit.prompts(first)) == 1
 
 
+@pytest.mark.long
 async def test_a_document_of_the_pilots_own_is_taken_as_it_is(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=100)):
         await cockpit.start()
@@ -267,6 +272,7 @@ async def test_a_document_of_the_pilots_own_is_taken_as_it_is(cockpit: Cockpit) 
         await cockpit.until(swapped)
 
 
+@pytest.mark.long
 async def test_a_dry_run_tells_and_does_nothing(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=3, step_tokens=100)):
         await cockpit.start()
@@ -282,6 +288,7 @@ async def test_a_dry_run_tells_and_does_nothing(cockpit: Cockpit) -> None:
         assert await cockpit.events("handoff.begun") == []
 
 
+@pytest.mark.long
 async def test_a_document_before_the_first_reply_claims_no_window(cockpit: Cockpit) -> None:
     """Unless the CLI itself reports one, which its status line may do before the reply."""
     async with cockpit.flying(cockpit.agent(mode="prompt", pace=600, faults="lineless")):
@@ -293,6 +300,7 @@ async def test_a_document_before_the_first_reply_claims_no_window(cockpit: Cockp
         assert "200000" not in done.text
 
 
+@pytest.mark.long
 async def test_now_does_not_wait_for_a_turn_that_will_not_end(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(steps=2000, step_tokens=10, pace=0.2, faults="first:nodocument")
@@ -323,6 +331,7 @@ async def test_a_bad_document_is_asked_for_again_and_then_facts_are_taken(cockpi
         assert (await cockpit.event("handoff.document")).data["writer"] == "facts"
 
 
+@pytest.mark.long
 async def test_the_first_prompt_does_not_call_off_a_handoff_that_was_asked_for_at_once(
     cockpit: Cockpit,
 ) -> None:
@@ -354,6 +363,7 @@ def git_folder(cockpit: Cockpit) -> Path:
     return cockpit.repository / ".git"
 
 
+@pytest.mark.long
 async def test_a_git_operation_in_progress_is_waited_for(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=9, pause=2, step_tokens=100)):
         first = await cockpit.start()
@@ -385,6 +395,7 @@ async def test_a_permission_dialog_is_never_typed_into(cockpit: Cockpit) -> None
         await cockpit.until(swapped)
 
 
+@pytest.mark.long
 async def test_the_key_that_leads_to_a_dialog_does_not_answer_it(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=3, step_tokens=100, faults="first:permission")):
         await cockpit.start()
@@ -462,6 +473,7 @@ async def test_a_successor_that_will_not_start_brings_the_old_session_back(
         )
 
 
+@pytest.mark.long
 async def test_a_handoff_that_came_to_nothing_is_not_begun_again_without_growth(
     cockpit: Cockpit,
 ) -> None:
@@ -495,6 +507,7 @@ async def test_undo_reopens_the_session_before_and_keeps_the_other(cockpit: Cock
         assert len(papers(cockpit)) == 1
 
 
+@pytest.mark.long
 async def test_an_agent_that_is_handed_over_is_neither_started_nor_lost_by_a_stop(
     cockpit: Cockpit,
 ) -> None:
@@ -515,6 +528,7 @@ def digest(paper: Path) -> str:
     return hashlib.sha256(paper.read_bytes()).hexdigest()
 
 
+@pytest.mark.long
 async def test_an_edit_that_breaks_the_document_is_refused_and_one_that_does_not_is_taken(
     cockpit: Cockpit,
 ) -> None:
@@ -567,6 +581,7 @@ async def test_nothing_is_ended_for_a_document_that_is_gone(cockpit: Cockpit) ->
         assert (await cockpit.row()).state == "stopped"
 
 
+@pytest.mark.long
 async def test_a_question_that_a_compaction_answered_is_taken_back(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, step_tokens=24_000, settles=0)):
         await cockpit.start()

@@ -142,11 +142,15 @@ async def test_what_a_start_hook_prints_goes_before_the_prompt(cockpit: Cockpit)
 @pytest.mark.parametrize(
     "body",
     cases(
-        "exec head -c 1000000000 /dev/zero",
         "setsid sleep 600 & exit 0",
-        long=("sleep 600", "trap '' TERM; while :; do sleep 0.05; done", "exit 137"),
+        long=(
+            "exec head -c 1000000000 /dev/zero",
+            "sleep 600",
+            "trap '' TERM; while :; do sleep 0.05; done",
+            "exit 137",
+        ),
     ),
-    ids=["1 GB", "forks", "hangs", "ignores TERM", "137"],
+    ids=["forks", "1 GB", "hangs", "ignores TERM", "137"],
 )
 async def test_bad_hooks_cost_the_handoff_nothing_and_are_told(cockpit: Cockpit, body: str) -> None:
     bad = program(cockpit.home, "bad", body)
@@ -188,6 +192,7 @@ async def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
         )
 
 
+@pytest.mark.long
 async def test_abort_swaps_now_without_a_review(cockpit: Cockpit) -> None:
     say = program(cockpit.home, "say", """echo '{"decision": "abort"}'""")
 
@@ -356,6 +361,7 @@ if session["is_continuation"]:
 """
 
 
+@pytest.mark.long
 async def test_the_founding_scripts_with_a_worktree(cockpit: Cockpit) -> None:
     """Worktree, handoff and hooks together: the branch and the checkout stay the same."""
     for name, text in (("save", SAVE), ("load", LOAD)):
@@ -474,6 +480,7 @@ async def test_a_hook_that_brings_about_its_own_event_is_stopped(cockpit: Cockpi
         assert "20 times in a minute" in failed.text
 
 
+@pytest.mark.long
 async def test_a_hook_cannot_hand_on_what_another_agent_left(cockpit: Cockpit) -> None:
     notes = cockpit.home / "notes.md"
     answer = json.dumps({"decision": "handoff", "document": str(notes)})

@@ -98,6 +98,7 @@ def test_the_kernel_refuses_whom_nobody_else_has_refused(
         asyncio.run(journey(second))
 
 
+@pytest.mark.long
 def test_two_cockpits_share_a_plain_worktree(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.wire.stream import DaySpent
 from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop, Undo
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -121,7 +122,7 @@ PROMPT = (
 )
 
 
-@pytest.mark.parametrize("size", [0, 100_000, 200_000])
+@pytest.mark.parametrize("size", cases(100_000, long=[0, 200_000]))
 async def test_a_prompt_arrives_byte_for_byte(cockpit: Cockpit, size: int) -> None:
     text = f"{PROMPT}{'long line of words ' * (size // 19)}\nCount the steps;"
     async with cockpit.flying(cockpit.agent(mode="observe", steps=2)):
@@ -341,6 +342,7 @@ async def test_hooks_alone_give_a_count_that_warns_and_never_acts(cockpit: Cockp
         await cockpit.event("handoff.document")
 
 
+@pytest.mark.long
 async def test_the_record_alone_is_enough_for_a_reading(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=3, faults="hookless")):
         await cockpit.start()
@@ -350,6 +352,7 @@ async def test_the_record_alone_is_enough_for_a_reading(cockpit: Cockpit) -> Non
         assert done.activity == "Bash echo counted 2"
 
 
+@pytest.mark.long
 async def test_a_compaction_is_counted_and_leaves_the_reading_unknown(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(mode="observe", steps=9, step_tokens=24_000, settles=0, pace=0.2)
@@ -390,6 +393,7 @@ async def test_a_session_is_reopened_only_where_it_belongs_and_by_one(cockpit: C
         assert again.pid != row.pid
 
 
+@pytest.mark.long
 async def test_sockets_and_state_are_the_pilots_own_whatever_the_umask(cockpit: Cockpit) -> None:
     before = os.umask(0)
     try:
@@ -550,6 +554,7 @@ async def test_how_an_agent_ended_is_known_to_the_next_supervisor(cockpit: Cockp
     assert "ended with exit code 7. no licence" in (row.note or "")
 
 
+@pytest.mark.long
 async def test_an_undo_that_is_refused_leaves_the_handoff_alone(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4)):
         await cockpit.start()
@@ -583,6 +588,7 @@ async def test_living_agents_are_found_again_when_the_database_is_lost(cockpit: 
     assert not cockpit.living(before)
 
 
+@pytest.mark.long
 async def test_a_row_says_where_an_agent_works_and_what_for(cockpit: Cockpit) -> None:
     sub = cockpit.repository / "sub"
     sub.mkdir()
@@ -650,6 +656,7 @@ async def test_a_budget_that_is_reached_is_told_once_and_stops_nothing(cockpit: 
         assert await cockpit.events("handoff.begun") == []
 
 
+@pytest.mark.long
 async def test_a_budget_of_the_day_is_told_once_over_restarts_and_in_the_status(
     cockpit: Cockpit,
 ) -> None:

@@ -173,6 +173,7 @@ def quality(cockpit: Cockpit) -> list[dict[str, Any]]:
     return [json.loads(row[0]).get("first_turns") or {} for row in rows]
 
 
+@pytest.mark.long
 async def test_a_successor_that_repeats_and_disobeys_is_told(cockpit: Cockpit) -> None:
     check = cockpit.home / "check.sh"
     check.write_text("echo no module named foo\n")
@@ -237,6 +238,7 @@ async def test_the_history_reads_the_chain_as_one(cockpit: Cockpit) -> None:
         ]
 
 
+@pytest.mark.long
 async def test_the_history_says_how_well_each_handoff_went(cockpit: Cockpit) -> None:
     run = "git commit --allow-empty -m Counted"
     async with cockpit.flying(cockpit.agent(steps=500, step_tokens=100, run=run)):

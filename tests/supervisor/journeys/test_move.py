@@ -277,6 +277,7 @@ async def test_a_job_moves_over_a_real_ssh(cockpit: Cockpit, far: Far, sshd: Ssh
     assert sshd.log.read_text().count("Accepted publickey") == 1
 
 
+@pytest.mark.long
 async def test_a_command_is_not_moved(cockpit: Cockpit, far: Far) -> None:
     await cockpit.launch(cockpit.agent("logs", more='runtime = "command"\ncommand = ["cat"]\n'))
     await far.launch()
@@ -435,6 +436,7 @@ async def test_files_that_change_after_they_were_sent_are_not_left_behind(
     assert (tree / "late").exists()
 
 
+@pytest.mark.long
 async def test_only_the_user_moves_a_job_and_only_in_its_phase(cockpit: Cockpit, far: Far) -> None:
     await flying(cockpit, far)
     refused = await cockpit.refused(Handoff(name="api", host="no/host"))

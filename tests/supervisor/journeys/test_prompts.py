@@ -97,6 +97,7 @@ async def test_a_prompt_of_the_configuration_is_kept_without_its_secret(cockpit:
         assert files_with(cockpit.places.state, SECRET) == []
 
 
+@pytest.mark.long
 async def test_a_prompt_waits_for_a_dialog_through_a_restart_and_ends_with_its_session(
     cockpit: Cockpit,
 ) -> None:

@@ -17,6 +17,7 @@ from cockpit.core.errors import BadUsage, NotNow
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Down, Handoff, RemoveWorktree, Start, Stop
 from cockpit.wire.worktrees import WorktreeStatus
+from tests.long_cases import cases
 from tests.supervisor.left_alone import until
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ async def test_a_setup_that_fails_is_told_and_tried_again(cockpit: Cockpit) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["late", "stopped"])
+@pytest.mark.parametrize("way", cases("late", long=["stopped"]))
 async def test_a_setup_that_never_ends_is_ended(cockpit: Cockpit, way: str) -> None:
     setup = program(cockpit.home, "install", "sleep 600 & echo $$; sleep 600")
     limit = 'setup_timeout = "1s"' if way == "late" else 'setup_timeout = "10m"'
@@ -153,6 +154,7 @@ def sleepers() -> list[str]:
     return found
 
 
+@pytest.mark.long
 async def test_what_a_setup_runs_does_nothing_for_the_user(cockpit: Cockpit) -> None:
     out = cockpit.home / "asked"
     cli = f"{sys.executable} -P -m cockpit"
@@ -301,6 +303,7 @@ async def test_processes_that_an_agent_started_are_part_of_the_agent(cockpit: Co
         assert f"process {written.read_text().strip()}" not in words
 
 
+@pytest.mark.long
 async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="observe", steps=2, more=worktree())
     async with cockpit.flying(agent):
@@ -382,6 +385,7 @@ async def test_a_worktree_deleted_under_its_agent_is_told_and_not_made_again(
         await cockpit.event("worktree.back")
 
 
+@pytest.mark.long
 async def test_one_that_is_gone_is_given_up_and_begun_anew(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="observe", steps=2, more=worktree())
     async with cockpit.flying(agent):
@@ -421,7 +425,7 @@ def conflict(tree: Path, what: str) -> str:
     return what
 
 
-@pytest.mark.parametrize("what", ["rebase", "bisect"])
+@pytest.mark.parametrize("what", cases("rebase", long=["bisect"]))
 async def test_a_real_operation_half_done_is_waited_for_and_not_touched(
     cockpit: Cockpit, what: str
 ) -> None:
@@ -504,7 +508,7 @@ async def test_a_job_that_is_done_is_pushed_and_a_request_opened(cockpit: Cockpi
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("trouble", ["diverged", "program", "no remote", "no gh"])
+@pytest.mark.parametrize("trouble", cases("diverged", "no gh", long=["program", "no remote"]))
 async def test_what_is_not_published_is_told_with_the_command(
     cockpit: Cockpit, trouble: str
 ) -> None:
@@ -540,8 +544,8 @@ async def test_what_is_not_published_is_told_with_the_command(
             assert git(remote, "rev-parse", "agent/api") == theirs
 
 
-@pytest.mark.parametrize("base", ["", "main"])
-@pytest.mark.parametrize("work", ["true", "git commit -q --allow-empty -m mine"])
+@pytest.mark.parametrize("base", cases("main", long=[""]))
+@pytest.mark.parametrize("work", cases("git commit -q --allow-empty -m mine", long=["true"]))
 async def test_a_request_proposes_the_commits_of_the_branch_or_nothing(
     cockpit: Cockpit, base: str, work: str
 ) -> None:
@@ -690,6 +694,7 @@ async def test_a_setup_that_prints_for_ever_is_ended_and_its_file_bounded(cockpi
         assert kept.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 async def test_another_tool_cannot_reap_the_worktree_of_an_agent(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=2, more=worktree())):
         row = await cockpit.start()
