@@ -33,6 +33,7 @@ def test_a_supervisor_that_does_not_come_up_leaves_no_screen_behind(own_home: Pa
         line.hang_up()
 
 
+@pytest.mark.long
 def test_agents_outlive_a_supervisor_that_does_not_come_up(own_home: Path) -> None:
     (own_home / "ck" / "cockpit.toml").write_text(
         '[[agents]]\nname = "api"\nruntime = "command"\ncommand = ["/bin/cat"]\n'

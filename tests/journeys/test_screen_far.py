@@ -47,8 +47,9 @@ def test_a_far_agent_is_seen_entered_and_handed_off(flight: Flight, here: Path) 
     terminal.press("e")
     terminal.until("The document is a file on gpu1: edit it there.")
     terminal.press("a")
-    terminal.until("Approved")  # no request is open when the supervisor is killed
     flight.until(lambda row: row.handoffs == 1)
+    # The supervisor is killed when no request is open.
+    terminal.until("▌ 1", "done", gone=("Handoff api",))
 
     flight.cockpit.kill()
     terminal.until("gpu1 ○ lost just now: No supervisor is running on gpu1", "▌ 1 api")

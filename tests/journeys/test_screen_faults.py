@@ -90,6 +90,7 @@ def test_in_the_middle_of_a_review(fleet: Flight) -> None:
     terminal.until("▌", "── api ", gone=("Handoff api",))
 
 
+@pytest.mark.long
 def test_the_tmux_server_is_killed(fleet: Flight) -> None:
     terminal = fleet.shell()
     terminal.until("▌ 1 able", "2 idle")

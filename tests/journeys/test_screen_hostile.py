@@ -96,6 +96,7 @@ def test_silence_costs_nothing(flight: Flight) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_a_document_that_attacks_the_terminal(
     flight: Flight, monkeypatch: pytest.MonkeyPatch
 ) -> None:

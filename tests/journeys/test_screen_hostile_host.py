@@ -71,6 +71,7 @@ def cockpit(home: Path, at: Path, *words: str) -> None:
     subprocess.run([*COCKPIT, *words], cwd=at, env=environment, check=True, capture_output=True)
 
 
+@pytest.mark.long
 def test_a_flood_is_refused_with_the_reason(flight: Flight, here: Path, own_home: Path) -> None:
     (own_home / "hostile.py").write_text(HOSTILE + STREAMS["events without an end"][0])
     terminal = flight.terminal(size=(120, 30), COCKPIT_HOME=str(here))

@@ -95,6 +95,7 @@ def test_two_machines_are_one_fleet_and_one_is_lost_alone(flight: Flight, here: 
     terminal.until("local ● · gpu1 ●", "gpu1/api", gone=("lost", "~ gpu1/api"))
 
 
+@pytest.mark.long
 def test_a_name_with_a_host_starts_an_agent_there(flight: Flight, here: Path) -> None:
     flight.fly(flight.cockpit.agent("api", "prompt", pause=2, step_tokens=1000))
     terminal = flight.terminal(size=(120, 30), COCKPIT_HOME=str(here))

@@ -58,6 +58,7 @@ def clear(terminal: Terminal) -> None:
     terminal.until("Enter a name: a-z, 0-9")
 
 
+@pytest.mark.long
 def test_into_the_agent_that_was_chosen_and_back(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able", "── able ")
@@ -193,6 +194,7 @@ def test_a_paste_that_no_terminal_marks_ends_nobody(fleet: Flight) -> None:
     assert fleet.do(fleet.cockpit.events("handoff.begun")) == []
 
 
+@pytest.mark.long
 def test_stopping_takes_two_different_keys_and_starting_a_form(fleet: Flight) -> None:
     terminal = fleet.terminal()
     terminal.until("▌ 1 able")

@@ -125,6 +125,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.long
 async def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit) -> None:
     inside = Inside(cockpit)
 

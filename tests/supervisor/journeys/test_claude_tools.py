@@ -68,6 +68,7 @@ def playing(model: Answer) -> Iterator[ModelServer]:
         made.stop()
 
 
+@pytest.mark.long
 async def test_the_cli_offers_the_tools_and_the_job_goes_on(cockpit: Cockpit) -> None:
     with playing(answer) as model:
         await hand_off_by_tool(cockpit, model)

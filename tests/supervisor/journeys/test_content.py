@@ -87,13 +87,15 @@ def paper(cockpit: Cockpit) -> Path:
     "command",
     cases(
         ("a link", 'ln -s "$HOME/secret.md" "$DRAFT"'),
-        ("five megabytes", 'yes "## Goal" | head -c 5000000 > "$DRAFT"'),
-        (
-            "a link for a folder",
-            'cd "$(dirname "$DRAFT")/.." && mv handoffs kept && '
-            'ln -s "$HOME/elsewhere" handoffs && cp "$HOME/secret.md" "$DRAFT"',
-        ),
         long=(
+            (("five megabytes", 'yes "## Goal" | head -c 5000000 > "$DRAFT"'),),
+            (
+                (
+                    "a link for a folder",
+                    'cd "$(dirname "$DRAFT")/.." && mv handoffs kept && '
+                    'ln -s "$HOME/elsewhere" handoffs && cp "$HOME/secret.md" "$DRAFT"',
+                ),
+            ),
             (("a pipe", 'mkfifo "$DRAFT"'),),
             (("a folder", 'mkdir "$DRAFT"'),),
             (("a second name", 'ln "$HOME/secret.md" "$DRAFT"'),),
@@ -205,8 +207,12 @@ def seen_by_ps() -> list[str]:
     ("configured", "presses", "expected"),
     cases(
         ("acceptEdits", 1, "plan"),
-        ("default", 1, "default"),
-        long=(("acceptEdits", 2, "default"), ("", 1, "default"), ("", 2, "plan")),
+        long=(
+            ("default", 1, "default"),
+            ("acceptEdits", 2, "default"),
+            ("", 1, "default"),
+            ("", 2, "plan"),
+        ),
     ),
     ids=[
         "narrowed to plan",

@@ -55,10 +55,10 @@ async def check_papers(cockpit: Cockpit) -> None:
 @pytest.mark.parametrize(
     "moment",
     cases(
-        "handoff.documenting",
         "handoff.stopping",
-        "handoff.confirming",
         long=(
+            "handoff.documenting",
+            "handoff.confirming",
             "handoff.begun",
             "handoff.document",
             "handoff.waiting",
@@ -119,6 +119,7 @@ async def test_a_question_survives_a_kill(cockpit: Cockpit, question: str) -> No
     await check_papers(cockpit)
 
 
+@pytest.mark.long
 async def test_what_a_dialog_asks_survives_a_kill_and_goes_with_the_dialog(
     cockpit: Cockpit,
 ) -> None:
@@ -183,6 +184,7 @@ async def test_agents_work_on_without_a_supervisor_and_are_found_again(cockpit: 
     assert len(await cockpit.events("agent.found")) == 2
 
 
+@pytest.mark.long
 async def test_an_agent_that_ended_meanwhile_is_told_of(cockpit: Cockpit) -> None:
     await cockpit.launch(cockpit.agent(mode="observe", steps=3))
     await cockpit.start()
@@ -240,6 +242,7 @@ async def test_what_an_agent_without_a_record_did_is_unknown_after_a_restart(
     await cockpit.until(lambda row: row.state == "idle")
 
 
+@pytest.mark.long
 async def test_a_handoff_whose_worktree_is_gone_does_not_keep_the_supervisor_down(
     cockpit: Cockpit,
 ) -> None:

@@ -44,6 +44,7 @@ def told(words: str) -> Callable[[AgentStatus], bool]:
     return lambda row: row.needs is not None and words in row.needs.detail
 
 
+@pytest.mark.long
 async def test_a_directory_that_becomes_read_only_needs_you(
     cockpit: Cockpit, disk: SmallDisk
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Turn
 from cockpit.wire.verbs import Finish, Handoff, Send
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-@pytest.mark.parametrize("mode", ["prompt", "observe"])
+@pytest.mark.parametrize("mode", cases("prompt", long=["observe"]))
 async def test_the_marker_is_told_in_every_mode(cockpit: Cockpit, mode: str) -> None:
     async with cockpit.flying(cockpit.agent(mode=mode, steps=2, step_tokens=1_000)):
         await cockpit.start()

@@ -64,6 +64,7 @@ def without_repository(far: Far) -> list[str]:
     return [*far.connect, "env", f"PATH={folder}:{os.environ['PATH']}"]
 
 
+@pytest.mark.long
 async def test_the_machine_with_the_fewest_agents_is_chosen(cockpit: Cockpit, far: Far) -> None:
     await cockpit.launch(cockpit.agent(steps=2, step_tokens=9000))
     await far.launch()

@@ -14,6 +14,7 @@ import pytest
 from cockpit.core import document
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Snooze
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -29,6 +30,7 @@ def asks(kind: str) -> Callable[[AgentStatus], bool]:
     return lambda row: row.needs is not None and row.needs.kind == kind
 
 
+@pytest.mark.long
 async def test_a_limit_of_turns_hands_off_long_before_any_band(cockpit: Cockpit) -> None:
     agent = cockpit.agent(steps=40, step_tokens=100, more="[agents.limits]\nturns = 4")
     async with cockpit.flying(agent):
@@ -90,7 +92,7 @@ async def test_a_limit_of_time_ends_a_turn_that_will_not_end(cockpit: Cockpit) -
         assert len(await cockpit.events("handoff.interrupted")) == 1
 
 
-@pytest.mark.parametrize("said", ["tell", "off"])
+@pytest.mark.parametrize("said", cases("tell", long=["off"]))
 async def test_the_agent_itself_is_told_at_the_warn_mark_where_you_want_it(
     cockpit: Cockpit, said: str
 ) -> None:
@@ -119,6 +121,7 @@ async def test_what_is_done_is_not_handed_off_for_any_limit(cockpit: Cockpit) ->
 LOOP = "[agents.loop]\nenabled = true\nmax_iterations = {}"
 
 
+@pytest.mark.long
 async def test_a_loop_goes_round_until_the_job_is_said_to_be_done(cockpit: Cockpit) -> None:
     agent = cockpit.agent(steps=5, pause=3, step_tokens=100, more=LOOP.format(4))
     async with cockpit.flying(agent):
@@ -343,6 +346,7 @@ SLOWLY: dict[str, Any] = {"steps": 300, "settles": 0, "step_tokens": 8_000, "pac
 """Grows without end, by small steps: the document is written before the context is compacted."""
 
 
+@pytest.mark.long
 async def test_a_breaker_is_the_question_while_it_is_the_reason(cockpit: Cockpit) -> None:
     more = '[agents.handoff]\ncooldown = "0s"\nmax_per_job = 9'
     async with cockpit.flying(cockpit.agent(**SLOWLY, more=more)):

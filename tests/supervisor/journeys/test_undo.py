@@ -38,6 +38,7 @@ async def twice_handed_off(cockpit: Cockpit) -> list[AgentStatus]:
     return rows
 
 
+@pytest.mark.long
 async def test_undo_twice_leads_back_to_the_first_session(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
         first, second, third = await twice_handed_off(cockpit)
@@ -108,6 +109,7 @@ async def test_an_undo_gives_up_a_new_session_that_has_not_answered(cockpit: Coc
         assert back.pid != swapping.pid
 
 
+@pytest.mark.long
 async def test_a_session_gone_back_to_rests_and_then_is_only_asked_about(cockpit: Cockpit) -> None:
     rest = '[agents.handoff]\ncooldown = "2s"'
     async with cockpit.flying(cockpit.agent(steps=60, pace=0.2, more=rest)):

@@ -422,6 +422,7 @@ async def command(*words: str, **more: Any) -> tuple[int | None, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
+@pytest.mark.long
 async def test_the_command_line_lists_and_adopts(cockpit: Cockpit, terminal: Terminal) -> None:
     async with cockpit.flying(cockpit.agent()) as supervisor:
         terminal.run(cockpit.repository, "Count.", STANDIN_PAUSE="2")

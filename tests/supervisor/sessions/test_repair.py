@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cockpit.adapters.store.store import Store
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
-@pytest.mark.parametrize("ended", [True, False], ids=["ended", "alive"])
+@pytest.mark.parametrize("ended", cases(True, long=[False]), ids=["ended", "alive"])
 async def test_a_stop_that_was_cut_short_is_finished(cockpit: Cockpit, ended: bool) -> None:
     await cockpit.launch(cockpit.agent(mode="observe", steps=500))
     row = await cockpit.start()
