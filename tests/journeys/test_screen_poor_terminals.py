@@ -55,6 +55,7 @@ def test_one_that_only_writes_lines_is_told_what_is_for_it(fleet: Flight) -> Non
         assert line.wait() == 2
 
 
+@pytest.mark.long
 def test_where_the_language_is_c_every_byte_is_ascii(fleet: Flight) -> None:
     for words in WAYS:
         for all_of_it in ("C", ""):
@@ -84,6 +85,7 @@ def test_no_color_means_none(fleet: Flight) -> None:
         left(line)
 
 
+@pytest.mark.long
 def test_sixteen_colours_are_sixteen(fleet: Flight) -> None:
     for words in WAYS:
         for term in ("xterm", "linux"):

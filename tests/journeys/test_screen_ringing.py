@@ -28,6 +28,7 @@ def review(flight: Flight) -> None:
     flight.phase("review")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", cases((), long=[(("--direct",),)]), ids=["home", "direct"])
 def test_a_message_for_the_desktop_arrives(flight: Flight, words: tuple[str, ...]) -> None:
     fly(flight, "osc9")

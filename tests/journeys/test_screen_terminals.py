@@ -31,6 +31,7 @@ def fleet(flight: Flight) -> Flight:
     return flight
 
 
+@pytest.mark.long
 def test_every_size_and_every_change_of_size(fleet: Flight) -> None:
     terminal = fleet.terminal(size=SIZES[0])
     for columns, rows in [*SIZES, *reversed(SIZES)]:

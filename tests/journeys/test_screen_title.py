@@ -26,6 +26,7 @@ def title(terminal: Terminal) -> str:
     return terminal.ask("display-message", "-p", "#{pane_title}").strip()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", cases((), long=[(("--direct",),)]), ids=["home", "direct"])
 def test_the_title_says_that_somebody_is_needed_until_it_is_left(
     fleet: Flight, words: tuple[str, ...]

@@ -123,6 +123,7 @@ async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
         assert "trust" in row.needs.detail
 
 
+@pytest.mark.long
 async def test_a_permission_dialog_is_answered_or_escaped_and_a_turn_is_interrupted(
     cockpit: Cockpit, pilots: Pilots
 ) -> None:
