@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cockpit.adapters.agents.claude.request_text import request_text
-from cockpit.adapters.agents.claude.sessions import is_session_id, reported_transcript
+from cockpit.adapters.agents.claude.sessions import reported_transcript
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity, subject
 from cockpit.core.dialogs import LONGEST_BODY
 from cockpit.core.facts import BackgroundTask

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.adapters.agents.claude.live_sessions import activity, notes
-from cockpit.adapters.agents.claude.sessions import check_reopenable, is_session_id, record_path
+from cockpit.adapters.agents.claude.sessions import check_reopenable, record_path
 from cockpit.adapters.agents.claude.settings import config_folder
 from cockpit.adapters.agents.reported_paths import is_absolute
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.adapters.files.watched_entries import watch_entries
 from cockpit.adapters.process.process_table import entry, owner
 from cockpit.config.kernel import USES_LINUX

@@ -13,6 +13,11 @@ from pathlib import Path
 
 from cockpit.adapters.agents.claude.live_sessions import live_sessions
 from cockpit.adapters.agents.claude.settings import config_folder
+from cockpit.adapters.agents.resumable_sessions import (
+    check_session_id,
+    is_session_id,
+    no_such_session,
+)
 from cockpit.adapters.files.foreign_files import is_file, opened
 from cockpit.config.same_paths import same_path
 from cockpit.core.errors import BadUsage, NotNow
@@ -22,8 +27,6 @@ from cockpit.core.ids import SessionId
 FOLDER_NAME_LIMIT = 200
 """Maximum UTF-16 units of an encoded directory; the CLI truncates longer ones and appends a
 hash."""
-
-_SESSION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LOOK_BYTES = 1_048_576
 
 
@@ -47,11 +50,6 @@ def record_path(
         start = _escaped(name[:FOLDER_NAME_LIMIT])
         return next(projects.glob(f"{start}-*/{file}"), None) or _find_moved(projects, file)
     return expected if expected.exists() else _find_moved(projects, file) or expected
-
-
-def is_session_id(text: str) -> bool:
-    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
-    return _SESSION_ID.fullmatch(text) is not None
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
@@ -93,15 +91,10 @@ def check_reopenable(
 
 def find_transcript(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
     """Return a session's transcript. Raises `BadUsage` if there is no such session."""
-    if not is_session_id(session_id):
-        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
+    check_session_id(session_id)
     path = record_path(session_id, directory, environment)
     if path is None or not is_file(path):
-        raise BadUsage(
-            f"There is no session {session_id}",
-            f"It has no transcript below {config_folder(environment) / 'projects'}.",
-            "To list an agent's sessions: cockpit history",
-        )
+        raise no_such_session(session_id, config_folder(environment) / "projects")
     return path
 
 

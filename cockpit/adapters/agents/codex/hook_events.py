@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cockpit.adapters.agents.codex.sessions import is_session_id, reported_transcript
+from cockpit.adapters.agents.codex.sessions import reported_transcript
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity, subject
 from cockpit.core.moments import (
     CompactionBegins,

@@ -24,11 +24,11 @@ from cockpit.adapters.agents.codex.sessions import (
     check_resumable,
     config_folder,
     first_record,
-    is_session_id,
     record_path,
     reported_transcript,
 )
 from cockpit.adapters.agents.reported_paths import is_absolute
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.adapters.files.foreign_files import is_file, opened
 from cockpit.adapters.files.watched_entries import watch_entries
 from cockpit.adapters.process.open_files import lock_holders, open_paths

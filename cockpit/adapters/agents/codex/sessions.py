@@ -5,18 +5,17 @@ Codex chooses the session's id; the transcript's file name ends with the id.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cockpit.adapters.agents import resumable_sessions
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.adapters.files.foreign_files import is_file, opened
-from cockpit.core.errors import BadUsage
 from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
-_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAME = re.compile(r"rollout-[0-9T-]{10,40}-([0-9a-f-]{36})\.jsonl")
 _FIRST_LINE = 1_048_576
 
@@ -27,11 +26,6 @@ def config_folder(environment: Mapping[str, str]) -> Path:
     if configured:
         return Path(configured)
     return Path(environment.get("HOME") or Path.home()) / ".codex"
-
-
-def is_session_id(text: str) -> bool:
-    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
-    return _SESSION_ID.fullmatch(text) is not None
 
 
 def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
@@ -61,23 +55,13 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     Raises `BadUsage` if there is no such session, or if it belongs to another directory. If another
     process has the session open, Codex itself refuses, on its screen.
     """
-    if not is_session_id(session_id):
-        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
-    path = record_path(session_id, environment)
-    if path is None:
-        raise BadUsage(
-            f"There is no session {session_id}",
-            f"It has no transcript below {config_folder(environment) / 'sessions'}.",
-            "To list an agent's sessions: cockpit history",
-        )
-    was = _directory(path)
-    if was is None or os.path.realpath(was) != os.path.realpath(directory):
-        raise BadUsage(
-            f"Session {session_id} belongs to another directory",
-            f"Its directory is {was!a}." if was else "The transcript names no directory.",
-            "Start the agent there.",
-        )
-    return path
+    return resumable_sessions.check_resumable(
+        session_id,
+        directory,
+        find=lambda: record_path(session_id, environment),
+        transcripts=config_folder(environment) / "sessions",
+        directory_of=_directory,
+    )
 
 
 def first_record(path: Path) -> Mapping[str, Any] | None:

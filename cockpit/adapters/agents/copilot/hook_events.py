@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cockpit.adapters.agents.copilot.sessions import is_session_id, reported_transcript
+from cockpit.adapters.agents.copilot.sessions import reported_transcript
 from cockpit.adapters.agents.copilot.tools import tool_use
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity
 from cockpit.core.moments import (
     CompactionBegins,

@@ -5,19 +5,17 @@ A session is a folder `session-state/ID`; its transcript is `events.jsonl` in th
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from cockpit.adapters.agents import resumable_sessions
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.adapters.files.foreign_files import is_file, opened
-from cockpit.core.errors import BadUsage
 from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 TRANSCRIPT = "events.jsonl"
 SESSIONS = "session-state"
-_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FIRST_LINE = 1_048_576
 
 
@@ -27,11 +25,6 @@ def config_folder(environment: Mapping[str, str]) -> Path:
     if configured:
         return Path(configured)
     return Path(environment.get("HOME") or Path.home()) / ".copilot"
-
-
-def is_session_id(text: str) -> bool:
-    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
-    return _SESSION_ID.fullmatch(text) is not None
 
 
 def session_folder(session_id: str, environment: Mapping[str, str]) -> Path | None:
@@ -57,24 +50,15 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 
     Raises `BadUsage` if there is no such session, or if it belongs to another directory.
     """
-    folder = session_folder(session_id, environment)
-    if folder is None:
-        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
-    path = folder / TRANSCRIPT
-    if not is_file(path):
-        raise BadUsage(
-            f"There is no session {session_id}",
-            f"It has no transcript below {folder.parent}.",
-            "To list an agent's sessions: cockpit history",
-        )
-    was = session_directory(path)
-    if was is None or os.path.realpath(was) != os.path.realpath(directory):
-        raise BadUsage(
-            f"Session {session_id} belongs to another directory",
-            f"Its directory is {was!a}." if was else "The transcript names no directory.",
-            "Start the agent there.",
-        )
-    return path
+    sessions = config_folder(environment) / SESSIONS
+    path = sessions / session_id / TRANSCRIPT
+    return resumable_sessions.check_resumable(
+        session_id,
+        directory,
+        find=lambda: path if is_file(path) else None,
+        transcripts=sessions,
+        directory_of=session_directory,
+    )
 
 
 def session_directory(path: Path) -> str | None:

@@ -12,8 +12,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cockpit.adapters.agents.gemini.sessions import is_session_id, reported_transcript
+from cockpit.adapters.agents.gemini.sessions import reported_transcript
 from cockpit.adapters.agents.gemini.tools import SUBAGENT_TOOL, tool_use
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity
 from cockpit.core.moments import (
     DialogOpened,

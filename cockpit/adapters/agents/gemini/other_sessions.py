@@ -16,9 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.agents.gemini.extension import notes_folder
-from cockpit.adapters.agents.gemini.sessions import check_resumable, is_session_id, record_path
+from cockpit.adapters.agents.gemini.sessions import check_resumable, record_path
 from cockpit.adapters.agents.gemini.settings import config_folder
 from cockpit.adapters.agents.reported_paths import is_absolute
+from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.adapters.files.foreign_files import read_text, stamp
 from cockpit.adapters.files.watched_entries import watch_entries
 from cockpit.adapters.process.process_table import arguments, entry, owner, started_at

@@ -1,0 +1,66 @@
+"""Ids that are UUIDs, and the check whether a session can be resumed.
+
+Claude, Codex, Copilot and Gemini name sessions by a UUID. Where the transcript is, and which
+directory it names, differs per CLI.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from cockpit.core.errors import BadUsage
+from cockpit.core.ids import SessionId
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def is_session_id(text: str) -> bool:
+    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
+    return _UUID.fullmatch(text) is not None
+
+
+def check_session_id(session_id: SessionId) -> None:
+    """Raise `BadUsage` unless the id is a UUID."""
+    if not is_session_id(session_id):
+        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
+
+
+def no_such_session(session_id: SessionId, transcripts: Path) -> BadUsage:
+    """Return the refusal of a session without a transcript in the folder of transcripts."""
+    return BadUsage(
+        f"There is no session {session_id}",
+        f"It has no transcript below {transcripts}.",
+        "To list an agent's sessions: cockpit history",
+    )
+
+
+def check_resumable(
+    session_id: SessionId,
+    directory: Path,
+    *,
+    find: Callable[[], Path | None],
+    transcripts: Path,
+    directory_of: Callable[[Path], str | None],
+    nameless: str = "The transcript names no directory.",
+) -> Path:
+    """Return the transcript of a session that can be resumed in `directory`.
+
+    `find` returns the transcript in the folder `transcripts`, and `directory_of` the session's
+    directory; `nameless` is the reason if it returns None. Raises `BadUsage` if there is no such
+    session, or if it belongs to another directory.
+    """
+    check_session_id(session_id)
+    path = find()
+    if path is None:
+        raise no_such_session(session_id, transcripts)
+    was = directory_of(path)
+    if was is None or os.path.realpath(was) != os.path.realpath(directory):
+        raise BadUsage(
+            f"Session {session_id} belongs to another directory",
+            f"Its directory is {was!a}." if was else nameless,
+            "Start the agent there.",
+        )
+    return path
