@@ -87,3 +87,12 @@ def refuse_reserved(
                 f"{reason[0].upper()}{reason[1:]}.",
                 "Remove it from `arguments` in cockpit.toml.",
             )
+
+
+def without_tmux(environment: Mapping[str, str], others: Collection[str] = ()) -> dict[str, str]:
+    """Return the environment without `others`, and without the variables of the user's own tmux."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in others and not name.startswith("TMUX")
+    }

@@ -33,7 +33,7 @@ from cockpit.adapters.agents.claude.settings import (
     write_settings,
 )
 from cockpit.adapters.agents.hook_answers import block
-from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved, without_tmux
 from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.adapters.process.prompt_files import PROMPTS
@@ -251,11 +251,7 @@ class Claude(HookedRuntime):
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without the variables of a surrounding Claude Code session or tmux."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if name not in SCRUBBED and not name.startswith("TMUX")
-    }
+    return without_tmux(environment, SCRUBBED)
 
 
 def status_report(payload: Mapping[str, Any]) -> Report:

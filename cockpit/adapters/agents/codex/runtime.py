@@ -29,7 +29,7 @@ from cockpit.adapters.agents.codex.sessions import (
 from cockpit.adapters.agents.codex.tool_flags import tool_flags
 from cockpit.adapters.agents.copies_folder import copies_folder
 from cockpit.adapters.agents.hook_answers import block
-from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved, without_tmux
 from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.ids import AgentName, SessionId
@@ -180,8 +180,3 @@ class Codex(HookedRuntime):
         # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
-
-
-def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without the variables by which Codex detects the user's own tmux."""
-    return {name: value for name, value in environment.items() if not name.startswith("TMUX")}

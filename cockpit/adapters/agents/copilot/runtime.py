@@ -30,7 +30,7 @@ from cockpit.adapters.agents.copilot.sessions import (
     session_folder,
 )
 from cockpit.adapters.agents.hook_answers import block, bounded
-from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved, without_tmux
 from cockpit.adapters.agents.own_command import SERVER
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.ids import AgentName
@@ -180,8 +180,3 @@ class Copilot(HookedRuntime):
         # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}
         return await ask_copy(program.path, order, question, environment, deadline)
-
-
-def without_tmux(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without the variables by which Copilot detects the user's own tmux."""
-    return {name: value for name, value in environment.items() if not name.startswith("TMUX")}

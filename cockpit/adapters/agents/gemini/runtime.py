@@ -38,7 +38,7 @@ from cockpit.adapters.agents.gemini.sessions import (
 from cockpit.adapters.agents.gemini.settings import compaction_share
 from cockpit.adapters.agents.gemini.titles import presence_in
 from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
-from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved
+from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved, without_tmux
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.process.prompt_files import PROMPTS
@@ -293,8 +293,4 @@ def _without_hooks(lacks: str) -> str:
 
 def without_session(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without the variables of a surrounding Gemini session or tmux."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if name not in SCRUBBED and not name.startswith("TMUX")
-    }
+    return without_tmux(environment, SCRUBBED)
