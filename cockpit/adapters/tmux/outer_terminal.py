@@ -13,7 +13,7 @@ from functools import cache
 
 LIKE_MOST = ("xterm-256color", "screen-256color", "xterm")
 """Replacement names for a terminal without a terminfo entry on this machine."""
-PATIENCE = 1.0
+PATIENCE = 3.0
 """Seconds to wait for an answer of the user's own tmux."""
 
 

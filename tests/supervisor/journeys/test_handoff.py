@@ -82,7 +82,7 @@ async def test_an_automatic_handoff_swaps_the_session_in_its_place(cockpit: Cock
 
 
 async def test_prompt_mode_asks_before_and_after_the_document(cockpit: Cockpit) -> None:
-    async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.5)):
         first = await cockpit.start()
         asked = await cockpit.until(asks("handoff"))
         assert asked.state == "needs_you"
@@ -137,7 +137,7 @@ async def test_a_refused_question_leaves_the_agent_alone_and_is_not_asked_again(
 
 
 async def test_a_refused_document_stays_and_nothing_is_ended(cockpit: Cockpit) -> None:
-    async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.5)):
         first = await cockpit.start()
         await cockpit.until(asks("handoff"))
         await cockpit.ask(Approve(name="api"))
@@ -162,7 +162,7 @@ async def test_a_snoozed_question_comes_back(cockpit: Cockpit) -> None:
 
 
 async def test_a_snoozed_question_can_be_woken_and_approved(cockpit: Cockpit) -> None:
-    async with cockpit.flying(cockpit.agent(mode="prompt", steps=200, pace=0.1)):
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4)):
         await cockpit.start()
         await cockpit.until(asks("handoff"))
         before = datetime.now(UTC)
