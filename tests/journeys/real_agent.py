@@ -19,7 +19,7 @@ from cockpit.wire.stream import Event
 from tests.journeys.short_session import SHORT_SESSION
 from tests.supervisor.conftest import pause
 
-SECONDS = 120.0
+SECONDS = 300.0
 NO_CLI = bundled_path() is None
 DOCUMENT = """\
 # Handoff

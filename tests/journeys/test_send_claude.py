@@ -20,7 +20,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Send
 
 pytestmark = [pytest.mark.claude, pytest.mark.tmux]
-SECONDS = 60.0
+SECONDS = 180.0
 
 LINES = "\n".join(
     f"{number}: the quick brown fox, $(touch x) `y` ü 漢字 🚀" for number in range(210)
