@@ -15,6 +15,7 @@ from cockpit.wire.course import Course
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from cockpit.wire.status import Status
 from tests.client.memory import MemoryClient
+from tests.long_cases import cases
 from tests.tui.scene import agent, context, scene
 from tests.tui.scene_history import chain, handoff, session
 from tests.tui.scene_sessions import DIFF, FACTS, course, readings, stretch
@@ -325,7 +326,7 @@ def hostile(text: str) -> MemoryClient:
     return client
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", cases(*HOSTILE[:2], long=HOSTILE[2:]), ids=range(len(HOSTILE)))
 async def test_nothing_of_it_draws_what_it_must_not(fly: Fly, text: str) -> None:
     sizes = [(60, 15), (200, 60)]
     async with fly(hostile(text), size=sizes[0], selected="api") as flight:
