@@ -16,14 +16,16 @@ from cockpit.wire.verbs import Approve
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent
 
+SETS_THE_CLIPBOARD = "\x1b]52;c;cHduZWQ=\x07"
+QUITS = "[@click=app.quit]go[/]"
 HOSTILE = [
-    "\x1b]52;c;cHduZWQ=\x07",
+    SETS_THE_CLIPBOARD,
     "\x1b[2J\x1b[H\x1b[31mred",
     "\x1bP$q q\x1b\\",
     "\x9b31mC1\x9d0;title\x9c",
     "\x00\x07\x08\x0b\x0c\r\x0e\x7f",
     "[/b] [b [TODO] plan",
-    "[@click=app.quit]go[/]",
+    QUITS,
     "[link=file:///etc/passwd]x[/link]",
     "\u202etxt.exe\u2066\u2069\u200f",
     "a\u200bb\u200dc\ufeffd\U000e0041",

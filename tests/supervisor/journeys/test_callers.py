@@ -19,6 +19,7 @@ from cockpit.config.file import read_config_file
 from cockpit.config.trust import is_trusted
 from cockpit.ports.panes import Launch
 from cockpit.wire.verbs import Start
+from tests.long_cases import cases
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -67,7 +68,7 @@ class Inside:
         """What a command line prints inside the agent, and its exit code."""
         self.number += 1
         number, code = self.number, self.folder / f"{self.number}.code"
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not self._order(f"{number} {line}\n"):
             assert time.monotonic() < end, "the program reads no orders"
             await asyncio.sleep(0.03)
@@ -124,9 +125,17 @@ REFUSED = [
     "sh -c 'setsid -f cockpit stop api > {home}/inside/later 2>&1'",
 ]
 
+ONE_OF_EACH_KIND = [
+    "cockpit approve api",
+    "cockpit stop api",
+    "cockpit --config {config} up",
+    "env -u COCKPIT_RUN -u COCKPIT_AGENT -u COCKPIT_SOCKET cockpit config trust {config}",
+    "sh -c 'setsid -f cockpit stop api > {home}/inside/later 2>&1'",
+]
 
-@pytest.mark.long
-async def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit) -> None:
+
+@pytest.mark.parametrize("lines", cases(ONE_OF_EACH_KIND, long=[REFUSED]), ids=["some", "all"])
+async def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit, lines: list[str]) -> None:
     inside = Inside(cockpit)
 
     async with cockpit.flying(
@@ -137,7 +146,7 @@ async def test_an_agent_does_nothing_for_its_user(cockpit: Cockpit) -> None:
         planted = cockpit.home / "planted.toml"
         planted.write_text('[[agents]]\nname = "other"\npermission_mode = "bypassPermissions"\n')
         planted.chmod(0o600)
-        for line in REFUSED:
+        for line in lines:
             asked = line.format(config=planted, home=cockpit.home)
             before = len(await cockpit.events("verb.refused"))
             answer = await inside.run(asked)
@@ -178,7 +187,7 @@ async def test_an_agent_that_has_our_tmux_start_a_command_does_nothing_for_its_u
         line = how.format(started)
         await inside.run(f"tmux -S {cockpit.places.tmux_socket} {line}")
         code = said.with_suffix(".code")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not code.exists():
             assert time.monotonic() < end, f"no answer to {line}"
             await asyncio.sleep(0.03)

@@ -19,7 +19,7 @@ from tests.long_cases import cases
 from tests.tui.scene import agent, context, scene
 from tests.tui.scene_history import chain, handoff, session
 from tests.tui.scene_sessions import DIFF, FACTS, course, readings, stretch
-from tests.tui.test_hostile import HOSTILE, draws_nothing_hostile
+from tests.tui.test_hostile import HOSTILE, QUITS, SETS_THE_CLIPBOARD, draws_nothing_hostile
 
 
 class Fly(Protocol):
@@ -326,7 +326,15 @@ def hostile(text: str) -> MemoryClient:
     return client
 
 
-@pytest.mark.parametrize("text", cases(*HOSTILE[:2], long=HOSTILE[2:]), ids=range(len(HOSTILE)))
+@pytest.mark.parametrize(
+    "text",
+    cases(
+        SETS_THE_CLIPBOARD,
+        QUITS,
+        long=[text for text in HOSTILE if text not in (SETS_THE_CLIPBOARD, QUITS)],
+    ),
+    ids=range(len(HOSTILE)),
+)
 async def test_nothing_of_it_draws_what_it_must_not(fly: Fly, text: str) -> None:
     sizes = [(60, 15), (200, 60)]
     async with fly(hostile(text), size=sizes[0], selected="api") as flight:
