@@ -14,6 +14,7 @@ from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import Hindered
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 
 
 async def waiting_document(
@@ -22,9 +23,8 @@ async def waiting_document(
     """Return the unread document of this directory; None if there is none or on an error."""
     documents, folder = dependencies.documents, str(settings.handoff.directory)
     try:
-        return await dependencies.slow.ask(
-            ("waiting", directory), partial(documents.waiting, directory, folder)
-        )
+        find = partial(documents.waiting, directory, folder)
+        return await dependencies.slow.ask(("waiting", directory), find, DIRECTORY_SECONDS)
     except (Hindered, OSError):
         return None
 
