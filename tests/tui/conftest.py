@@ -18,6 +18,7 @@ from cockpit.client.joined_client import JoinedClient
 from cockpit.config.files import Files
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.screens.fleet.screen import FleetScreen
+from cockpit.tui.state import arming
 from cockpit.tui.state.context import UIContext
 from cockpit.tui.state.pace import Pace
 from cockpit.tui.state.settings_reload import ReloadDependencies
@@ -171,3 +172,12 @@ def fly() -> Fly:
             yield flight
 
     return flown
+
+
+@pytest.fixture
+def reading_takes(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Set for how many seconds a question must have been shown before a key answers it.
+
+    On a busy machine more than the usual ones lie between two keys of a test.
+    """
+    return lambda seconds: monkeypatch.setattr(arming, "READ", seconds)

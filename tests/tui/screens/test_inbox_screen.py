@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -174,12 +175,15 @@ async def test_handoffs_are_approved_refused_and_snoozed_in_the_inbox(fly: Fly) 
         assert client.asked[1] == Refuse(name="b", handoff="h-b")
 
 
-async def test_the_next_item_is_not_answered_by_a_key_that_was_typed_ahead(fly: Fly) -> None:
+async def test_the_next_item_is_not_answered_by_a_key_that_was_typed_ahead(
+    fly: Fly, reading_takes: Callable[[float], None]
+) -> None:
     client = MemoryClient(
         Status(agents=[waiting("a", "2026-11-21T20:00:00Z"), waiting("b", "2026-11-21T19:00:00Z")])
     )
 
     def gone(verb: Any) -> Done:
+        reading_takes(600)
         client.change(verb.name, needs=None, handoff=None, state="working")
         return Done(message="done", name=verb.name)
 
@@ -191,6 +195,8 @@ async def test_the_next_item_is_not_answered_by_a_key_that_was_typed_ahead(fly: 
         await flight.until(lambda: screen.is_ready, "ready")
         await flight.press("a", "a", "a")
         await flight.until(lambda: screen.item is not None and screen.item.agent == "b")
+        await flight.press("a")
+        reading_takes(0)
         await flight.until(lambda: screen.is_ready, "ready again")
         assert client.asked == [Approve(name="a", handoff="h-a")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -152,25 +153,34 @@ def test_no_part_of_a_long_line_is_left_out() -> None:
     assert "".join(command.split()) in "".join(drawn.split())
 
 
-async def test_keys_typed_ahead_answer_nothing(fly: Fly) -> None:
+async def test_keys_typed_ahead_answer_nothing(
+    fly: Fly, reading_takes: Callable[[float], None]
+) -> None:
     client = fleet(asking("api"))
     client.dialogs["api"] = permission()
+    reading_takes(600)
     async with fly(client) as flight:
         await flight.press("a", "enter", "enter")
         await flight.until(lambda: isinstance(flight.app.screen, PermissionScreen), "the screen")
         screen = flight.app.screen
-        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.reads("1. Yes")
+        await flight.press("enter")
         assert answers(flight) == []
+        reading_takes(0)
+        await flight.until(lambda: screen.is_ready, "ready")
         await flight.press("enter")
         await flight.until(lambda: answers(flight), "the answer")
 
 
-async def test_the_dialog_that_follows_is_not_answered_by_the_same_press(fly: Fly) -> None:
+async def test_the_dialog_that_follows_is_not_answered_by_the_same_press(
+    fly: Fly, reading_takes: Callable[[float], None]
+) -> None:
     client = fleet(asking("api"))
     client.dialogs["api"] = permission("d1", "touch one")
 
     def next_one(_: Verb) -> Done:
         client.dialogs["api"] = permission("d2", "touch two")
+        reading_takes(600)
         return Done(message="answered", name="api")
 
     client.when(Answer, next_one)
@@ -179,7 +189,9 @@ async def test_the_dialog_that_follows_is_not_answered_by_the_same_press(fly: Fl
         await flight.until(lambda: screen.is_ready, "ready")
         await flight.press("enter", "enter", "enter")
         await flight.until(lambda: screen.identity == "d2", "the next dialog")
+        await flight.press("enter")
         assert [one.dialog for one in answers(flight)] == ["d1"]
+        reading_takes(0)
         await flight.until(lambda: screen.is_ready, "ready again")
         await flight.press("enter")
         await flight.until(lambda: len(answers(flight)) == 2, "the second answer")
