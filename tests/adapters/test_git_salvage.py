@@ -247,6 +247,7 @@ def test_files_in_an_empty_submodule_are_kept(repository: Path, tree: Path, own_
     assert run(repository, "ls-tree", reference, "other").split()[:3] == ["160000", "commit", head]
 
 
+@pytest.mark.long
 def test_many_files_and_links_are_kept(repository: Path, tree: Path, own_home: Path) -> None:
     for number in range(4100):
         (tree / f"file-{number}").write_text(f"{number}\n")
@@ -378,6 +379,7 @@ def test_what_stays_elsewhere_is_not_counted(repository: Path, tree: Path, own_h
     assert seen(repository).only_here == 0
 
 
+@pytest.mark.long
 def test_a_log_of_very_many_commits_is_kept(repository: Path, tree: Path) -> None:
     folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
     head = run(tree, "rev-parse", "HEAD")

@@ -23,6 +23,7 @@ from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import CockpitError
 from cockpit.core.moved_worktree import Parcel
 from cockpit.ports.worktrees import Tree
+from tests.long_cases import cases
 
 STATUS = ("status",)
 DIFF = ("diff",)
@@ -474,16 +475,15 @@ async def refused(run: Callable[[], Awaitable[object]]) -> str:
     return str(error or "")
 
 
-SPELLINGS = {
-    "cut UTF-8", "upper case", "old spelling", "quotes in a name", "two in one",
-    "a line continued", "a value with lines",
-}  # fmt: skip
-"""Other ways to write the configuration of `clean`; git reads them all as the same settings."""
+EVERY_TIME = (
+    "clean", "hooksPath", "hooks in git's folder", "fsmonitor", "textconv", "includeIf",
+    "sshCommand", "credential helper", "a submodule's own",
+)  # fmt: skip
+"""One of each kind: a filter, hooks, a monitor, a diff, an include, a transport, a helper."""
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(it, marks=[pytest.mark.long] if it in SPELLINGS else []) for it in VECTORS],
+    "name", cases(*EVERY_TIME, long=[name for name in VECTORS if name not in EVERY_TIME])
 )
 def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str) -> None:
     vector = VECTORS[name]

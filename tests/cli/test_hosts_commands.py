@@ -93,6 +93,7 @@ def test_a_machine_is_added_listed_checked_and_removed(
     assert run(["hosts", "remove", "gpu1"]) == 2
 
 
+@pytest.mark.long
 def test_two_names_of_one_supervisor_are_told(
     here: Path, there: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,6 +111,7 @@ def test_two_names_of_one_supervisor_are_told(
     assert [(one["name"], one["same_as"]) for one in found] == [("gpu1", None), ("gpu2", "gpu1")]
 
 
+@pytest.mark.long
 def test_a_cockpit_outside_of_the_path_is_found_and_written(
     own_home: Path, here: Path, there: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,6 +212,7 @@ def test_cockpit_installs_itself_and_the_machine_is_added(
     assert "enable" in (own_home / "home" / "systemctl").read_text()
 
 
+@pytest.mark.long
 def test_a_service_that_is_refused_leaves_the_host_added_and_running(
     own_home: Path, here: Path, bare: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -314,6 +317,7 @@ def test_options_stand_before_the_name_or_at_the_end(
         assert "It printed '-- sh', and no answer" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_hosts_are_asked_side_by_side_and_a_dead_one_is_the_last(
     own_home: Path, here: Path, there: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,7 @@ def test_it_returns_when_all_are_done(place: Path) -> None:
     assert "one is already running" in again.stderr
 
 
+@pytest.mark.long
 def test_plain_commands_are_done_unless_they_fail(place: Path) -> None:
     def command(name: str, script: str) -> str:
         return (
@@ -71,6 +72,7 @@ def test_plain_commands_are_done_unless_they_fail(place: Path) -> None:
     assert (ran.returncode, "two exited: ended with exit code 3" in ran.stdout) == (8, True)
 
 
+@pytest.mark.long
 def test_a_file_without_agents_is_refused(place: Path) -> None:
     file = place / "empty.toml"
     file.write_text("[defaults]\nmode = 'observe'\n")

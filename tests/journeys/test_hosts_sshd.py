@@ -163,6 +163,7 @@ def test_a_key_that_is_refused(host: Sshd, capsys: pytest.CaptureFixture[str]) -
     assert "ssh-copy-id" in said
 
 
+@pytest.mark.long
 def test_a_machine_that_is_off(host: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["hosts", "add", "gpu1", *host.ssh]) == 0
     host.end()

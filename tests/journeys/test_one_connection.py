@@ -196,6 +196,7 @@ def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) 
     assert screen.logins == 1
 
 
+@pytest.mark.long
 def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd) -> None:
     async def run() -> None:
         async with shown(screen):

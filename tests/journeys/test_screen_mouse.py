@@ -56,6 +56,7 @@ def click(terminal: Terminal, words: str) -> None:
     mouse(terminal, LEFT, column, line, "m")
 
 
+@pytest.mark.long
 def test_select_go_in_and_come_back(terminal: Terminal) -> None:
     click(terminal, "2 api")
     terminal.until("▌ 2 api", "── api ")

@@ -109,6 +109,7 @@ def test_two_terminals_do_not_drag_each_other(fleet: Flight) -> None:
     large.until("▌ 2 api")
 
 
+@pytest.mark.long
 def test_inside_the_tmux_of_the_pilot(fleet: Flight) -> None:
     """Theirs has its prefix and its variables; ours takes `F12` and nothing else."""
     terminal = fleet.inside_tmux()

@@ -33,6 +33,7 @@ PROMPTS = (
 )
 
 
+@pytest.mark.long
 def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
     assert len(LINES.encode()) > 10_000
     with (

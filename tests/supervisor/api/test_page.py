@@ -76,6 +76,7 @@ class Shell:
         return printed
 
 
+@pytest.mark.long
 @pytest.mark.tmux
 @pytest.mark.skipif(not has_curl(), reason="there is no curl 7.82")
 async def test_each_command_does_what_the_page_says(cockpit: Cockpit) -> None:

@@ -97,6 +97,7 @@ async def test_a_removed_socket_is_told_meanwhile_and_bound_again(cockpit: Cockp
     assert not path.exists()
 
 
+@pytest.mark.long
 async def test_a_regular_file_in_place_of_the_socket_is_replaced(cockpit: Cockpit) -> None:
     pid = await cockpit.launch("")
     cockpit.places.socket.unlink()
@@ -108,6 +109,7 @@ async def test_a_regular_file_in_place_of_the_socket_is_replaced(cockpit: Cockpi
     assert list(cockpit.places.runtime.glob("cockpit*")) == []
 
 
+@pytest.mark.long
 async def test_the_socket_of_another_process_is_left_until_it_ends(cockpit: Cockpit) -> None:
     pid = await cockpit.launch(cockpit.agent(mode="prompt", steps=1, step_tokens=100))
     await cockpit.start()

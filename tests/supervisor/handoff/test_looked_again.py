@@ -41,6 +41,7 @@ async def test_prompt_document_and_row_name_the_branch_that_was_switched_to(
         assert "on this branch (`side`)" in cockpit.prompts(second)[0]
 
 
+@pytest.mark.long
 async def test_lowered_marks_begin_handoffs_of_agents_that_are_idle(cockpit: Cockpit) -> None:
     names = ("api", "web", "docs")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tmux
 
 
+@pytest.mark.long
 async def test_the_course_spans_the_chain_and_comes_back_from_the_records(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=4, pause=2, step_tokens=100)):
         first = await cockpit.start()

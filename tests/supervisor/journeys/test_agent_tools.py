@@ -125,6 +125,7 @@ async def test_an_agent_reads_its_context_and_asks_for_its_own_handoff(cockpit: 
             assert second.session_number == 2
 
 
+@pytest.mark.long
 async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent(mode="prompt", steps=9, pause=2, step_tokens=1_000)

@@ -277,6 +277,7 @@ async def test_what_the_user_allows_an_agent_it_may_do_and_no_more(cockpit: Cock
         assert all(row.runtime == "claude" for row in [await cockpit.row("other")])
 
 
+@pytest.mark.long
 async def test_a_handoff_that_an_agent_asks_for_passes_the_limits_of_the_other(
     cockpit: Cockpit,
 ) -> None:

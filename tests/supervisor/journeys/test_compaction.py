@@ -223,6 +223,7 @@ async def test_a_session_that_nobody_watches_compacts_at_once(cockpit: Cockpit) 
         assert not (cockpit.places.state / "verdicts" / "api" / "seal").exists()
 
 
+@pytest.mark.long
 async def test_hybrid_hands_off_at_the_first_crossing_after_its_compactions(
     cockpit: Cockpit,
 ) -> None:

@@ -136,6 +136,7 @@ async def test_a_refused_start_leaves_no_job_behind(cockpit: Cockpit) -> None:
         assert supervisor.dependencies.store.jobs() == []
 
 
+@pytest.mark.long
 async def test_stop_needs_no_room_on_the_disk(cockpit: Cockpit) -> None:
     """The agent ends, the answer says what is not written down, and it is written later."""
 

@@ -321,6 +321,7 @@ async def test_an_agent_that_writes_nothing_is_replaced_by_facts(cockpit: Cockpi
         assert document.validate(papers(cockpit)[0].read_text(), complete=True) == []
 
 
+@pytest.mark.long
 async def test_a_bad_document_is_asked_for_again_and_then_facts_are_taken(cockpit: Cockpit) -> None:
     deadline = '[agents.handoff]\ndeadline = "20s"'
     async with cockpit.flying(cockpit.agent(steps=9, faults="first:baddocument", more=deadline)):

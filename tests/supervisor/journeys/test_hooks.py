@@ -227,6 +227,7 @@ async def test_a_replacing_hook_that_fails_leaves_it_to_the_built_in(cockpit: Co
         await cockpit.until(swapped)
 
 
+@pytest.mark.long
 async def test_filters_order_and_a_failure_that_ends_it(cockpit: Cockpit) -> None:
     note = program(cockpit.home, "note", f'echo "$1" >> {cockpit.home}/order; exit "$2"')
     event = "handoff_start"

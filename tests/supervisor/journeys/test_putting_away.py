@@ -86,6 +86,7 @@ async def test_a_forgotten_agent_leaves_its_history_and_files(cockpit: Cockpit) 
         assert [one.id for one in chain.sessions] == [one.id for one in history[0].sessions]
 
 
+@pytest.mark.long
 async def test_a_configured_agent_comes_back_as_not_started(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(**AGENT)):
         await handed_off(cockpit)
@@ -119,6 +120,7 @@ async def test_a_process_or_a_handoff_keeps_an_agent(cockpit: Cockpit) -> None:
         assert isinstance(await cockpit.refused(Forget(name="nobody")), NoSuchAgent)
 
 
+@pytest.mark.long
 async def test_history_and_chain_follow_another_name(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(**AGENT), cockpit.agent("web", **AGENT)):
         row = await handed_off(cockpit)

@@ -44,6 +44,7 @@ def end_machine(cockpit: Cockpit) -> None:
     cockpit.places.tmux_socket.unlink(missing_ok=True)
 
 
+@pytest.mark.long
 async def test_a_reopened_session_goes_on_in_its_own_job(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=9)):
         await cockpit.start()
@@ -177,6 +178,7 @@ async def test_who_a_shutdown_ended_first_counts_as_cut_off_and_who_left_before_
         assert (await cockpit.row("left")).needs is None
 
 
+@pytest.mark.long
 async def test_agents_whose_tmux_server_ended_are_reopened_by_one_command(cockpit: Cockpit) -> None:
     async with cockpit.flying(
         cockpit.agent("one", "observe", **LONG), cockpit.agent("two", "observe", **LONG)

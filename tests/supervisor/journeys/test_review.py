@@ -115,6 +115,7 @@ async def test_facts_are_renewed_before_the_swap_and_an_edit_is_kept(
         assert held.writer == writer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", cases("changed", long=["gone", "gone with its folder", "a link"]))
 async def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
     cockpit: Cockpit, what: str
@@ -151,6 +152,7 @@ async def test_the_successor_reads_what_was_agreed_whatever_became_of_it(
             assert aside.read_text() == "Do something else.\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", cases("gone", long=["changed"]))
 async def test_our_copy_is_the_agreed_document_when_the_session_is_swapped(
     cockpit: Cockpit, what: str

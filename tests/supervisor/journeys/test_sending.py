@@ -232,6 +232,7 @@ async def test_a_message_outlives_the_supervisor_and_a_receiver_that_was_away(
         assert post.told["hook_event_name"] == "handoff_start"
 
 
+@pytest.mark.long
 async def test_a_storm_is_one_notification(cockpit: Cockpit) -> None:
     """Two agents that ask at once, and a receiver in the manner of ntfy."""
 
@@ -291,6 +292,7 @@ class MailSink:
         writer.close()
 
 
+@pytest.mark.long
 async def test_a_notify_hook_sends_a_mail(cockpit: Cockpit) -> None:
     sink = MailSink()
     server = await asyncio.start_server(sink, "127.0.0.1", 0)

@@ -172,6 +172,7 @@ class Play:
                 assert live == [], told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", cases(SEEDS[0], long=SEEDS[1:]))
 async def test_clients_at_once_leave_every_agent_with_one_truth(
     cockpit: Cockpit, seed: int

@@ -87,6 +87,7 @@ def kept(cockpit: Cockpit) -> bytes:
     return b"".join(path.read_bytes() for path in cockpit.places.state.rglob("*") if path.is_file())
 
 
+@pytest.mark.long
 async def test_a_job_has_one_thread_also_after_a_restart(cockpit: Cockpit) -> None:
     slack = SlackServer()
     async with slack.open():

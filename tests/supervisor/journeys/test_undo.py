@@ -83,6 +83,7 @@ async def test_two_hurried_undos_go_back_by_one(cockpit: Cockpit) -> None:
         assert (await cockpit.row()).session_id == second.session_id
 
 
+@pytest.mark.long
 async def test_an_undo_whose_record_is_gone_is_refused_and_ends_nobody(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=9)):
         first = await cockpit.start()

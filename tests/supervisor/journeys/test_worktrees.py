@@ -246,6 +246,7 @@ async def test_agents_of_one_repository_are_apart(cockpit: Cockpit) -> None:
 # Removing
 
 
+@pytest.mark.long
 async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="observe", steps=2, more=worktree())
     async with cockpit.flying(agent):

@@ -79,6 +79,7 @@ async def watch(cockpit: Cockpit, found: ElsewhereSession, *, stop: bool = False
     return await cockpit.ask(WatchSession(session=found.session_id, pid=found.pid, stop=stop))
 
 
+@pytest.mark.long
 async def test_the_user_is_notified_once_when_a_watched_session_passes_the_act_threshold(
     cockpit: Cockpit, terminal: Terminal
 ) -> None:

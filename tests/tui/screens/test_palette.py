@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.tui.screens.help import HelpScreen
@@ -40,6 +42,7 @@ async def test_what_was_run_last_from_the_palette_comes_first(fly: Fly) -> None:
         assert [entry.title for entry in entries(flight)][:2] == ["Filter", "Sort"]
 
 
+@pytest.mark.long
 async def test_a_search_finds_the_sentence_of_the_help_after_the_name(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("ctrl+p", *"go to the agent's")

@@ -127,6 +127,7 @@ async def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly
         await flight.until(lambda: flight.client.asked == [wanted])
 
 
+@pytest.mark.long
 def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly) -> None:
     """Each phase has the document fetched anew, and an answer closes the screen amid of it."""
 
