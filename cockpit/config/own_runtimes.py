@@ -148,7 +148,7 @@ class OwnRuntime(Section):
     end_keys: Annotated[Arguments, AfterValidator(_end_keys)] = Field(
         default=(),
         description='Keys and texts that ask the idle program to end, such as ["C-d"] or ["/quit", '
-        '"Enter"]. If it is still running two seconds later, it gets end_signal.',
+        '"Enter"]. If it is still running five seconds later, it gets end_signal.',
     )
     permission_modes: dict[str, Arguments] = Field(
         default={}, description="The arguments of each permission mode that the program has."

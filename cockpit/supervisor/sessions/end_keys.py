@@ -10,8 +10,11 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.submit import PASTE_SETTLES
 from cockpit.supervisor.dependencies import Dependencies
 
-PATIENCE = 2.0
-"""Seconds within which the program must end; then it gets a signal."""
+PATIENCE = 5.0
+"""Seconds within which the program must end; then it gets a signal.
+
+It runs the user's hooks first, each a process of its own.
+"""
 
 
 async def press_end_keys(dependencies: Dependencies, agent: Agent, process: ProcessId) -> None:

@@ -21,6 +21,7 @@ from cockpit.demo.conversation import (
     TokenCount,
     ToolCall,
 )
+from cockpit.supervisor.sessions import end_keys
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Plan, Start, Stop
 from tests.supervisor.journeys.cli_model import SLOW, bash, say, swapped
@@ -59,9 +60,10 @@ async def test_a_session_that_was_stopped_in_a_turn_is_idle_when_it_is_reopened(
 
 
 async def test_an_idle_session_is_ended_by_its_own_key_and_a_draft_is_not_sent(
-    cockpit: Cockpit, pilots: Pilots
+    cockpit: Cockpit, pilots: Pilots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Codex runs the user's `SessionEnd` hooks only if it ends by itself."""
+    monkeypatch.setattr(end_keys, "PATIENCE", SLOW)
     flown = pilots.working(lambda _: say("Done.", tokens=30_000))
     status, program = cockpit.home / "status", cockpit.home / "bin" / "codex"
     real = program.resolve()
@@ -76,10 +78,14 @@ async def test_an_idle_session_is_ended_by_its_own_key_and_a_draft_is_not_sent(
         assert status.read_text() == "0\n"
 
         await cockpit.start(resume="last", prompt="Go on.")
-        row = await cockpit.until(lambda row: row.state == "idle" and row.pid, within=SLOW)
+        # Until Codex reads its keys, the terminal itself shows them, and Codex drops them.
+        row = await cockpit.until(
+            lambda row: row.state == "idle" and shown(cockpit, row.pane or "").count("Done.") == 2,
+            within=SLOW,
+        )
         pane = row.pane or ""
         cockpit.tmux("send-keys", "-t", pane, "-l", "half a sentence")
-        await cockpit.until(lambda _: "half a sentence" in shown(cockpit, pane), within=SLOW)
+        await cockpit.until(lambda _: "› half a sentence" in shown(cockpit, pane), within=SLOW)
         status.unlink()
         await cockpit.ask(Stop(name="api"))
         assert not status.exists()

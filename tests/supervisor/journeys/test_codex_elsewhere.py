@@ -63,10 +63,10 @@ async def test_a_session_without_hooks_is_found_by_its_open_files(
         await cockpit.start()
         last = TokenCount(cache_read=30_000)
         row = await cockpit.until(
-            lambda row: row.context.tokens == last.context + last.output, within=SLOW
+            lambda row: row.state == "idle" and row.context.tokens == last.context + last.output,
+            within=SLOW,
         )
         assert row.transcript is not None
-        assert row.state == "idle"
         assert cockpit.supervisor is not None
         found = cockpit.supervisor.fleet.agent("api").cli_session
         assert found is not None
