@@ -14,8 +14,8 @@ from cockpit.adapters.agents.claude.program import bundled_path
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import Answer, ModelServer
 from cockpit.wire.verbs import Stop
-from tests.supervisor.journeys.test_claude_skill import DOCUMENT, real_agent
-from tests.supervisor.journeys.tool_calls import results, servers
+from tests.supervisor.journeys.test_claude_skill import DOCUMENT, SECTIONS, real_agent
+from tests.supervisor.journeys.tool_calls import every_result, results, servers
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -100,6 +100,48 @@ async def hand_off_by_tool(cockpit: Cockpit, model: ModelServer) -> None:
         assert len(servers(cockpit)) == 1
         await cockpit.ask(Stop(name="api"))
         assert servers(cockpit) == []
+
+
+def writes_its_document(request: Request, notes: str) -> Reply:
+    """Names a file that is no document, then writes one, names it, and learns of its handoff."""
+    if not request.has_tools:
+        return Reply("ok")
+    tokens = TokenCount(cache_read=20_000)
+    created = f"{PREFIX}handoff_created"
+    calls = [call.name for call in request.calls_made]
+    if request.documents_named or calls.count(created) == 2 or len(calls) > 100:
+        return Reply("Done so far.", tokens=tokens)
+    if created not in request.everything:  # its server is still starting
+        call = ToolCall("Bash", {"command": "sleep 0.2; pwd"})
+    elif "ToolSearch" not in calls:
+        call = ToolCall("ToolSearch", {"query": f"select:{created}", "max_results": 1})
+    elif created not in calls:
+        call = ToolCall(created, {"path": "README.md"})
+    elif "Write" not in calls:
+        call = ToolCall("Write", {"file_path": notes, "content": DOCUMENT})
+    else:
+        call = ToolCall(created, {"path": "notes.md"})
+    return Reply(tool_calls=(call,), tokens=tokens)
+
+
+@pytest.mark.long
+async def test_the_cli_hands_on_a_document_that_it_wrote_by_itself(cockpit: Cockpit) -> None:
+    notes = cockpit.repository / "notes.md"
+    with playing(partial(writes_its_document, notes=str(notes))) as model:
+        more = 'arguments = ["--allowedTools", "Bash,Write"]\n'
+        table = real_agent(cockpit, model.url).replace("env =", f"{more}env =")
+        async with cockpit.flying(table):
+            await cockpit.start()
+            await cockpit.until(lambda row: row.handoffs == 1 and row.handoff is None, within=300)
+            refusal, accepted = every_result(model, f"{PREFIX}handoff_created")
+            assert "README.md is not a handoff document" in str(refusal)
+            assert accepted["handoff"]["reason"] == "agent"
+            (begun,) = await cockpit.events("handoff.begun")
+            assert begun.data["reason"] == "agent"
+            (chain,) = await cockpit.client.history("api")
+            handed_on = await cockpit.client.document(chain.sessions[0].handoff or "")
+            for body in SECTIONS.values():
+                assert body in handed_on
 
 
 @pytest.mark.long

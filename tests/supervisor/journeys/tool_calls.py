@@ -73,7 +73,21 @@ async def hand_off_by_tool(cockpit: Cockpit, model: ModelServer, table: str, pre
 
 def results(model: ModelServer, prefix: str) -> dict[str, Any]:
     """The last result of each tool, as the model got it."""
-    found: dict[str, Any] = {}
+    return {
+        tool.removeprefix(prefix): answer
+        for tool, answer in _answers(model).values()
+        if tool.startswith(prefix)
+    }
+
+
+def every_result(model: ModelServer, tool: str) -> list[Any]:
+    """The results of one tool's calls, in their order."""
+    return [answer for called, answer in _answers(model).values() if called == tool]
+
+
+def _answers(model: ModelServer) -> dict[str, tuple[str, Any]]:
+    """The tool and the last result of each call, by the call's id."""
+    found: dict[str, tuple[str, Any]] = {}
     for request in model.requests:
         names = {}
         for message in request.messages:
@@ -81,14 +95,13 @@ def results(model: ModelServer, prefix: str) -> dict[str, Any]:
                 if part.get("type") == "tool_use":
                     names[part["id"]] = part["name"]
                 elif part.get("type") == "tool_result":
-                    tool = names.get(part["tool_use_id"], "")
-                    if tool.startswith(prefix):
-                        found[tool.removeprefix(prefix)] = _value(part["content"])
+                    ident = part["tool_use_id"]
+                    found[ident] = names.get(ident, ""), _value(part["content"])
     return found
 
 
 def _value(content: Any) -> Any:
-    text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
     with suppress(ValueError):
         return json.JSONDecoder().raw_decode(text)[0]  # the CLI adds its reminders
     return text
