@@ -236,7 +236,7 @@ def start(
 
     A new agent works in the current directory unless you pass --directory. Starts the supervisor if
     needed. --resume SESSION continues the job of an earlier session. Everything after -- is
-    a program and its arguments, run as a plain command.
+    a program and its arguments, run as a plain command; --prompt becomes its last argument.
 
     --host any chooses a machine that has the repository and the CLI: the machine with the fewest
     running agents per core, then the least load per core, then the most free memory.

@@ -196,6 +196,21 @@ async def test_an_answer_to_a_question_that_is_over_is_refused(cockpit: Cockpit)
         assert (await cockpit.row()).needs is not None
 
 
+async def test_an_answer_without_a_question_is_told_what_to_do_instead(cockpit: Cockpit) -> None:
+    async def advice() -> str:
+        refused = await cockpit.refused(Snooze(name="api", seconds=600))
+        assert isinstance(refused, NotNow)
+        return refused.hint
+
+    async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4, step_tokens=100)):
+        assert await advice() == "Start it: cockpit start api"
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        assert await advice() == "Begin one: cockpit handoff api"
+        await cockpit.ask(Stop(name="api"))
+        assert await advice() == "Start it: cockpit start api --resume"
+
+
 async def test_an_observed_agent_is_never_handed_off_by_itself(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(mode="observe", steps=6)):
         await cockpit.start()

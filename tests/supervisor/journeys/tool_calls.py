@@ -101,7 +101,9 @@ def _answers(model: ModelServer) -> dict[str, tuple[str, Any]]:
 
 
 def _value(content: Any) -> Any:
-    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    text = (
+        content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    )
     with suppress(ValueError):
         return json.JSONDecoder().raw_decode(text)[0]  # the CLI adds its reminders
     return text

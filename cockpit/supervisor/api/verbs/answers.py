@@ -165,13 +165,19 @@ def _later_by(agent: Agent, percent: float) -> int:
 
 
 def _no_question(agent: Agent) -> NotNow:
-    if agent.handoff is None:
+    if agent.handoff is not None:
+        phase = PHASES.get(type(agent.handoff.state), "ended")
+        detail = f"Current phase of the handoff: {phase}."
+        hint = f"Wait for its next question: cockpit wait {agent.name} --for needs-you"
+    elif agent.alive:
         detail = "No handoff is in progress."
+        hint = f"Begin one: cockpit handoff {agent.name}"
     else:
-        detail = f"Current phase of the handoff: {PHASES.get(type(agent.handoff.state), 'ended')}."
-    return NotNow(
-        f"{agent.name} is not waiting for you", detail, f"Begin one: cockpit handoff {agent.name}"
-    )
+        detail = "It is not running, and no handoff is in progress."
+        reopens = agent.runtime.capabilities.reopening and agent.record.session is not None
+        resume = " --resume" if reopens else ""
+        hint = f"Start it: cockpit start {agent.name}{resume}"
+    return NotNow(f"{agent.name} is not waiting for you", detail, hint)
 
 
 def same_handoff(agent: Agent, seen: str | None) -> None:
