@@ -28,6 +28,7 @@ from cockpit.core.errors import (
 )
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.latches import EARLIER_COST
+from cockpit.supervisor.api.verbs import send
 from cockpit.wire.stream import DaySpent
 from cockpit.wire.verbs import Attach, Down, Handoff, Load, Send, Start, Stop, Undo
 from tests.long_cases import cases
@@ -185,6 +186,27 @@ async def test_nothing_is_sent_where_something_is_typed(cockpit: Cockpit) -> Non
         assert "prompt box is not empty" in wrong.title
         assert isinstance(await cockpit.refused(Send(name="api", text="  ")), BadUsage)
         assert len(cockpit.prompts(row)) == 1
+
+
+async def test_a_prompt_waits_until_a_text_leaves_the_prompt_box(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a CLI that shows an earlier prompt there while it reopens a session."""
+    monkeypatch.setattr(send, "EMPTY_WITHIN", 60)
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=9, pause=2)) as supervisor:
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.state == "idle")
+        pane = row.pane or ""
+        cockpit.tmux("send-keys", "-t", pane, "-l", "half a thought")
+        while "half a thought" not in cockpit.tmux("capture-pane", "-p", "-t", pane):
+            await asyncio.sleep(0.02)
+        sending = asyncio.create_task(cockpit.ask(Send(name="api", text="Go on.")))
+        while not supervisor.locks.is_held("api"):
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.5)  # it finds the text there
+        cockpit.tmux("send-keys", "-N", "14", "-t", pane, "BSpace")
+        assert "accepted the prompt" in (await sending).message
+        assert cockpit.prompts(row)[-1] == "Go on."
 
 
 async def test_a_start_without_a_file_reads_the_own_file_that_changed(cockpit: Cockpit) -> None:

@@ -24,6 +24,11 @@ ACCEPTED_WITHIN = 8.0
 REPORTED_WITHIN = 40.0
 """Seconds more within which a CLI must report a prompt that left the box, because a busy machine is
 late. With the time until then it is less than a client waits for an answer."""
+EMPTY_WITHIN = 2.0
+"""Seconds within which the prompt box must become empty. Gemini shows the last prompt there for
+about a second while it reopens a session."""
+LOOK_AGAIN = 0.2
+"""Seconds between two looks at the prompt box."""
 
 
 class SendHandler:
@@ -118,7 +123,12 @@ class SendHandler:
         return accepted, idle
 
     async def _check_composer(self, agent: Agent) -> None:
-        if await self._composer(agent) is False:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + EMPTY_WITHIN
+        while await self._composer(agent) is False:
+            if clock() < deadline:
+                await asyncio.sleep(LOOK_AGAIN)
+                continue
             raise NotNow(
                 f"{agent.name}'s prompt box is not empty",
                 "The text in the box would be sent together with your prompt.",
