@@ -15,6 +15,7 @@ from cockpit.adapters.git.leaving_worktree import LeavingWorktree
 from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import CockpitError, Failed, NotNow
 from cockpit.core.moved_worktree import Parcel
+from tests.long_cases import cases
 
 MOST = 50_000_000
 
@@ -177,7 +178,7 @@ async def refused(two: Two, parcel: Parcel) -> Failed:
     return caught.value
 
 
-@pytest.mark.parametrize("left", [0, 10, 200, -30, -1])
+@pytest.mark.parametrize("left", cases(200, long=[0, 10, -30, -1]))
 async def test_a_bundle_that_was_cut_changes_nothing(two: Two, left: int) -> None:
     parcel = await two.packed()
     whole = (two.home / "bundle").read_bytes()
@@ -196,16 +197,18 @@ async def test_a_bundle_with_a_changed_byte_is_refused(two: Two) -> None:
 
 @pytest.mark.parametrize(
     "forge",
-    [
+    cases(
         lambda one: replace(one, reference="refs/heads/main"),
-        lambda one: replace(one, reference="refs/cockpit/moved/../../heads/main"),
-        lambda one: replace(one, reference="refs/cockpit/moved/web/h1"),
-        lambda one: replace(one, commit=one.state.head),
         lambda one: replace(one, commit="--all"),
         lambda one: replace(one, state=replace(one.state, files=one.state.staged)),
-        lambda one: replace(one, state=replace(one.state, staged=one.state.files)),
-        lambda one: replace(one, state=replace(one.state, head=one.commit)),
-    ],
+        long=[
+            lambda one: replace(one, reference="refs/cockpit/moved/../../heads/main"),
+            lambda one: replace(one, reference="refs/cockpit/moved/web/h1"),
+            lambda one: replace(one, commit=one.state.head),
+            lambda one: replace(one, state=replace(one.state, staged=one.state.files)),
+            lambda one: replace(one, state=replace(one.state, head=one.commit)),
+        ],
+    ),
 )
 async def test_a_parcel_that_is_not_what_it_says_is_refused(
     two: Two, forge: Callable[[Parcel], Parcel]

@@ -12,6 +12,7 @@ import pytest
 from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import Failed, NotNow
 from cockpit.ports.worktrees import Tree
+from tests.long_cases import cases
 
 
 def run(directory: Path, *arguments: str) -> str:
@@ -176,7 +177,7 @@ def test_everything_uncommitted_is_in_the_reference(repository: Path, tree: Path
     assert run(repository, "status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
+@pytest.mark.parametrize("told", cases("--assume-unchanged", long=["--skip-worktree"]))
 def test_what_git_was_told_not_to_look_at_is_kept(repository: Path, tree: Path, told: str) -> None:
     run(tree, "update-index", told, "file")
     (tree / "file").write_text("mine alone\n")
@@ -185,7 +186,7 @@ def test_what_git_was_told_not_to_look_at_is_kept(repository: Path, tree: Path, 
     assert run(repository, "show", f"{kept}:file") == "mine alone"
 
 
-@pytest.mark.parametrize("told", ["--assume-unchanged", "--skip-worktree"])
+@pytest.mark.parametrize("told", cases("--assume-unchanged", long=["--skip-worktree"]))
 def test_what_git_was_told_not_to_look_at_is_counted(
     repository: Path, tree: Path, told: str
 ) -> None:
@@ -206,6 +207,7 @@ def test_a_sparse_checkout_is_clean(repository: Path, tree: Path) -> None:
     assert (seen(repository).changed, seen(repository).overlooked) == (0, 0)
 
 
+@pytest.mark.long
 def test_what_lies_outside_a_sparse_checkout_is_kept(repository: Path, tree: Path) -> None:
     (tree / "far").mkdir()
     (tree / "far" / "away").write_text("away\n")
@@ -244,6 +246,7 @@ def test_salvaging_changes_nothing(repository: Path, tree: Path) -> None:
     assert list(folder.glob("cockpit-index*")) == []
 
 
+@pytest.mark.long
 def test_an_index_laid_into_gits_folder_is_not_used(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
@@ -332,6 +335,7 @@ def test_one_that_lost_its_git_file_is_left_alone(repository: Path, tree: Path) 
     assert (tree / "new").read_text() == "new\n"
 
 
+@pytest.mark.long
 def test_before_the_first_commit_all_files_are_kept(repository: Path, tree: Path) -> None:
     run(tree, "checkout", "-q", "--orphan", "new-root")
     assert seen(repository).head is None
@@ -389,6 +393,7 @@ def test_folders_that_forbid_it_are_deleted_too(repository: Path, tree: Path) ->
     assert not tree.exists()
 
 
+@pytest.mark.long
 def test_a_path_with_line_feeds_holds_up_no_other(
     repository: Path, tree: Path, own_home: Path
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from cockpit.adapters.git.worktrees import Git
 from cockpit.core.errors import BadUsage, CockpitError, Failed, NotNow
 from cockpit.ports.worktrees import Removed, Tree
+from tests.long_cases import cases
 
 ATTRIBUTES = """\
 * text=auto
@@ -177,6 +178,7 @@ def test_a_change_of_line_endings_during_the_removal_is_noticed(
     assert (tree / "script").read_bytes() == b"a\r\n"
 
 
+@pytest.mark.long
 def test_what_has_no_bytes_does_not_hold_it_up(repository: Path, tree: Path) -> None:
     os.mkfifo(tree / "pipe")
     with socket.socket(socket.AF_UNIX) as door:
@@ -186,6 +188,7 @@ def test_what_has_no_bytes_does_not_hold_it_up(repository: Path, tree: Path) -> 
     assert not tree.exists()
 
 
+@pytest.mark.long
 def test_modes_are_kept_where_git_was_told_to_ignore_them(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
@@ -195,6 +198,7 @@ def test_modes_are_kept_where_git_was_told_to_ignore_them(
     assert restored(repository, reference, own_home / "again")["file"][1]
 
 
+@pytest.mark.long
 def test_a_split_index_is_read(repository: Path, tree: Path) -> None:
     run(tree, "update-index", "--split-index")
     (tree / "file").write_text("staged\n")
@@ -205,6 +209,7 @@ def test_a_split_index_is_read(repository: Path, tree: Path) -> None:
     assert run(repository, "show", f"{reference}:file") == "later"
 
 
+@pytest.mark.long
 def test_what_is_to_be_added_later_is_kept(repository: Path, tree: Path) -> None:
     (tree / "new").write_text("new\n")
     run(tree, "add", "--intent-to-add", "new")
@@ -337,7 +342,9 @@ def test_a_commit_on_no_branch_is_counted_and_kept(repository: Path, tree: Path)
     assert run(repository, "show", f"{precious}:p") == "precious"
 
 
-@pytest.mark.parametrize("name", ["refs/worktree/keep", "refs/bisect/bad", "refs/rewritten/x"])
+@pytest.mark.parametrize(
+    "name", cases("refs/bisect/bad", long=["refs/worktree/keep", "refs/rewritten/x"])
+)
 def test_what_its_own_references_hold_is_kept(repository: Path, tree: Path, name: str) -> None:
     precious = commit(tree, "precious")
     run(tree, "update-ref", name, precious)
@@ -573,6 +580,7 @@ def test_a_link_that_git_would_not_check_out_holds_up_the_removal(
     assert (tree / ".gitmodules").is_symlink()
 
 
+@pytest.mark.long
 def test_a_repository_with_longer_hashes_is_kept_too(own_home: Path) -> None:
     repository = own_home / "longer"
     run(own_home, "init", "-q", "--object-format=sha256", str(repository))

@@ -476,10 +476,9 @@ async def refused(run: Callable[[], Awaitable[object]]) -> str:
 
 
 EVERY_TIME = (
-    "clean", "hooksPath", "hooks in git's folder", "fsmonitor", "textconv", "includeIf",
-    "sshCommand", "credential helper", "a submodule's own",
+    "clean", "hooksPath", "fsmonitor", "textconv", "includeIf", "a submodule's own",
 )  # fmt: skip
-"""One of each kind: a filter, hooks, a monitor, a diff, an include, a transport, a helper."""
+"""One of each kind: a filter, hooks, a monitor, a diff, an include, another repository inside."""
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,7 @@ cp {own_home}/this-cockpit "$HOME/.local/bin/cockpit"
     return there
 
 
+@pytest.mark.long
 def test_cockpit_installs_itself_and_the_machine_is_added(
     own_home: Path, here: Path, bare: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -244,6 +245,7 @@ def test_a_line_that_is_cut_while_the_supervisor_starts_leaves_the_host_added(
     assert [host["name"] for host in hosts_of(here)] == ["gpu1"]
 
 
+@pytest.mark.long
 def test_an_older_cockpit_is_noticed_and_upgraded(
     own_home: Path, here: Path, bare: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,7 @@ def cockpit() -> Iterator[Cockpit]:
             scratch.remove()
 
 
+@pytest.mark.long
 def test_a_request_in_the_middle_of_a_turn_gets_a_document(cockpit: Cockpit) -> None:
     path = cockpit.scratch.repository / ".cockpit/handoffs/handoff-2026-11-21-201500.md"
     text = request(str(path), "tool")

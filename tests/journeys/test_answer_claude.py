@@ -131,6 +131,7 @@ def worktree(row: AgentStatus) -> Path:
     return Path(row.directory)
 
 
+@pytest.mark.long
 def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text() -> None:
     script = Script(
         bash("python3 -c 'print(40 + 2)' && " + "true && " * 40 + "touch allowed"),

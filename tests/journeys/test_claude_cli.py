@@ -268,6 +268,7 @@ def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(agent: Seats) -> None:
     assert [each.hook_event for each in api.recorded(ContextInjected)] == ["Stop"]
 
 
+@pytest.mark.long
 def test_the_status_line_tells_what_fills_the_window(agent: Seats) -> None:
     api = agent(in_turn(Reply("done", tokens=TokenCount(3, 1_000, 88_997, 120))))
     line = {"type": "command", "command": "head -c 20; printf ' MY LINE'"}
@@ -331,6 +332,7 @@ def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(agent: Seats)
     assert api.heard("Stop") == 0
 
 
+@pytest.mark.long
 def test_a_session_ends_by_term_and_is_opened_again(agent: Seats) -> None:
     api = agent(in_turn(Reply("done"), Reply("done again")))
     api.start()

@@ -49,6 +49,7 @@ def environment(home: Path, url: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: Path) -> None:
     work = (own_home / "work").resolve()
     work.mkdir()

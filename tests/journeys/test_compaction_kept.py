@@ -10,7 +10,6 @@ import pytest
 from cockpit.core import front_matter
 from cockpit.demo.conversation import ApiError, Reply, Request, TokenCount
 from tests.journeys.real_agent import NO_CLI, call, real_agent, say
-from tests.long_cases import cases
 
 pytestmark = [
     pytest.mark.claude,
@@ -35,9 +34,8 @@ def filled(request: Request, tokens: int) -> Reply:
     return Reply(error=TOO_LONG)
 
 
-@pytest.mark.parametrize(
-    "tokens", cases(180_000, long=[100_000]), ids=["by itself", "refused by the API"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("tokens", [180_000, 100_000], ids=["by itself", "refused by the API"])
 def test_facts_are_on_the_disk_before_it_compacts(tokens: int) -> None:
     with real_agent(lambda request: filled(request, tokens), mode='"prompt"') as agent:
 

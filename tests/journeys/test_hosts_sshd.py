@@ -52,6 +52,7 @@ def written() -> list[str]:
     return list(one["connect"])
 
 
+@pytest.mark.long
 def test_a_machine_is_added_behind_a_banner_and_noise(
     host: Sshd, capsys: pytest.CaptureFixture[str]
 ) -> None:

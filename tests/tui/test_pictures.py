@@ -25,10 +25,12 @@ from cockpit.config.paths import Places
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.screens import lazy
 from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.messages import UNTIL_A_KEY
 from cockpit.tui.state.pace import Pace
 from cockpit.wire.status import HandoffStatus, Needs, Status
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 from tests.client.memory import MemoryClient
+from tests.long_cases import named_cases
 from tests.tui.scene import agent, context, scene
 from tests.tui.scene_elsewhere import SESSIONS
 from tests.tui.scene_sessions import course
@@ -48,6 +50,17 @@ def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.delenv("TZ")
     time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a message would be gone before the picture is taken."""
+    notify = CockpitApp.notify
+
+    def stay(self: CockpitApp, message: str, **more: Any) -> None:
+        notify(self, message, **{**more, "timeout": UNTIL_A_KEY})
+
+    monkeypatch.setattr(CockpitApp, "notify", stay)
 
 
 async def nowhere(_name: object, _line: int = 1) -> None:
@@ -187,6 +200,10 @@ PICTURED = {
     **{f"{name}-60x15": (SCREENS[name], SMALL) for name in FOLDED},
     "start-200x60": (SCREENS["start"], LARGE),
 }
+EVERY_TIME = (
+    "review-100x30", "help-100x30", "start-100x30", "settings-100x30", "stop-100x30",
+    "removal-100x30", "worktrees-60x15",
+)  # fmt: skip
 
 
 def treed() -> MemoryClient:
@@ -196,7 +213,7 @@ def treed() -> MemoryClient:
     return client
 
 
-@pytest.mark.parametrize(("keys", "size"), PICTURED.values(), ids=PICTURED)
+@pytest.mark.parametrize(("keys", "size"), named_cases(PICTURED, *EVERY_TIME))
 def test_screen(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
     """Each screen and dialog over the fleet."""
     assert snap_compare(app(treed()), terminal_size=size, run_before=pressing(*keys))
@@ -220,7 +237,7 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize(("keys", "size"), ELSEWHERE.values(), ids=ELSEWHERE)
+@pytest.mark.parametrize(("keys", "size"), named_cases(ELSEWHERE, "list-100x30"))
 def test_elsewhere(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
     """The folded group, the list with the details beside or below it, and the question."""
     assert snap_compare(app(elsewhere()), terminal_size=size, run_before=pressing(*keys))
@@ -239,6 +256,7 @@ def hostile_places() -> MemoryClient:
     return client
 
 
+@pytest.mark.long
 def test_a_place_whose_supervisor_went_away(snap_compare: Compare) -> None:
     """What was read stays, greyed, below a header that says so."""
     client = treed()
@@ -279,7 +297,7 @@ def test_the_question_before_a_handoff(snap_compare: Compare) -> None:
     assert snap_compare(app(question()), terminal_size=USUAL, run_before=pressing("d"))
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL], ids=["60x15", "100x30"])
+@pytest.mark.parametrize("size", named_cases({"60x15": (SMALL,), "100x30": (USUAL,)}, "100x30"))
 def test_nobody(snap_compare: Compare, size: tuple[int, int]) -> None:
     """The welcome, which is laid out anew where it has no room."""
     empty = app(MemoryClient(), selected=None)
@@ -292,6 +310,7 @@ def crowd() -> MemoryClient:
     return MemoryClient(Status(agents=agents))
 
 
+@pytest.mark.long
 def test_a_hundred_agents(snap_compare: Compare) -> None:
     """A list that scrolls, with the selected one in sight."""
     shown = app(crowd(), selected="agent-60")

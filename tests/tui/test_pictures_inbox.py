@@ -17,6 +17,7 @@ from cockpit.tui.screens.history.screen import HistoryScreen
 from cockpit.tui.screens.inbox.screen import InboxScreen
 from cockpit.wire.status import HandoffStatus, HeldSetting, Needs, Status
 from tests.client.memory import MemoryClient
+from tests.long_cases import named_cases
 from tests.tui.scene import agent, scene
 from tests.tui.scene_history import chain, chains, handoff, session
 from tests.tui.test_pictures import (
@@ -128,7 +129,9 @@ def asking_and_held() -> MemoryClient:
     return client
 
 
-@pytest.mark.parametrize("size", EVERY_SIZE.values(), ids=EVERY_SIZE)
+@pytest.mark.parametrize(
+    "size", named_cases({name: (size,) for name, size in EVERY_SIZE.items()}, "100x30")
+)
 def test_inbox(snap_compare: Compare, size: tuple[int, int]) -> None:
     """One of each kind of question; what it says is below the list, or beside it."""
     shown = app(asking_and_held())
@@ -139,6 +142,7 @@ def calm() -> MemoryClient:
     return MemoryClient(Status(agents=[agent("calm")]))
 
 
+@pytest.mark.long
 def test_inbox_with_nothing(snap_compare: Compare) -> None:
     """The words in place of a list."""
     assert snap_compare(app(calm()), terminal_size=USUAL, run_before=opening(inbox))
@@ -153,6 +157,7 @@ def crowded_inbox() -> MemoryClient:
     return client
 
 
+@pytest.mark.long
 def test_inbox_of_a_hundred(snap_compare: Compare) -> None:
     """A list that has scrolled to its end, where the held settings are."""
     shown = app(crowded_inbox())
@@ -166,6 +171,7 @@ def hostile_inbox() -> MemoryClient:
     return MemoryClient(Status(host=HOSTILE, agents=[hostile]))
 
 
+@pytest.mark.long
 def test_inbox_without_a_supervisor(snap_compare: Compare) -> None:
     """Questions of before, greyed: none can be answered."""
     client = asking()
@@ -191,13 +197,14 @@ PICTURED = {
 }
 
 
-@pytest.mark.parametrize(("keys", "size"), PICTURED.values(), ids=PICTURED)
+@pytest.mark.parametrize(("keys", "size"), named_cases(PICTURED, "history-100x30"))
 def test_history(snap_compare: Compare, keys: tuple[str, ...], size: tuple[int, int]) -> None:
     """The list, and what is opened from it; documents stand beside each other at 200x60."""
     run = opening(HistoryScreen, *keys)
     assert snap_compare(app(past()), terminal_size=size, run_before=run)
 
 
+@pytest.mark.long
 def test_history_of_a_hundred(snap_compare: Compare) -> None:
     """A list that has scrolled by a page."""
     run = opening(HistoryScreen, "pagedown", "j")

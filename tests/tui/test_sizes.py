@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from cockpit.tui.screens.history.screen import HistoryScreen
 from tests.client.memory import MemoryClient
+from tests.long_cases import named_cases
 from tests.tui.conftest import Fly
 from tests.tui.scene import scene
 from tests.tui.test_agent_pictures import flown, hostile_agent, nine, single
@@ -177,7 +178,13 @@ async def read(flight: Any, case: Case, size: tuple[int, int]) -> None:
     assert not CONTROL.search(drawn(flight.app))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize(
+    "case",
+    named_cases(
+        {case.name: case for case in CASES},
+        *("bands", "filter", "question", "review", "settings", "worktrees", "toast"),
+    ),
+)
 async def test_what_must_be_read_is_there(fly: Fly, case: Case) -> None:
     """At the first size as it opens, and at the others as the terminal is resized to them."""
     first, *others = case.sizes

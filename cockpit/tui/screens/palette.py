@@ -7,12 +7,15 @@ from textual.system_commands import SystemCommandsProvider
 
 NOT_NOW = "Not now: "
 """The text before the reason why an action is unavailable."""
+IN_THE_HELP = 0.2
+"""The score of an action whose help has the words; lower than that of any matching name."""
 
 
 class Actions(SystemCommandsProvider):
     """Lists actions; those that are unavailable come last, also among the matches.
 
-    A search also finds the settings, and the sentences that the help shows, after the names.
+    A search also finds the settings, and after the names the sentences of the help that have all
+    its words: letters in their order are in almost every sentence.
     """
 
     async def discover(self) -> Hits:
@@ -20,14 +23,16 @@ class Actions(SystemCommandsProvider):
             yield DiscoveryHit(name, callback, help=help_text)
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
+        matcher, words = self.matcher(query), query.casefold().split()
         of_settings = getattr(self.app, "setting_commands", None)
         commands = [
             *self.app.get_system_commands(self.screen),
             *(of_settings(self.screen) if of_settings else ()),
         ]
         for name, help_text, callback, _ in commands:
-            score = matcher.match(name) or matcher.match(help_text) / 100
+            score = matcher.match(name)
+            if not score and words and all(word in help_text.casefold() for word in words):
+                score = IN_THE_HELP
             if score > 0:
                 score = score / 1000 if NOT_NOW in help_text else score
                 yield Hit(score, matcher.highlight(name), callback, help=help_text)

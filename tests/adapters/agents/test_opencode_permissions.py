@@ -24,6 +24,7 @@ from cockpit.core.ids import AgentName, SessionId
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import ModelServer
 from cockpit.ports.runtimes import Program, SessionOrder
+from tests.long_cases import cases
 
 NODE = shutil.which("node")
 RUN = Path(__file__).with_name("opencode_permissions.mjs")
@@ -128,13 +129,15 @@ def test_opencode_takes_no_patterns_for_some_names() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {"agent": {"build": {"permission": "allow"}}, "permission": "allow"},
+    cases(
         {"agent": {"build": {"permission": {"**": "allow", "ba?h": "allow", "*sh": "allow"}}}},
-        {"agent": {"build": {"permission": {"bash": {"**": "allow", "1": "allow"}}}}},
-        {"agent": {"build": {"permission": {"bash": "anything"}}}},
-        {"agent": {"build": None}},
-    ],
+        long=[
+            {"agent": {"build": {"permission": "allow"}}, "permission": "allow"},
+            {"agent": {"build": {"permission": {"bash": {"**": "allow", "1": "allow"}}}}},
+            {"agent": {"build": {"permission": {"bash": "anything"}}}},
+            {"agent": {"build": None}},
+        ],
+    ),
 )
 def test_no_spelling_of_a_rule_is_wider(settings: Mapping[str, Any]) -> None:
     rules = enforced(settings, "ask")["build"]
@@ -179,8 +182,10 @@ def test_the_tools_of_cockpit_are_allowed_and_no_tool_with_a_similar_name() -> N
     assert {action(rules, name) for name in OURS} == {"deny"}
 
 
-@pytest.mark.parametrize("name", ["cockpit_handoff", "cockpit@handoff"])
-@pytest.mark.parametrize("permission", ["allow", {"*": "allow"}, {"cockpit_*": "allow"}, None])
+@pytest.mark.parametrize("name", cases("cockpit@handoff", long=["cockpit_handoff"]))
+@pytest.mark.parametrize(
+    "permission", cases({"cockpit_*": "allow"}, long=["allow", {"*": "allow"}, None])
+)
 def test_a_tool_that_another_servers_tool_can_pass_for_is_asked_about(
     name: str, permission: object
 ) -> None:

@@ -18,6 +18,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
 from cockpit.core.ids import AgentName, HandoffId
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Approve, Handoff, Refuse
+from tests.long_cases import cases
 from tests.supervisor.history.test_past_facts import end_in_the_middle
 from tests.supervisor.journeys.test_callers import Inside
 
@@ -241,7 +242,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("may_look", [False, True], ids=["by default", "with look"])
+@pytest.mark.parametrize("may_look", cases(False, long=[True]), ids=["by default", "with look"])
 async def test_an_agent_sees_and_does_only_its_own(cockpit: Cockpit, may_look: bool) -> None:
     look = '[agents.may]\nothers = ["look"]\n' if may_look else ""
     steady: dict[str, Any] = {"mode": "prompt", "steps": 9, "pause": 2, "step_tokens": 1_000}

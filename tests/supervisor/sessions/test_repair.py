@@ -50,6 +50,7 @@ async def test_a_stop_that_was_cut_short_is_finished(cockpit: Cockpit, ended: bo
     assert len(await cockpit.events("agent.stopped")) == 1
 
 
+@pytest.mark.long
 async def test_the_end_of_a_new_session_that_replied_and_was_not_confirmed_is_recorded(
     cockpit: Cockpit,
 ) -> None:

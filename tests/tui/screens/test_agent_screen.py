@@ -41,13 +41,15 @@ def read(flight: Any, what: str) -> int:
 
 @pytest.mark.parametrize(
     ("key", "words"),
-    [
-        ("1", ("pytest -q tests/auth", "act 140k")),
+    cases(
         ("2", ("#1 142k → 45k", "completed", "#2 142k", "now", "compacts 167k")),
-        ("3", ("goal", "Renew access tokens", "● Use Auth.refresh", "Add TokenMargin")),
         ("4", ("3 files changed, 1 new file", "── src/auth.py ──", "uncommitted")),
-        ("5", ("crossed its act point",)),
-    ],
+        long=[
+            ("1", ("pytest -q tests/auth", "act 140k")),
+            ("3", ("goal", "Renew access tokens", "● Use Auth.refresh", "Add TokenMargin")),
+            ("5", ("crossed its act point",)),
+        ],
+    ),
 )
 async def test_each_section_has_its_key(fly: Fly, key: str, words: tuple[str, ...]) -> None:
     async with fly(scene(), size=(100, 34), selected="api") as flight:
@@ -68,6 +70,7 @@ async def test_keys_that_need_a_running_agent_name_a_key_that_starts_it(fly: Fly
             await flight.until(lambda: said in str(flight.toasts()), key)
 
 
+@pytest.mark.long
 async def test_sections_go_round_and_can_be_clicked(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         screen = await opened(flight)
@@ -123,6 +126,7 @@ async def test_a_session_that_left_nothing_says_so(fly: Fly) -> None:
         assert "Session #1 left no document" in flight.toasts()[0]
 
 
+@pytest.mark.long
 async def test_only_what_is_looked_at_is_read_and_silence_asks_nothing(fly: Fly) -> None:
     client = scene()
     client.change("api", activity="Read src/session.py")
@@ -239,6 +243,7 @@ async def test_a_section_that_was_never_read_says_why_it_cannot_be(fly: Fly) -> 
         assert "Reading…" not in flight.text()
 
 
+@pytest.mark.long
 async def test_what_cannot_be_read_is_said_and_who_is_gone_too(fly: Fly) -> None:
     class Broken(MemoryClient):
         async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:

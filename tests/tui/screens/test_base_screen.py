@@ -11,6 +11,7 @@ from cockpit.tui.keys.actions import ACTIONS
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.wire.status import Status
 from tests.client.memory import MemoryClient
+from tests.long_cases import cases
 from tests.tui.scene import agent, scene
 
 
@@ -27,6 +28,7 @@ WAYS = {
     "inbox": ("i",),
     "agent": ("o",),
 }
+SOME_WAYS = cases("history", "review", long=sorted(WAYS.keys() - {"history", "review"}))
 
 
 async def go(flight: Any, place: str) -> None:
@@ -44,7 +46,7 @@ async def test_a_key_waits_for_no_more_than_a_120th_of_a_second_to_be_drawn(fly:
         assert flight.app.screen._update_timer._interval == 1 / 120
 
 
-@pytest.mark.parametrize("place", WAYS)
+@pytest.mark.parametrize("place", SOME_WAYS)
 async def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(
     fly: Fly, place: str
 ) -> None:
@@ -60,7 +62,7 @@ async def test_a_lost_supervisor_is_said_on_every_place_until_it_is_back(
         await flight.until(lambda: "supervisor unreachable" not in flight.text(), "back")
 
 
-@pytest.mark.parametrize("context", WAYS)
+@pytest.mark.parametrize("context", SOME_WAYS)
 async def test_a_screen_handles_the_actions_of_its_context_and_no_others(
     fly: Fly, context: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from cockpit.tui.present.diff import diff_lines
 from cockpit.tui.screens.agent.diff_files import AT_ONCE
 from cockpit.wire.diff import DiffFile, WorktreeDiff
+from tests.long_cases import cases
 from tests.tui.conftest import Fly
 from tests.tui.scene import scene
 from tests.tui.scene_sessions import DIFF
@@ -58,7 +59,7 @@ async def test_keys_go_from_file_to_file_and_back(fly: Fly, tmp_path: Path) -> N
         await flight.until(lambda: flight.app.screen.files.current.endswith("c.py"))
 
 
-@pytest.mark.parametrize(("size", "beside"), [((80, 24), False), ((120, 35), True)])
+@pytest.mark.parametrize(("size", "beside"), cases(((80, 24), False), long=[((120, 35), True)]))
 async def test_the_list_is_beside_the_text_or_above_it(
     fly: Fly, tmp_path: Path, size: tuple[int, int], beside: bool
 ) -> None:

@@ -165,6 +165,7 @@ async def test_a_new_agent_is_judged_while_it_is_typed(fly: Fly, tmp_path: Path)
         await flight.until(lambda: flight.asked == [wanted])
 
 
+@pytest.mark.long
 async def test_moving_and_jumping_select(fly: Fly) -> None:
     async with fly(scene()) as flight:
         model = flight.app.model
@@ -290,6 +291,7 @@ async def test_the_selection_is_there_again_for_the_next_screen(fly: Fly, tmp_pa
         assert flight.app.model.selected == "docs"
 
 
+@pytest.mark.long
 async def test_an_arrow_leads_out_of_the_filter_and_keeps_it(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("slash", *"web")
@@ -439,6 +441,7 @@ async def test_a_pane_does_not_stay_below_the_name_of_another_agent(fly: Fly) ->
         await flight.reads("the pane of web")
 
 
+@pytest.mark.long
 async def test_events_and_help_come_and_go(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("e")
@@ -535,6 +538,7 @@ async def test_a_remark_about_a_connection_is_shown_once(fly: Fly) -> None:
         assert len(flight.toasts()) == 1
 
 
+@pytest.mark.long
 async def test_a_digit_chooses_the_cli_in_which_a_job_continues(fly: Fly) -> None:
     async with fly(scene(), selected="checkout") as flight:
         await flight.press("t")
@@ -549,6 +553,7 @@ async def test_a_digit_chooses_the_cli_in_which_a_job_continues(fly: Fly) -> Non
         await flight.until(lambda: flight.client.asked == [wanted])
 
 
+@pytest.mark.long
 async def test_a_job_can_go_back_to_the_users_own_runtime(fly: Fly) -> None:
     moved = agent("api").model_copy(
         update={"runtime": "codex", "configured_runtime": "inhouse", "state": "idle"}
@@ -562,6 +567,7 @@ async def test_a_job_can_go_back_to_the_users_own_runtime(fly: Fly) -> None:
         await flight.until(lambda: client.asked == [wanted])
 
 
+@pytest.mark.long
 async def test_every_custom_runtime_is_offered(fly: Fly) -> None:
     names = ["aider", "inhouse", "third", "fourth", "fifth", "sixth"]
     can = agent("api").model_copy(update={"custom_runtimes": names, "state": "idle"})
@@ -583,6 +589,7 @@ async def test_no_cli_is_chosen_once_the_document_is_written(fly: Fly) -> None:
         assert flight.client.asked == []
 
 
+@pytest.mark.long
 async def test_the_demos_guide_is_one_line_that_escape_hides(fly: Fly) -> None:
     async with fly(scene(), size=(140, 30), selected="api", tour=True) as flight:
         await flight.reads("api has written its document: press d to read it", "Esc hides this")

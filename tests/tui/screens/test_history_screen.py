@@ -6,6 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import BadUsage, NoSupervisor
@@ -77,6 +79,7 @@ async def test_enter_right_after_the_words_opens_a_match_of_them(fly: Fly) -> No
         await flight.reads("Document api", "has no margin yet")
 
 
+@pytest.mark.long
 async def test_esc_leaves_the_words_and_an_arrow_keeps_them(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("H")
@@ -145,6 +148,7 @@ async def test_a_refused_continue_says_why(fly: Fly) -> None:
         assert "Where is the new agent to work?" in flight.toasts()[0]
 
 
+@pytest.mark.long
 async def test_only_the_pages_that_are_looked_at_are_asked_for(fly: Fly) -> None:
     client = scene()
     made = [handoff(f"h-{n:04}", f"2026-01-01T00:{n // 60:02}:{n % 60:02}Z") for n in range(350)]
@@ -241,6 +245,7 @@ async def test_a_hostile_document_is_read_without_harm(fly: Fly) -> None:
         await flight.until(lambda: len(flight.app.screen_stack) == 1)
 
 
+@pytest.mark.long
 async def test_every_key_that_moves_moves_the_selection_also_in_a_list_that_scrolls(
     fly: Fly,
 ) -> None:

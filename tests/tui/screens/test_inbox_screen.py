@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+import pytest
+
 from cockpit.tui.screens.inbox.screen import InboxScreen
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.status import Needs, Status
@@ -115,6 +117,7 @@ async def test_nobody_looks_at_a_pane_that_is_not_on_the_screen(fly: Fly) -> Non
         await flight.until(lambda: flight.client.onlookers("api") == 1)
 
 
+@pytest.mark.long
 async def test_all_of_it_by_mouse_and_by_the_palette(fly: Fly) -> None:
     async with fly(scene()) as flight:
         titles = {each.title for each in flight.app.get_system_commands(flight.app.screen)}

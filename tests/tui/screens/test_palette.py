@@ -13,6 +13,7 @@ import pytest
 from cockpit.config.files import Files
 from cockpit.config.paths import Places
 from cockpit.tui.screens.help import HelpScreen
+from cockpit.tui.screens.palette import Actions
 from cockpit.tui.screens.settings.fields import PATHS
 from tests.client.memory import MemoryClient
 from tests.tui.scene import scene
@@ -66,6 +67,15 @@ async def test_a_setting_is_found_by_its_name_and_opens_at_its_field(
         await flight.reads("Settings", "55%")
         act = flight.app.screen.settings["defaults", "context", "act"]
         assert act.field.value == "55%"
+
+
+async def test_letters_in_their_order_are_no_match_of_a_sentence(fly: Fly, own_home: Path) -> None:
+    async with fly(scene(), selected="api", files=files_in(own_home)) as flight:
+        found = [str(hit.text) async for hit in Actions(flight.app.screen).search("thresh")]
+        assert "Change threshold: act…" in found
+        assert "Change setting: theme…" not in found
+        found = [str(hit.text) async for hit in Actions(flight.app.screen).search("textual THEME")]
+        assert found == ["Change setting: theme…"]
 
 
 async def test_every_setting_of_the_form_is_in_the_palette_with_its_sentence(

@@ -6,6 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from cockpit.core.errors import Failed
 from cockpit.tui.state.remembered import ViewMemory
 from cockpit.wire.course import Course
@@ -98,6 +100,7 @@ async def test_sorting_is_told_marked_and_remembered(fly: Fly, tmp_path: Path) -
         await flight.reads("fullest first")
 
 
+@pytest.mark.long
 async def test_the_way_out_of_a_filter(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("slash", *"mailer", "enter")
