@@ -6,13 +6,8 @@ compaction the count is unknown until a source reports a later reply.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_window
-
-CompactionSource = Literal["hook", "transcript"]
-"""What reports a compaction. The two reports of one compaction come in any order."""
 
 
 @dataclass(slots=True)
@@ -30,8 +25,8 @@ class Gauge:
     compacted_at: float | None = None
     before_compaction: int | None = None
     """The token count before the last compaction; None if it is unknown."""
-    _compaction_reports: frozenset[CompactionSource] = frozenset()
-    """What has reported the last compaction so far."""
+    _reported_by_hook: bool = False
+    """Whether a hook has reported the last compaction."""
     _reported: int | None = None
     _derived: Window | None = None
 
@@ -59,19 +54,18 @@ class Gauge:
         """Set the window derived from the transcript's model and the table of models."""
         self._derived = window
 
-    def compacted(self, at: float, source: CompactionSource, before: int | None = None) -> None:
+    def compacted(self, at: float, before: int | None = None, *, by_hook: bool = False) -> None:
         """Clear the token count, because the conversation was compacted.
 
-        Each source reports a compaction once, so a second report of one source, like a report after
-        a new reading, is about another compaction. `before` is the token count before it if the
-        transcript has one. It is more reliable than the last reading, which may be some turns
-        older.
+        `before` is the token count before it if the transcript has one. It is more reliable than
+        the last reading, which may be some turns older. A hook and the transcript report the same
+        compaction, in any order, and some CLIs write two lines for it. So without a reading in
+        between, only a second hook is about another compaction.
         """
         self.compacted_at = at
-        if self.tokens is not None or source in self._compaction_reports:
-            self._compaction_reports = frozenset()
-            self.before_compaction = self.tokens
-        self._compaction_reports |= {source}
+        if self.tokens is not None or (by_hook and self._reported_by_hook):
+            self.before_compaction, self._reported_by_hook = self.tokens, False
+        self._reported_by_hook |= by_hook
         self.before_compaction = before or self.before_compaction
         self.lose()
 

@@ -34,7 +34,7 @@ def test_a_record_that_repeats_the_status_line_takes_nothing_from_it() -> None:
 def test_after_a_compaction_the_reading_is_unknown_until_a_later_word() -> None:
     gauge = Gauge()
     gauge.set_tokens(160_000, "statusline", 1.0)
-    gauge.compacted(2.0, "hook")
+    gauge.compacted(2.0, by_hook=True)
     assert gauge.reading.confidence is Confidence.UNKNOWN
     assert not gauge.set_tokens(160_000, "transcript", 1.5)
     assert not gauge.set_tokens(160_000, "transcript", 2.0)
@@ -47,29 +47,36 @@ def test_after_a_compaction_the_reading_is_unknown_until_a_later_word() -> None:
 def test_the_transcript_knows_better_than_an_older_reading_what_was_compacted() -> None:
     gauge = Gauge()
     gauge.set_tokens(24_000, "statusline", 1.0)
-    gauge.compacted(3.0, "hook")
+    gauge.compacted(3.0, by_hook=True)
     assert gauge.before_compaction == 24_000
-    gauge.compacted(2.0, "transcript", 204_000)
+    gauge.compacted(2.0, 204_000)
     assert gauge.before_compaction == 204_000
     assert gauge.before_compaction == 204_000
     gauge = Gauge()
-    gauge.compacted(2.0, "transcript", 204_000)
-    gauge.compacted(3.0, "hook")
+    gauge.compacted(2.0, 204_000)
+    gauge.compacted(3.0, by_hook=True)
     assert gauge.before_compaction == 204_000
 
 
 def test_the_count_before_a_compaction_is_never_that_of_an_earlier_one() -> None:
     gauge = Gauge()
     gauge.set_tokens(160_000, "statusline", 1.0)
-    gauge.compacted(2.0, "hook")
-    gauge.compacted(2.1, "transcript")
+    gauge.compacted(2.0, by_hook=True)
+    gauge.compacted(2.1)
     assert gauge.before_compaction == 160_000
-    gauge.compacted(3.0, "hook")  # no reply, and so no reading, lies between them
+    gauge.compacted(3.0, by_hook=True)  # no reply, and so no reading, lies between them
     assert gauge.before_compaction is None
-    gauge.compacted(3.1, "transcript", 12_000)
+    gauge.compacted(3.1, 12_000)
     assert gauge.before_compaction == 12_000
-    gauge.compacted(4.0, "transcript")
-    assert gauge.before_compaction is None
+
+
+def test_two_lines_of_a_transcript_for_one_compaction_keep_its_count() -> None:
+    """As CLI 1.0 of Claude Code, and Gemini, write it."""
+    gauge = Gauge()
+    gauge.set_tokens(160_000, "transcript", 1.0)
+    gauge.compacted(2.0)
+    gauge.compacted(2.1)
+    assert gauge.before_compaction == 160_000
 
 
 def test_the_window_comes_from_the_best_witness() -> None:

@@ -229,7 +229,7 @@ class SessionState:
                 self.refusals += event.refused
                 self._note_result(event)
             case Compacted(pre_tokens=before):
-                self.gauge.compacted(when, "transcript", before)
+                self.gauge.compacted(when, before)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
                 # Hooks report later failures; this one was written before the restart.
                 kind = _BROKEN_BY.get(status or 0, "unknown")
@@ -315,7 +315,7 @@ class SessionState:
         self.conduct.hear(moment, at)
         match moment:
             case CompactionOver():
-                self.gauge.compacted(at, "hook")
+                self.gauge.compacted(at, by_hook=True)
             case PromptTaken(text=text) if not text.startswith(NOTIFIED):
                 # A prompt queued while the agent works never becomes a user line in the transcript.
                 note_bounded(self.user_prompts, (at, text[:MOST_KEPT]))

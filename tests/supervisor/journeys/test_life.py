@@ -27,6 +27,7 @@ from cockpit.core.errors import (
     ProgramMissing,
 )
 from cockpit.core.ids import SessionId
+from cockpit.ports.panes import Screen
 from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.api.verbs import send
 from cockpit.wire.stream import DaySpent
@@ -200,10 +201,17 @@ async def test_a_prompt_waits_until_a_text_leaves_the_prompt_box(
         cockpit.tmux("send-keys", "-t", pane, "-l", "half a thought")
         while "half a thought" not in cockpit.tmux("capture-pane", "-p", "-t", pane):
             await asyncio.sleep(0.02)
+        runtime, looks = supervisor.fleet.agent("api").runtime, list[bool | None]()
+        composer = runtime.composer
+
+        def noted(screen: Screen) -> bool | None:
+            looks.append(composer(screen))
+            return looks[-1]
+
+        monkeypatch.setattr(runtime, "composer", noted)
         sending = asyncio.create_task(cockpit.ask(Send(name="api", text="Go on.")))
-        while not supervisor.locks.is_held("api"):
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.5)  # it finds the text there
+        while False not in looks:  # it has found the text there
+            await asyncio.sleep(0.02)
         cockpit.tmux("send-keys", "-N", "14", "-t", pane, "BSpace")
         assert "accepted the prompt" in (await sending).message
         assert cockpit.prompts(row)[-1] == "Go on."

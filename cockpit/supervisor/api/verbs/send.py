@@ -126,14 +126,13 @@ class SendHandler:
         clock = asyncio.get_running_loop().time
         deadline = clock() + EMPTY_WITHIN
         while await self._composer(agent) is False:
-            if clock() < deadline:
-                await asyncio.sleep(LOOK_AGAIN)
-                continue
-            raise NotNow(
-                f"{agent.name}'s prompt box is not empty",
-                "The text in the box would be sent together with your prompt.",
-                f"Send or clear the text there: cockpit attach {agent.name}",
-            )
+            if clock() >= deadline:
+                raise NotNow(
+                    f"{agent.name}'s prompt box is not empty",
+                    "The text in the box would be sent together with your prompt.",
+                    f"Send or clear the text there: cockpit attach {agent.name}",
+                )
+            await asyncio.sleep(LOOK_AGAIN)
 
     def _running(self, name: str) -> Agent:
         agent = self._fleet.agent(name)
