@@ -132,7 +132,7 @@ class CockpitApp(App[bool]):
         if not isinstance(event, Key):
             await super().on_event(event)
             return
-        if self._notifications and self._messages.is_read(monotonic()):
+        if self._notifications and self._messages.is_read(event.time):
             self.clear_notifications()
         self.burst, self.key_at = burst_of(event), event.time
         try:

@@ -20,6 +20,7 @@ from cockpit.tui.app import CockpitApp
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.state import arming
 from cockpit.tui.state.context import UIContext
+from cockpit.tui.state.messages import UNTIL_A_KEY
 from cockpit.tui.state.pace import Pace
 from cockpit.tui.state.settings_reload import ReloadDependencies
 from cockpit.tui.terminal.capabilities import filters
@@ -46,6 +47,17 @@ def parsed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Stylesheet, "_parse_rules", parse_once)
         yield
+
+
+@pytest.fixture(autouse=True)
+def messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a message would be gone before a test looks for it."""
+    notify = CockpitApp.notify
+
+    def stay(self: CockpitApp, message: str, **more: Any) -> None:
+        notify(self, message, **{**more, "timeout": UNTIL_A_KEY})
+
+    monkeypatch.setattr(CockpitApp, "notify", stay)
 
 
 @dataclass

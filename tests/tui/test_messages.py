@@ -5,8 +5,12 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+import pytest
+from textual.events import Key
+
 from cockpit.core.errors import CockpitError
 from cockpit.tui.screens.requests import show_error
+from cockpit.tui.state import messages
 from cockpit.tui.state.messages import READ, SAME, Messages
 from tests.client.memory import MemoryClient
 from tests.tui.scene import scene
@@ -51,3 +55,15 @@ async def test_an_error_stays_until_a_key(fly: Fly) -> None:
         flight.app._messages._at -= READ
         await flight.press("j")
         await flight.until(lambda: "It failed" not in flight.text(), "no error")
+
+
+async def test_a_key_from_before_a_message_does_not_hide_it(
+    fly: Fly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "READ", 0.0)
+    async with fly(scene(), toasts=True, selected="api") as flight:
+        typed_ahead = Key("j", "j")
+        show_error(flight.fleet, CockpitError("It failed", "because of this", "do that"))
+        flight.app.post_message(typed_ahead)
+        await flight.until(lambda: flight.app.model.selected != "api", "the key's effect")
+        assert len(flight.toasts()) == 1

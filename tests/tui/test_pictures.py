@@ -25,7 +25,6 @@ from cockpit.config.paths import Places
 from cockpit.tui.app import CockpitApp
 from cockpit.tui.screens import lazy
 from cockpit.tui.state.context import UIContext
-from cockpit.tui.state.messages import UNTIL_A_KEY
 from cockpit.tui.state.pace import Pace
 from cockpit.wire.status import HandoffStatus, Needs, Status
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
@@ -50,17 +49,6 @@ def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.delenv("TZ")
     time.tzset()
-
-
-@pytest.fixture(autouse=True)
-def messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a message would be gone before the picture is taken."""
-    notify = CockpitApp.notify
-
-    def stay(self: CockpitApp, message: str, **more: Any) -> None:
-        notify(self, message, **{**more, "timeout": UNTIL_A_KEY})
-
-    monkeypatch.setattr(CockpitApp, "notify", stay)
 
 
 async def nowhere(_name: object, _line: int = 1) -> None:

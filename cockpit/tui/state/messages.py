@@ -27,6 +27,9 @@ class Messages:
         self._count = self._count + 1 if again else 1
         return f"{text}  ×{self._count}" if again else text
 
-    def is_read(self, now: float) -> bool:
-        """Return whether a key may dismiss the last message."""
-        return now - self._at >= READ
+    def is_read(self, pressed_at: float) -> bool:
+        """Return whether a key that was pressed at this time may dismiss the last message.
+
+        The time of the key counts, not the time at which a busy screen handles it.
+        """
+        return pressed_at - self._at >= READ
