@@ -102,7 +102,10 @@ class SessionState:
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Whether no hook report and no transcript line has arrived since the session started."""
+    """Whether nothing has shown since the session started that no trust or login dialog is open: no
+    hook report but the first, no transcript line, and no prompt box after the first report."""
+    has_begun: bool = False
+    """Whether a hook has reported the start of the session."""
     began_at: float | None = None
     """Start of the session's process, in monotonic seconds; None if an earlier
     supervisor started the process."""

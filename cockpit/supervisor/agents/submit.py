@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from cockpit.core.errors import NotNow
 from cockpit.core.ids import PaneId
+from cockpit.ports.panes import Screen
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
@@ -15,6 +17,31 @@ PASTE_LOOK = 0.1
 """Seconds between two checks whether the paste is displayed."""
 ENTER_SETTLES = 0.7
 """Seconds after which the prompt box is empty if Enter was accepted."""
+
+
+def open_first_dialog(agent: Agent, screen: Screen) -> str | None:
+    """Return the question of a dialog that comes before a session, such as trust; None without one.
+
+    A prompt box on the screen means that there is none: the words are in the conversation.
+    """
+    if agent.runtime.composer(screen) is not None:
+        return None
+    return agent.runtime.first_dialog(screen)
+
+
+async def refuse_first_dialog(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:
+    """Raise `NotNow` if the pane shows such a dialog: Enter would answer it.
+
+    The agent's row then shows the dialog.
+    """
+    dialog = open_first_dialog(agent, await dependencies.panes.capture(pane))
+    if dialog is not None:
+        agent.troubles.dialog = dialog
+        raise NotNow(
+            f"{agent.name} is asking a question in its pane",
+            f"{dialog}. Your text would be taken as the answer.",
+            f"Answer in the pane: cockpit attach {agent.name}",
+        )
 
 
 async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: str) -> None:

@@ -45,7 +45,7 @@ from cockpit.ports.panes import PaneOccupied, PanesSilent
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.background_work import task_text
-from cockpit.supervisor.agents.submit import paste, submit
+from cockpit.supervisor.agents.submit import paste, refuse_first_dialog, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder, is_for_context, usage_text
 from cockpit.supervisor.handoff.first_turns import with_predecessor
@@ -159,8 +159,9 @@ class Effects:
         """Paste into the composer and submit. Enter is sent after the paste, as a separate key."""
         if agent.record.pane is None:
             return
-        self._note(agent, replace(agent.progress.details, typing=True))
         try:
+            await refuse_first_dialog(self._dependencies, agent, agent.record.pane)
+            self._note(agent, replace(agent.progress.details, typing=True))
             await paste(self._dependencies, agent, agent.record.pane, text)
             await submit(self._dependencies, agent, agent.record.pane)
         except CockpitError as refused:

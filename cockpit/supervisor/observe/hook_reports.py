@@ -85,11 +85,10 @@ class HookReports:
         """Process a report. Return False if it is not about the agent's session."""
         if not self._is_of_session(agent, signal):
             return False
-        agent.troubles.dialog = None
-        agent.session_state.quiet_since_start = False
         at = dated(self._dependencies.clock, agent, signal.at)
         report = agent.runtime.report(signal)
         if report is not None:
+            _end_silence(agent)
             self._take_report(agent, report, at)
             return True
         self._take_transcript(agent, signal)
@@ -97,6 +96,11 @@ class HookReports:
             agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
             agent.session_state.see_mode(agent.runtime.permission_mode(signal))
         moments = agent.runtime.moments(signal)
+        if any(isinstance(moment, SessionBegan) for moment in moments):
+            # Gemini reports this while its trust dialog is still open.
+            agent.session_state.has_begun = True
+        else:
+            _end_silence(agent)
         for moment in moments:
             if isinstance(moment, DialogOpened):
                 moment = dialog_without_secrets(
@@ -175,3 +179,9 @@ class HookReports:
         )
         self._changes.found_session(agent, SessionId(theirs), transcript)
         return True
+
+
+def _end_silence(agent: Agent) -> None:
+    """Note that the session works, so no dialog that comes before it is open. Idempotent."""
+    agent.troubles.dialog = None
+    agent.session_state.quiet_since_start = False

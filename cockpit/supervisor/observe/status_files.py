@@ -184,10 +184,10 @@ class StatusFiles:
             await self._consider(agent)
 
     async def _check_silent_session(self, agent: Agent) -> None:
-        """Look for an open dialog in the pane of a new session that sent no reports.
+        """Look for an open dialog in the pane of a new session, until its prompt box is shown.
 
-        No hook reports dialogs. Waits `SILENT_START` seconds, unless the CLI's status file shows an
-        open dialog.
+        No hook reports the dialogs that come before a session. Waits `SILENT_START` seconds, unless
+        the CLI's status file shows an open dialog.
         """
         began, asks = agent.session_state.began_at, agent.session_state.conduct.turn is Turn.DIALOG
         early = began is not None and self._dependencies.clock.monotonic() - began < SILENT_START
@@ -196,6 +196,9 @@ class StatusFiles:
         with contextlib.suppress(CockpitError):
             screen = await self._dependencies.panes.capture(agent.record.pane)
             agent.troubles.dialog = agent.runtime.first_dialog(screen)
+            if agent.session_state.has_begun and agent.runtime.composer(screen) is not None:
+                agent.troubles.dialog = None
+                agent.session_state.quiet_since_start = False
 
     async def _check_silent_turn(self, agent: Agent) -> None:
         """Read the pane of a working agent that sends no reports, for events that only the pane

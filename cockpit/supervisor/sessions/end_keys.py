@@ -7,7 +7,7 @@ from cockpit.core.handoff.events import Turn
 from cockpit.core.pane_keys import is_key
 from cockpit.ports.processes import ProcessId
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.submit import PASTE_SETTLES
+from cockpit.supervisor.agents.submit import PASTE_SETTLES, open_first_dialog
 from cockpit.supervisor.dependencies import Dependencies
 
 PATIENCE = 5.0
@@ -27,7 +27,8 @@ async def press_end_keys(dependencies: Dependencies, agent: Agent, process: Proc
     if not keys or pane is None or agent.session_state.conduct.turn is not Turn.IDLE:
         return
     try:
-        if agent.runtime.composer(await dependencies.panes.capture(pane)) is False:
+        screen = await dependencies.panes.capture(pane)
+        if agent.runtime.composer(screen) is False or open_first_dialog(agent, screen):
             return
         for word in keys:
             if is_key(word):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from cockpit.core.errors import NotNow
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Screen
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.submit import paste, submit
+from cockpit.supervisor.agents.submit import paste, refuse_first_dialog, submit
 from cockpit.supervisor.dependencies import Dependencies
 
 if TYPE_CHECKING:
@@ -49,6 +51,21 @@ async def test_enter_is_pressed_again_only_while_the_text_stands_there(
     agent = cast("Agent", SimpleNamespace(runtime=runtime))
     await submit(cast("Dependencies", world), agent, PANE)
     assert pressed == ["Enter"] * presses
+
+
+@pytest.mark.parametrize(("empty", "refuses"), [(None, True), (True, False), (False, False)])
+async def test_nothing_is_typed_into_a_dialog_that_comes_before_a_session(
+    empty: bool | None, refuses: bool
+) -> None:
+    async def capture(pane: PaneId) -> Screen:
+        return Screen(("Do you trust the files in this folder?",))
+
+    runtime = SimpleNamespace(composer=lambda _: empty, first_dialog=lambda _: "It asks for trust")
+    world: Any = SimpleNamespace(panes=SimpleNamespace(capture=capture))
+    agent: Any = SimpleNamespace(name="api", runtime=runtime, troubles=SimpleNamespace(dialog=None))
+    with pytest.raises(NotNow, match="asking a question") if refuses else nullcontext():
+        await refuse_first_dialog(world, agent, PANE)
+    assert agent.troubles.dialog == ("It asks for trust" if refuses else None)
 
 
 BUSY = """\

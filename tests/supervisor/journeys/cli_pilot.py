@@ -57,6 +57,11 @@ class CliPilot:
         self.set_up()
         self.trust(cockpit.repository)
 
+    @property
+    def transcripts(self) -> Path:
+        """The folder with the transcripts of its sessions, at any depth."""
+        return self.folder
+
     def set_up(self) -> None:
         """Write what the CLI must know before its first start, besides trust."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.supervisor.journeys.cli_pilot import CliPilot, installed
 
@@ -29,6 +30,11 @@ class OpencodePilot(CliPilot):
     program = OPENCODE
     permission = ""
     has_prompt_file = False
+
+    @property
+    def transcripts(self) -> Path:
+        """Written by cockpit's plugin: opencode itself has a database."""
+        return self.cockpit.places.state / "opencode"
 
     def set_up(self) -> None:
         self.configure()

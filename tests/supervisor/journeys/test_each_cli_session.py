@@ -105,7 +105,7 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
             "formula",
         )
         assert (row.model, row.note) == (told.model, None)
-        assert flown.folder in Path(row.transcript or "").parents
+        assert flown.transcripts in Path(row.transcript or "").parents
         words = Path(f"/proc/{started.pid}/cmdline").read_bytes()
         assert b"Count the steps" not in words
         assert told.argument in words

@@ -123,6 +123,32 @@ async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
         assert "trust" in row.needs.detail
 
 
+async def test_no_prompt_answers_the_trust_dialog(cockpit: Cockpit, pilots: Pilots) -> None:
+    """Gemini reports the start of the session while the dialog is open."""
+    flown = pilots.working(lambda _: say("Done."))
+    flown.trust()
+    before = (flown.folder / ".gemini" / "trustedFolders.json").read_text()
+
+    async with cockpit.flying(flown.table()):
+        await cockpit.start(prompt="")
+        assert cockpit.supervisor is not None
+        agent = cockpit.supervisor.fleet.agent("api")
+        await cockpit.until(lambda _: agent.session_state.has_begun, within=SLOW)
+        row = await cockpit.until(
+            lambda row: row.needs and shows(cockpit, row, "Do you trust the files"), within=SLOW
+        )
+        assert row.needs is not None
+        assert (row.state, row.needs.kind) == ("needs_you", "trust")
+        # As if the dialog was opened since the last look at the pane.
+        agent.troubles.dialog = None
+        with pytest.raises(NotNow, match="asking a question") as refused:
+            await cockpit.ask(Send(name="api", text="Trust me."))
+        assert "cockpit attach api" in refused.value.hint
+        assert shows(cockpit, row, "Do you trust the files")
+    assert (flown.folder / ".gemini" / "trustedFolders.json").read_text() == before
+    assert not flown.model.requests
+
+
 @pytest.mark.long
 async def test_a_permission_dialog_is_answered_or_escaped_and_a_turn_is_interrupted(
     cockpit: Cockpit, pilots: Pilots

@@ -12,7 +12,7 @@ from cockpit.ports.panes import PanesSilent
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
-from cockpit.supervisor.agents.submit import paste, submit
+from cockpit.supervisor.agents.submit import paste, refuse_first_dialog, submit
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.verbs import (
     Done,
@@ -105,6 +105,7 @@ class SendHandler:
             _refuse_dialog(agent)
 
         assert pane is not None
+        await refuse_first_dialog(self._dependencies, agent, pane)
         await self._check_composer(agent)
         check_again()
         idle, prompts, said = (
@@ -158,7 +159,7 @@ def _refuse_dialog(agent: Agent) -> None:
             f"{agent.name} is asking a question in its pane",
             "Your text would be taken as the answer.",
             f"Answer it: cockpit answer {agent.name}"
-            if agent.runtime.capabilities.answers
+            if agent.runtime.capabilities.answers and not agent.troubles.dialog
             else f"Answer in the pane: cockpit attach {agent.name}",
         )
 
