@@ -20,6 +20,8 @@ class CompactionNotes:
     """Largest token count, not yet stored, at which a request was sent without a compaction."""
     by_itself_at: int | None = None
     """Token count, not yet stored, at which the CLI compacted automatically; else None."""
+    before_last_reply: int | None = None
+    """Token count before the last reply; None if it was unknown."""
     unexplained_at: int | None = None
     """Token count at the last compaction, while it is unknown if the CLI compacted
     automatically."""

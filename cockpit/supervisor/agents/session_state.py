@@ -187,11 +187,18 @@ class SessionState:
         meter.feed(event)
         if isinstance(event, Compacted):
             self.compaction.last_trigger = event.trigger
+        earlier = self.compaction.before_last_reply
+        if meter.api_calls > calls:
+            self.compaction.before_last_reply = tokens
         if self.catching_up or self.compacts_at is not None:
             return
         if meter.api_calls > calls and tokens is not None:
             self.compaction.passed = max(tokens, self.compaction.passed or 0)
         elif isinstance(event, Compacted):
+            if tokens is not None and earlier is not None:
+                # Codex records the request for the summary as a reply, and a gateway can count
+                # less for it than for the conversation.
+                tokens = max(tokens, earlier)
             before = tokens or event.pre_tokens or self.compaction.unexplained_at
             if event.trigger == "auto":
                 self.compaction.by_itself_at = before

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import assert_never
 
 from cockpit.adapters.documents.compaction_facts import CompactionDocuments
 from cockpit.config.paths import Places
@@ -18,9 +19,16 @@ from cockpit.core.events import AgentCompacted, CompactionKept, Plain
 from cockpit.core.handoff.events import CalledOff
 from cockpit.core.handoff.states import (
     Asked,
+    Confirming,
     Documenting,
+    Ended,
     Handoff,
+    Moving,
     Reviewing,
+    Reviving,
+    Settling,
+    Starting,
+    Stopping,
     Waiting,
     is_revocable,
 )
@@ -88,7 +96,7 @@ class Compactions:
         how = {"manual": " at your request", "auto": " automatically"}.get(trigger, "")
         text = f"{agent.name} compacted its context{how}"
         if agent.handoff is not None:
-            text += _handoff_clause(agent.handoff)
+            text += handoff_clause(agent.handoff)
         elif late and not wanted:
             agent.session_state.compaction.too_late = late
             text += f": too late for a handoff by {late.split()[0]}"
@@ -127,7 +135,7 @@ def compaction_folder(places: Places) -> Path:
     return places.state / "compactions"
 
 
-def _handoff_clause(handoff: Handoff) -> str:
+def handoff_clause(handoff: Handoff) -> str:
     """Return a clause with the phase of the handoff at the compaction."""
     match handoff.state:
         case Asked():
@@ -136,5 +144,9 @@ def _handoff_clause(handoff: Handoff) -> str:
             return "; its handoff document was written before that and is waiting for your approval"
         case Waiting() | Documenting():
             return " before its handoff document was written"
-        case _:
+        case Settling() | Moving() | Stopping() | Starting() | Confirming():
             return "; the handoff continues, because its document was already approved"
+        case Reviving() | Ended():
+            return ""
+        case _:
+            assert_never(handoff.state)

@@ -1,0 +1,55 @@
+"""At how many tokens a session's CLI compacted, and what the event says of an open handoff."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.core.handoff.states import Document, Ended, Handoff, Outcome, Plan, Reviewing, Starting
+from cockpit.core.handoff.states import State as HandoffState
+from cockpit.core.reading import Confidence, Window
+from cockpit.core.session import AssistantReplied, Compacted, Usage
+from cockpit.supervisor.agents.session_state import SessionState
+from cockpit.supervisor.observe.compaction import handoff_clause
+
+
+DOCUMENT = Document("/d", "0" * 64, "agent")
+
+
+def reply(ident: str, tokens: int) -> AssistantReplied:
+    return AssistantReplied(ident, "", Usage(tokens), Usage())
+
+
+@pytest.mark.parametrize(
+    ("readings", "compacted_at"),
+    [
+        ([60_000, 90_025], 90_025),
+        # The last of these is Codex's request for the summary, as a gateway counts it.
+        ([90_025, 1_108], 90_025),
+        ([60_000, 90_025, 91_200], 91_200),
+        ([], None),
+    ],
+)
+def test_a_summary_that_counts_little_is_no_place_where_the_cli_compacts(
+    readings: list[int], compacted_at: int | None
+) -> None:
+    state = SessionState(directory="/w", window_of=lambda _: Window(100_000, Confidence.DERIVED))
+    state.caught_up()
+    for at, tokens in enumerate(readings):
+        state.read([reply(f"m{at}", tokens)], at + 1.0)
+    state.read([Compacted("auto", None)], 9.0)
+    assert state.compaction.by_itself_at == compacted_at
+
+
+@pytest.mark.parametrize(
+    ("state", "clause"),
+    [
+        (Reviewing(DOCUMENT), "waiting for your approval"),
+        (Starting(DOCUMENT), "already approved"),
+        (Ended(Outcome.CANCELLED, "the context was compacted"), ""),
+    ],
+)
+def test_only_a_handoff_that_goes_on_is_told_to_go_on(state: HandoffState, clause: str) -> None:
+    handoff = Handoff(Plan("threshold", ask=True, review=True, successors=()), state)
+    told = handoff_clause(handoff)
+    assert clause in told
+    assert bool(told) is bool(clause)
