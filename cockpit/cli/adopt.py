@@ -175,7 +175,7 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         f"Session {short_session_id(found['session_id'])} ({state(found)}) in "
         f"{safe_line(found['directory'], 400)}:"
     )
-    say(f"  1. Process {found['pid']} is asked to exit, as with /exit.")
+    say(f"  1. Process {found['pid']} gets SIGTERM, and saves the session.")
     if found["status"] == "unknown":
         say("     If a turn is running, it will be interrupted.")
     elif found["status"] != "idle":

@@ -112,6 +112,8 @@ class Capabilities:
     the CLI gets its first prompt as an argument."""
     may_lose_enter: bool = False
     """The CLI can treat an Enter after a paste as part of the text."""
+    restart_status: int | None = None
+    """Exit status with which the CLI asks to be started again, to apply an answer of the user."""
     commits: Mapping[str, str] = field(default_factory=dict)
     """What users must know about commits before a start, as a clause, by permission mode."""
 

@@ -18,6 +18,8 @@ class Revived:
     at: float
     """When the handoff ended, in seconds of `Clock.steady`."""
     why: str
+    to: str = ""
+    """The runtime that could not be started; empty for that of the old session, or if unknown."""
 
 
 @dataclass(slots=True)
@@ -75,8 +77,8 @@ class HandoffProgress:
         assert self.record is not None
         self.record = replace(self.record, details=details)
 
-    def set_revived(self, at: float, why: str) -> None:
-        self.revived = Revived(at, why)
+    def set_revived(self, at: float, why: str, to: str = "") -> None:
+        self.revived = Revived(at, why, to)
 
     def set_failed(self, why: str) -> None:
         self.failed = f"the handoff failed: {why}"

@@ -65,6 +65,14 @@ def reopen_hint(agent: Agent) -> str | None:
     return f"{agent.troubles.interrupted}; reopen it: cockpit start {agent.name} --resume"
 
 
+def start_again(agent: Agent) -> str:
+    """Return a sentence with the command that continues after the agent's process has ended."""
+    name, session = agent.name, agent.record.session
+    if not agent.runtime.capabilities.reopening or session is None:
+        return f"Start it again: cockpit start {name}"
+    return f"Continue in its session: cockpit start {name} --resume {session}"
+
+
 @dataclass(frozen=True, slots=True)
 class UsageLimit:
     """A usage limit that the account has reached."""

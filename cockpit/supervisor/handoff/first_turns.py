@@ -57,7 +57,7 @@ class FirstTurnsCheck:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
-        self._checked: dict[str, tuple[str, int, float | None]] = {}
+        self._checked: dict[str, tuple[str, int, float | None, int | None]] = {}
         """For each agent: its session, and how much of its first turns was known at the last check.
         """
 
@@ -69,14 +69,20 @@ class FirstTurnsCheck:
         session, steps = agent.session, agent.session_state.reading.steps
         if session is None or agent.catching_up or not steps.calls:
             return
-        now = session.id, min(steps.calls, FIRST_CALLS), steps.first_change
+        tokens = _first_count(agent)
+        now = session.id, min(steps.calls, FIRST_CALLS), steps.first_change, tokens
         if self._checked.get(agent.name) == now:
             return
         record = self._arrival(agent)
-        if record is not None and record.details.before is not None:
-            result = self._found(agent, record)
-            if result != record.details.first_turns:
-                record = replace(record, details=replace(record.details, first_turns=result))
+        if record is not None:
+            details = record.details
+            if details.tokens_after is None:
+                # Codex has no count yet when its first hook confirms the session.
+                details = replace(details, tokens_after=tokens)
+            if details.before is not None:
+                details = replace(details, first_turns=self._found(agent, record))
+            if details != record.details:
+                record = replace(record, details=details)
                 self._dependencies.store.save_handoff(record)
         agent.progress.arrival = record
         self._checked[agent.name] = now
@@ -120,3 +126,10 @@ class FirstTurnsCheck:
             broken=clean(result.broken),
             asked_again=clean(result.asked_again),
         )
+
+
+def _first_count(agent: Agent) -> int | None:
+    """Return the tokens in the context at the session's first reply; None if that is unknown."""
+    replies = (point for point in agent.session_state.reading.meter.series if point.kind == "reply")
+    first = next(replies, None)
+    return first.tokens if first is not None and first.call == 1 else None

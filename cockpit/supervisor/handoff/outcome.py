@@ -96,7 +96,8 @@ class Outcomes:
         elif ended.outcome is Outcome.REVIVED:
             note = f"the handoff failed, the old session was reopened: {ended.why}"
             self._dependencies.store.save_agent(agent.change(note=note))
-            agent.progress.set_revived(self._dependencies.clock.steady(), ended.why)
+            to = agent.handoff.plan.runtime if agent.handoff is not None else ""
+            agent.progress.set_revived(self._dependencies.clock.steady(), ended.why, to)
         elif not agent.alive and agent.exit is not None:
             # The process ended during the handoff, and no session follows.
             ending = agent.exit.description

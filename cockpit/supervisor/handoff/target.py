@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cockpit.adapters.agents import RUNTIMES
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.events import Plain
@@ -70,12 +71,18 @@ class Targets:
         """
         if runtime in ("", agent.runtime.name):
             return Target("", model)
-        adapter = self._dependencies.runtimes(runtime)
+        choice = "Choose one of: " + ", ".join(
+            name for name in RUNTIMES if self._dependencies.runtimes(name).capabilities.readings
+        )
+        try:
+            adapter = self._dependencies.runtimes(runtime)
+        except BadUsage as unknown:
+            raise BadUsage(unknown.title, unknown.detail, f"{choice}.") from None
         if not adapter.capabilities.readings:
             raise BadUsage(
                 f"cockpit cannot hand off a job to the runtime {runtime!a}",
                 "cockpit could not check whether the new session read the document.",
-                "Choose another one, for example: --to claude",
+                f"{choice}.",
             )
         if agent.session is not None:
             # With a prompt, because a CLI may reject one in a directory that it does not trust.

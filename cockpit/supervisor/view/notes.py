@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.predicates import reopen_hint, writers_failed
+from cockpit.supervisor.agents.predicates import reopen_hint, start_again, writers_failed
 
 UNREAD_AFTER_TURNS = 3
 """Turns after which the screen says that a new session has not read its document."""
@@ -23,14 +23,11 @@ def note(agent: Agent) -> str | None:
     if (interrupted := reopen_hint(agent)) is not None:
         return safe_line(interrupted, 400)
     if agent.exit is not None and agent.record.wanted and not agent.exit.pending:
-        again = (
-            f"Continue in its session: cockpit start {agent.name} --resume {agent.record.session}"
-        )
         parts = f"{agent.exit.description} {agent.record.note or ''}"
         text = " ".join(parts.split())
         if not agent.session_state.replied:
             return safe_line(text, 400)
-        return safe_line(f"{text.rstrip('.')}. {again}", 400)
+        return safe_line(f"{text.rstrip('.')}. {start_again(agent)}", 400)
     if unread(agent):
         return "this session has not read its handoff document yet"
     return "; ".join(_remarks(agent)) or None

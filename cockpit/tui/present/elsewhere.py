@@ -118,7 +118,7 @@ def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
     """Return what ends, what is kept and what is lost, each with a label."""
     lost = "environment variables and options of its terminal, such as --model"
     rows = [
-        ("ends", f"process {session.pid}, as with /exit.{_interrupted(session)}"),
+        ("ends", f"process {session.pid}.{_interrupted(session)}"),
         ("keeps", f"{NOTHING_LOST}."),
         ("starts", "a new agent in a pane of cockpit, in the same directory, with this session."),
         ("drops", f"{lost}."),
@@ -135,7 +135,7 @@ def question(session: ElsewhereSession) -> str:
     there = f" in {where}" if where else ""
     after = " Its terminal shows where the session went." if where else ""
     return safe_line(
-        f"This ends process {session.pid}{there}, as with /exit.{_interrupted(session)} The "
+        f"This ends process {session.pid}{there}.{_interrupted(session)} The "
         "session reopens as a new agent in a pane of cockpit, in the same directory, with its "
         f"whole conversation. Files are not touched.{after}",
         400,

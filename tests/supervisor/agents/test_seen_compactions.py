@@ -11,7 +11,6 @@ from cockpit.core.session import AssistantReplied, Compacted, Usage
 from cockpit.supervisor.agents.session_state import SessionState
 from cockpit.supervisor.observe.compaction import handoff_clause
 
-
 DOCUMENT = Document("/d", "0" * 64, "agent")
 
 

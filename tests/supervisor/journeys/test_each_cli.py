@@ -133,6 +133,13 @@ async def test_a_long_turn_in_a_worktree_is_handed_over_with_the_right_numbers(
         assert Path(first.worktree) in Path(paper).parents
         assert "Watch the server." in Path(paper).read_text()
         await cockpit.until(lambda _: pilot.has_read(paper), within=SLOW)
+        assert cockpit.supervisor is not None
+        progress = cockpit.supervisor.fleet.agent("api").progress
+        await cockpit.until(
+            lambda _: progress.arrival and progress.arrival.details.tokens_after, within=SLOW
+        )
+        (chain,) = await cockpit.client.history("api")
+        assert chain.sessions[1].tokens_at_start in turn.counted
         await cockpit.ask(Stop(name="api"))
     assert set(seen) <= turn.counted, sorted(set(seen) - turn.counted)
     assert first.worktree in "".join(each.everything for each in pilot.model.requests)

@@ -145,8 +145,17 @@ async def test_no_prompt_answers_the_trust_dialog(cockpit: Cockpit, pilots: Pilo
             await cockpit.ask(Send(name="api", text="Trust me."))
         assert "cockpit attach api" in refused.value.hint
         assert shows(cockpit, row, "Do you trust the files")
-    assert (flown.folder / ".gemini" / "trustedFolders.json").read_text() == before
-    assert not flown.model.requests
+        assert (flown.folder / ".gemini" / "trustedFolders.json").read_text() == before
+
+        # The user answers: Gemini then asks whoever started it to start it again.
+        cockpit.tmux("send-keys", "-t", row.pane or "", "Enter")
+        row = await cockpit.until(lambda row: row.needs and not row.pid, within=SLOW)
+        assert row.needs is not None
+        assert "Gemini CLI ended to apply your answer." in row.needs.detail
+        assert "cockpit start api" in row.needs.detail
+        await cockpit.start(prompt="Begin.")
+        await cockpit.until(lambda row: row.state == "idle", within=SLOW)
+    assert any("Begin." in request.everything for request in flown.model.requests)
 
 
 @pytest.mark.long

@@ -23,4 +23,5 @@ CAPABILITIES = Capabilities(
     background=No("Gemini does not report it"),
     session_ends=Yes("with cockpit's extension"),
     may_lose_enter=True,
+    restart_status=199,
 )

@@ -15,6 +15,7 @@ from cockpit.core.handoff.events import Declined, Snoozed
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
+from cockpit.supervisor.agents.predicates import start_again
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.triggers import Triggers
@@ -81,8 +82,7 @@ class Answers:
             )
             return Done(message=message, name=agent.name)
         if not agent.alive:
-            again = f"cockpit start {agent.name} --resume {agent.record.session}"
-            message = f"Refused: {agent.name} is not running. Continue in its session: {again}"
+            message = f"Refused: {agent.name} is not running. {start_again(agent)}"
             return Done(message=message, name=agent.name)
         # An idle agent has no new token count that would show on its row when cockpit asks again.
         await self._triggers.consider(agent)
