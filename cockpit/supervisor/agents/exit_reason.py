@@ -36,10 +36,8 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
             screen = await dependencies.panes.capture(pane, history=50)
             text = last_lines(screen.lines)
             if status is not None and status == agent.runtime.capabilities.restart_status:
-                cli = agent.runtime.tools.cli
-                text = (
-                    f"{cli} ended to apply your answer. Start it again: cockpit start {agent.name}"
-                )
+                ended = f"{agent.runtime.tools.cli} ended to apply your answer"
+                text = f"{ended}. Start it again: cockpit start {agent.name}"
         elif pane is not None:
             gone = await _server_has_ended(dependencies)
             lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
