@@ -206,8 +206,10 @@ def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
         lines.append(safe_line(f"  started from {sessions[0].began_with}", 400))
     if not sessions:
         lines.append("  never started")
+    clis = {session.runtime for session in sessions if session.runtime}
     for session, after in zip_longest(sessions, sessions[1:]):
-        lines.append(f"  {_format_session(session, after, now)}")
+        cli = f"{session.runtime:<{max(map(len, clis))}}" if len(clis) > 1 else ""
+        lines.append(f"  {_format_session(session, after, now, cli)}")
         lines += [f"      {_format_earlier(document)}" for document in session.documents[:-1]]
         if session.document:
             lines.append(f"      {_format_document(session)}")
@@ -219,12 +221,16 @@ def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
     return lines
 
 
-def _format_session(session: HistorySession, after: HistorySession | None, now: datetime) -> str:
+def _format_session(
+    session: HistorySession, after: HistorySession | None, now: datetime, cli: str
+) -> str:
+    """Format a session in one line; `cli` names its CLI, or is empty if it goes without saying."""
     from cockpit.tui.present.words import stamp  # deferred: `--help` needs no models
 
     cost = session.cost_usd
     cells = [
         f"{session.number:>2}.",
+        *filter(None, [cli]),
         f"{session.state.replace('_', ' '):<10}",
         f"{_format_context(session, after):<12}",
         f"{'' if cost is None else f'${cost:.2f}':>7}",

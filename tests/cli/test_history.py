@@ -67,6 +67,17 @@ def test_a_chain_is_told_in_a_line_a_session() -> None:
     assert " ".join(second.split()) == f"2. live 51k $0.13 45 min {stamp('2026-11-21T20:15:00Z')}"
 
 
+def test_the_clis_are_named_where_a_job_had_more_than_one() -> None:
+    _, first, _, second = shown(
+        chain(sessions=[{**FIRST, "runtime": "claude"}, {**SECOND, "runtime": "codex"}]), NOW
+    )
+    assert first.split()[:3] == ["1.", "claude", "handed"]
+    assert second.split()[:3] == ["2.", "codex", "live"]
+    assert first.index("handed off") == second.index("live")
+    same = [{**each, "runtime": "claude"} for each in (FIRST, SECOND)]
+    assert not any("claude" in line for line in shown(chain(sessions=same), NOW))
+
+
 @pytest.mark.parametrize(("handoffs", "told"), [(3, False), (4, True), (5, True)])
 def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: bool) -> None:
     last = shown(chain(handoffs=handoffs), NOW)[-1]

@@ -134,20 +134,27 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
         case Reviewing(snoozed_until=until, snoozed_tokens=None) if (
             until is None or until <= monotonic
         ):
-            detail = "the handoff document is waiting for your approval" + _ended_work(agent)
+            to = agent.handoff.plan.runtime
+            then = f"; the job then continues in {to}" if to else ""
+            detail = f"the handoff document is waiting for your approval{then}{_ended_work(agent)}"
             return Needs(kind="review", detail=detail, since=_asked_since(agent))
         case _:
             return None
 
 
 def _hand_off(agent: Agent) -> Needs:
-    """Return the question, and for an agent in mode auto the reason why the user is asked."""
+    """Return the question, and for an agent in mode auto the reason why the user is asked.
+
+    The question names the CLI of the new session, if it is another one.
+    """
     due, because = _due(agent, agent.progress.details.due), agent.progress.details.because
     since = _asked_since(agent)
     asked_because = f"; asked because {because.words}" if because else ""
     why = safe_line(f"{due}{asked_because}{_ended_work(agent)}", 390)
     kind: NeedKind = "breaker" if because and because.kind == "breaker" else "handoff"
-    return Needs(kind=kind, detail=f"hand off? {why}", since=since, due=why)
+    to = agent.handoff.plan.runtime if agent.handoff is not None else ""
+    question = f"hand off to {to}?" if to else "hand off?"
+    return Needs(kind=kind, detail=f"{question} {why}", since=since, due=why)
 
 
 def _ended_work(agent: Agent) -> str:

@@ -97,12 +97,14 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
             ),
         ]
     if phase == "review":
+        other = agent.handoff.to
+        new = f"a session of {safe_line(other, 32)}" if other else "a new one"
         return [
             Span(" ◆ ", "state-needs"),
             Span(until, "muted"),
             Span(
-                "Approving ends this session and starts a new one in the same worktree, which "
-                "reads this document first."
+                f"Approving ends this session and starts {new} in the same worktree, which reads "
+                "this document first."
             ),
         ]
     return [Span(" » ", "state-handing"), Span(safe_line(agent.handoff.detail or phase, 400))]

@@ -407,3 +407,21 @@ def test_a_position_of_another_supervisor_or_of_the_future_is_unknown(
     publisher.listen()
     run = publisher.position.partition(".")[0]
     assert publisher.changes_since(position.format(run=run)) is None
+
+
+@pytest.mark.parametrize(
+    ("runtime_name", "asked", "reviewed"),
+    [("", "hand off? ", "approval"), ("codex", "hand off to codex? ", "continues in codex")],
+)
+def test_a_handoff_to_another_cli_names_it_before_you_agree(
+    agent: Agent, runtime_name: str, asked: str, reviewed: str
+) -> None:
+    plan = replace(PLAN, runtime=runtime_name)
+    for at, words in ((Asked(), asked), (Reviewing(SEALED), reviewed)):
+        standing(agent, at)
+        assert agent.handoff is not None
+        agent.progress.handoff = replace(agent.handoff, plan=plan)
+        wanted = need(agent, 100.0)
+        assert wanted is not None
+        assert words in wanted.detail
+        assert ("codex" in wanted.detail) is (runtime_name == "codex")

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff import states
 from cockpit.tui.present.claims import CheckedDocument
-from cockpit.tui.present.review import facts_line, title_spans, without_title
+from cockpit.tui.present.review import facts_line, question_spans, title_spans, without_title
 from cockpit.tui.present.span import Span, plain
 from cockpit.wire.status import AgentStatus, HandoffStatus, Reason
 
@@ -31,6 +31,22 @@ def test_every_reason_of_a_handoff_is_told_in_words(reason: Reason) -> None:
     text = "".join(span.text for span in title_spans(agent, 80))
     assert "because " in text
     assert ("context" in text) is (reason == "threshold")
+
+
+@pytest.mark.parametrize(("to", "begins"), [(None, "a new one"), ("codex", "a session of codex")])
+def test_what_approving_begins_is_named(to: str | None, begins: str) -> None:
+    handoff = HandoffStatus(id="h", reason="manual", phase="review", since="", to=to)
+    agent = AgentStatus(
+        name="api",
+        runtime="claude",
+        state="needs_you",
+        mode="prompt",
+        strategy="handoff",
+        directory="/w",
+        max_handoffs=3,
+        handoff=handoff,
+    )
+    assert f"ends this session and starts {begins} in" in plain(question_spans(agent))
 
 
 def test_the_wire_knows_the_reasons_of_the_rules() -> None:
