@@ -23,6 +23,7 @@ from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.agents.known_secrets import redactor_of
 from cockpit.supervisor.agents.ownership import refuse_foreign_document
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 
 
 async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
@@ -115,7 +116,7 @@ async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> Non
     assert agent.handoff_record is not None
     documents, ident = dependencies.documents, agent.handoff_record.id
     directory = agent.directory
-    is_there = await dependencies.slow.ask(directory, directory.is_dir)
+    is_there = await dependencies.slow.ask(directory, directory.is_dir, DIRECTORY_SECONDS)
     if not (is_there and documents.copies.path(ident).is_file()):
         return
     if await read_document(dependencies, path, partial(documents.is_copied, path, ident)):

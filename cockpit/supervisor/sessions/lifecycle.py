@@ -33,6 +33,7 @@ from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.end_keys import press_end_keys
 from cockpit.supervisor.sessions.interruptions import forget_interruption
+from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 from cockpit.supervisor.sessions.orders import SessionOrders
 
 Ended = Callable[[Agent, ProcessId | None], None]
@@ -123,7 +124,7 @@ class Sessions:
         launch = await self.prepare(agent, order, runtime)
         await self.leases.ensure_free(agent)
         transcript = await self._dependencies.slow.ask(
-            ("record", agent.name), partial(runtime.transcript, order)
+            ("record", agent.name), partial(runtime.transcript, order), DIRECTORY_SECONDS
         )
         session = replace(session, transcript=str(transcript) if transcript else None)
         if resume:
@@ -178,7 +179,8 @@ class Sessions:
 
     async def prepare(self, agent: Agent, order: SessionOrder, runtime: Runtime) -> Launch:
         """Check program, arguments and directory, and build the launch. Changes nothing."""
-        if not await self._dependencies.slow.ask(order.directory, order.directory.is_dir):
+        is_there, slow = order.directory.is_dir, self._dependencies.slow
+        if not await slow.ask(order.directory, is_there, DIRECTORY_SECONDS):
             raise Failed(
                 f"{order.directory} does not exist",
                 f"It is the directory of {agent.name}; nothing was started.",

@@ -16,7 +16,13 @@ from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.commit_note import commit_note
-from cockpit.supervisor.sessions.location import Place, find_place, refuse_git_folder, same_place
+from cockpit.supervisor.sessions.location import (
+    DIRECTORY_SECONDS,
+    Place,
+    find_place,
+    refuse_git_folder,
+    same_place,
+)
 from cockpit.supervisor.sessions.refusals import refuse_if_alive
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
@@ -43,10 +49,11 @@ class Planner:
             refuse_if_alive(agent)
         settings, file = self._starter.settings.combined(name, asked)
         _refuse_runtime(settings)
-        slow = self._dependencies.slow
-        if not await slow.ask(settings.directory, settings.directory.is_dir):
-            raise BadUsage(f"{settings.directory} is not a directory", "", "Choose another one.")
-        await slow.ask(settings.directory, partial(refuse_git_folder, settings, settings.directory))
+        slow, directory = self._dependencies.slow, settings.directory
+        if not await slow.ask(directory, directory.is_dir, DIRECTORY_SECONDS):
+            raise BadUsage(f"{directory} is not a directory", "", "Choose another one.")
+        refuse = partial(refuse_git_folder, settings, directory)
+        await slow.ask(directory, refuse, DIRECTORY_SECONDS)
         worktrees = self._dependencies.worktrees
         place = await find_place(worktrees, settings, None)
         facts = await worktrees.facts(settings.directory)
