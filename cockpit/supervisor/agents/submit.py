@@ -30,13 +30,9 @@ def open_first_dialog(agent: Agent, screen: Screen) -> str | None:
 
 
 async def refuse_first_dialog(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:
-    """Raise `NotNow` if the pane shows such a dialog: Enter would answer it.
-
-    The agent's row then shows the dialog.
-    """
+    """Raise `NotNow` if the pane shows such a dialog: Enter would answer it."""
     dialog = open_first_dialog(agent, await dependencies.panes.capture(pane))
     if dialog is not None:
-        agent.troubles.dialog = dialog
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
             f"{dialog}. Your text would be taken as the answer.",
