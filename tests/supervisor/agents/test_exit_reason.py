@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.agents import runtime
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.core.errors import Hindered
 from cockpit.core.ids import PaneId
@@ -108,6 +109,29 @@ async def test_a_dead_pane_tells_status_signal_and_last_words(cockpit: Cockpit) 
         assert "Pane is dead" not in told.last_lines
         silent = await find_exit(mute(parts), parts.agent)
         assert (silent.status, silent.signal, silent.last_lines) == (None, None, "")
+
+
+class Restarting(Tmux):
+    """Each dead pane has the exit status with which Gemini asks to be started again."""
+
+    async def look(self) -> dict[PaneId, Pane]:
+        found = await super().look()
+        return {
+            ident: replace(pane, exit_status=199, exit_signal=None) for ident, pane in found.items()
+        }
+
+
+async def test_a_cli_that_asks_to_be_started_again_is_told_so(cockpit: Cockpit) -> None:
+    cockpit.configure(cockpit.agent())
+    async with parts_of(cockpit) as parts:
+        await dead_pane(parts)
+        places, held = parts.dependencies.places, parts.dependencies
+        panes = Restarting(places.tmux_socket, places.tmux_config, held.environment)
+        world = replace(held, panes=panes)
+        assert "Start it again" not in (await find_exit(world, parts.agent)).last_lines
+        parts.agent.runtime = runtime("gemini", cockpit.home)
+        told = (await find_exit(world, parts.agent)).last_lines
+        assert told == ("Gemini CLI ended to apply your answer. Start it again: cockpit start api")
 
 
 async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpit) -> None:
