@@ -71,18 +71,15 @@ class Targets:
         """
         if runtime in ("", agent.runtime.name):
             return Target("", model)
-        choice = "Choose one of: " + ", ".join(
-            name for name in RUNTIMES if self._dependencies.runtimes(name).capabilities.readings
-        )
         try:
             adapter = self._dependencies.runtimes(runtime)
         except BadUsage as unknown:
-            raise BadUsage(unknown.title, unknown.detail, f"{choice}.") from None
+            raise BadUsage(unknown.title, unknown.detail, self._choice()) from None
         if not adapter.capabilities.readings:
             raise BadUsage(
                 f"cockpit cannot hand off a job to the runtime {runtime!a}",
                 "cockpit could not check whether the new session read the document.",
-                f"{choice}.",
+                self._choice(),
             )
         if agent.session is not None:
             # With a prompt, because a CLI may reject one in a directory that it does not trust.
@@ -91,6 +88,13 @@ class Targets:
                 agent, self._sessions.orders.of(agent, session, "x"), adapter
             )
         return Target(runtime, model)
+
+    def _choice(self) -> str:
+        """Return a sentence with the CLIs that can take over a job."""
+        runtimes = self._dependencies.runtimes
+        return (
+            f"Choose one of: {', '.join(n for n in RUNTIMES if runtimes(n).capabilities.readings)}."
+        )
 
     def elsewhere(self, agent: Agent, runtime: str) -> Target:
         """Return the target of a job that continues on another machine.
