@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -130,6 +131,25 @@ def test_an_output_that_another_process_holds_open_is_not_waited_for(own_home: P
 
     assert answer.code == 3
     assert not answer.timed_out
+
+
+def test_an_answer_that_arrives_just_before_the_end_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a busy machine, this process may be suspended whenever it asks whether the other ended."""
+
+    class Suspending(subprocess.Popen[bytes]):
+        def poll(self) -> int | None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(2.0)
+            return super().poll()
+
+    monkeypatch.setattr(subprocess, "Popen", Suspending)
+    late = 'sleep 0.5; printf "%s late \\n%s end \\n" "$marker" "$marker"; exit'
+    answer = run_script(through('exec "$@"'), late, seconds=PATIENCE)
+
+    assert answer.complete
+    assert [key for key, _ in answer.lines] == ["late", "end"]
 
 
 def test_a_connection_that_breaks_says_why() -> None:

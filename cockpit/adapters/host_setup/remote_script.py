@@ -146,8 +146,11 @@ class _Run:
                 if left <= 0:
                     self._timed_out = True
                     return
+                # Asked before the wait: what arrives later may be the last words of a process
+                # that exits right after them.
+                exited = process.poll() is not None
                 events = ready.select(min(left, _LOOK_SECONDS))
-                if not events and process.poll() is not None:
+                if not events and exited:
                     return  # another process holds the output open, such as a shared connection
                 for key, _ in events:
                     self._act(ready, key)
