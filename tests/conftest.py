@@ -31,7 +31,12 @@ from tests.without_linux import take_away
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-_FOREIGN = ("CLAUDE", "ANTHROPIC", "TMUX", "COCKPIT_", "GIT_", "NO_COLOR", "FORCE_COLOR", "XDG_")
+_FOREIGN = (
+    *("TMUX", "COCKPIT_", "GIT_", "NO_COLOR", "FORCE_COLOR", "XDG_"),
+    *("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "COPILOT", "OPENCODE"),
+    # With CI=true, Gemini acts as if it had no terminal: it asks nothing and ends.
+    *("CI", "GITHUB_"),
+)
 _KEPT = {PORTABLE_VARIABLE}
 _GRACE_SECONDS = 60.0
 _FOLDERS = {

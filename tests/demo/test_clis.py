@@ -20,6 +20,7 @@ from cockpit.demo.simulation import PACE_VARIABLE
 
 NPM = Path(__file__).parents[2] / ".venv" / "npm" / "node_modules" / ".bin"
 INSTALLED = os.pathsep.join([os.environ["PATH"], str(NPM)])
+IN_CI = bool(os.environ.get("CI"))
 
 
 def put_program(folder: Path, name: str) -> None:
@@ -96,7 +97,7 @@ def test_the_configuration_names_each_agents_own_cli(
     ("choice", "agents"), [("codex", 2), ("gemini", 2), ("mixed", 3)], ids=lambda given: str(given)
 )
 def test_the_command_flies_the_real_cli(choice: str, agents: int) -> None:
-    if choice != "codex" and os.environ.get("CI"):
+    if choice != "codex" and IN_CI:
         pytest.skip("takes 50 s of processor time: make clis, then without CI")
     for cli in ("codex", "gemini") if choice == "mixed" else (choice,):
         if not any((Path(folder) / cli).exists() for folder in INSTALLED.split(os.pathsep)):

@@ -174,7 +174,7 @@ async def test_a_folder_that_is_not_trusted_is_told(cockpit: Cockpit, pilots: Pi
         await cockpit.start()
         row = await cockpit.until(lambda row: row.needs, within=SLOW)
         assert row.needs is not None
-        assert "trust" in row.needs.detail
+        assert row.needs.kind == "trust"
 
 
 @long

@@ -120,7 +120,7 @@ async def test_a_prompt_in_a_folder_that_is_not_trusted_is_refused(
         await cockpit.start(prompt="")
         row = await cockpit.until(lambda row: row.needs, within=SLOW)
         assert row.needs is not None
-        assert "trust" in row.needs.detail
+        assert row.needs.kind == "trust"
 
 
 async def test_no_prompt_answers_the_trust_dialog(cockpit: Cockpit, pilots: Pilots) -> None:
