@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from cockpit.config.kernel import USES_LINUX
+from cockpit.core.errors import NotNow
 from cockpit.demo.conversation import ApiError, Reply, Request
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Adopt, Send, Stop
@@ -175,6 +176,15 @@ async def test_a_folder_that_is_not_trusted_is_told(cockpit: Cockpit, pilots: Pi
         row = await cockpit.until(lambda row: row.needs, within=SLOW)
         assert row.needs is not None
         assert row.needs.kind == "trust"
+        before = cockpit.tmux("capture-pane", "-p", "-t", row.pane or "")
+        # As if the dialog was opened since the last look at the pane.
+        assert cockpit.supervisor is not None
+        agent = cockpit.supervisor.fleet.agent("api")
+        agent.troubles.dialog = None
+        with pytest.raises(NotNow, match="asking a question"):
+            await cockpit.ask(Send(name="api", text="Trust me."))
+        assert cockpit.tmux("capture-pane", "-p", "-t", row.pane or "") == before
+    assert not prompted(flown)
 
 
 @long
