@@ -129,7 +129,8 @@ Examples:
   cockpit continue .cockpit/handoffs/handoff-2026-11-21-201500.md
   cockpit continue 5f0c0f0e            an id from `cockpit history`
   cockpit continue notes.md --name api-again --directory ../repository
-  cockpit continue ~/.codex/sessions/2026/11/23/rollout-….jsonl --name api""",
+  cockpit continue ~/.codex/sessions/2026/11/23/rollout-….jsonl --name api
+  cockpit continue notes.md --name api --runtime gemini""",
 )
 @with_common_options
 @click.argument("document", metavar="DOCUMENT")
@@ -144,7 +145,12 @@ Examples:
     type=click.Path(path_type=Path),
     help="Working directory of the new agent; default: the directory in the document.",
 )
-def continue_(document: str, name: str | None, directory: Path | None) -> int:
+@click.option(
+    "--runtime",
+    metavar="NAME",
+    help="The CLI of the new agent; default: the CLI of the transcript, else the configured one.",
+)
+def continue_(document: str, name: str | None, directory: Path | None, runtime: str | None) -> int:
     """Start an agent from a handoff document or transcript.
 
     DOCUMENT is a file, or the id of a handoff, or the id's first characters. Any file with the
@@ -155,7 +161,7 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
     from cockpit.cli.lifecycle import local_context, remote_context
     from cockpit.cli.requests import ask, remote_host
     from cockpit.cli.supervisor_process import ensure_supervisor
-    from cockpit.cli.transcript_handoff import document_file
+    from cockpit.cli.transcript_handoff import document_from
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Continue
 
@@ -166,8 +172,9 @@ def continue_(document: str, name: str | None, directory: Path | None) -> int:
         ensure_supervisor(common_options().config)
     wanted = {"name": None if name is None else agent_name(name), **place}
     config = common_options().config
-    with document_file(path, here=here, config=config) as readable:
-        ask(Continue.model_validate({"document": str(readable), **wanted}))
+    with document_from(path, here=here, config=config) as source:
+        origin = {"document": str(source.document), "runtime": runtime or source.cli}
+        ask(Continue.model_validate({**origin, **wanted}))
     return 0
 
 

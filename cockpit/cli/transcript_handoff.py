@@ -5,32 +5,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cockpit.adapters.agents.transcript_formats import format_of
+from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_of
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an agent is started from."""
+
+    document: Path
+    cli: str | None = None
+    """The built-in runtime that wrote the transcript; None for a document."""
 
 
 @contextmanager
-def document_file(path: Path, *, here: bool, config: Path | None = None) -> Iterator[Path]:
+def document_from(path: Path, *, here: bool, config: Path | None = None) -> Iterator[Source]:
     """Yield `path`, or a file with the document of its facts if it is a transcript.
 
     The file is private, and removed afterwards: the supervisor copies it into the directory of the
     new agent. Files on another machine (`here` is False) are not read. Raises `Failed`.
     """
-    if not here or not _is_transcript(path):
-        yield path
+    form = _transcript_format(path) if here else None
+    if form is None:
+        yield Source(path)
         return
     from cockpit.cli.facts_document import configured_size, document_of
 
     with TemporaryDirectory(prefix="cockpit-") as folder:
         document = Path(folder) / "handoff.md"
         document.write_text(document_of(path, configured_size(config)), encoding="utf-8")
-        yield document
+        yield Source(document, form.cli)
 
 
-def _is_transcript(path: Path) -> bool:
+def _transcript_format(path: Path) -> TranscriptFormat | None:
+    """Return the format of a transcript; None for any other file."""
     try:
-        return path.stat().st_size > 0 and format_of(path).recognised
+        form = format_of(path) if path.stat().st_size > 0 else None
     except OSError:
-        return False  # the supervisor reports what is wrong
+        return None  # the supervisor reports what is wrong
+    return form if form is not None and form.recognised else None

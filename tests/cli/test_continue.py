@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cockpit.cli.commands import run
-from cockpit.cli.transcript_handoff import document_file
+from cockpit.cli.transcript_handoff import document_from
 from cockpit.core import document
 
 DATA = Path(__file__).parents[1] / "data"
@@ -61,21 +61,25 @@ def test_what_names_no_document_is_said_with_where_to_look(
 
 
 @pytest.mark.parametrize(
-    "recorded",
+    ("recorded", "cli"),
     [
-        "codex/patch_and_command",
-        "copilot/subagent",
-        "gemini/write_and_command",
-        "opencode/transcript",
-        "transcripts/tui_tasks_compaction",
+        ("codex/patch_and_command", "codex"),
+        ("copilot/subagent", "copilot"),
+        ("gemini/write_and_command", "gemini"),
+        ("opencode/transcript", "opencode"),
+        ("transcripts/tui_tasks_compaction", "claude"),
     ],
 )
-def test_of_a_transcript_the_document_of_its_facts_is_meant(tmp_path: Path, recorded: str) -> None:
+def test_of_a_transcript_the_document_of_its_facts_is_meant(
+    tmp_path: Path, recorded: str, cli: str
+) -> None:
     transcript = tmp_path / "notes.md"  # recognised by its content
     transcript.write_bytes((DATA / f"{recorded}.jsonl").read_bytes())
-    with document_file(transcript, here=True) as path:
+    with document_from(transcript, here=True) as source:
+        path = source.document
         text = path.read_text()
         assert path.stat().st_mode & 0o077 == 0 or path.parent.stat().st_mode & 0o077 == 0
+    assert source.cli == cli
     assert not path.exists()
     assert [one.text for one in document.validate(text) if not one.mends] == []
     assert str(transcript) in text
@@ -83,8 +87,23 @@ def test_of_a_transcript_the_document_of_its_facts_is_meant(tmp_path: Path, reco
 
 def test_a_document_is_meant_itself(papers: Path) -> None:
     for name in ("there.md", "none.md"):
-        with document_file(papers / name, here=True) as path:
-            assert path == papers / name
+        with document_from(papers / name, here=True) as source:
+            assert (source.document, source.cli) == (papers / name, None)
+
+
+def test_a_job_continues_in_the_cli_of_its_transcript_unless_another_is_named(
+    answering: Any, papers: Path
+) -> None:
+    codex = str(DATA / "codex" / "patch_and_command.jsonl")
+    document = str(papers / "there.md")
+    for words, cli in (
+        ([codex], "codex"),
+        ([codex, "--runtime", "gemini"], "gemini"),
+        ([document], None),
+        ([document, "--runtime", "gemini"], "gemini"),
+    ):
+        assert run(["continue", *words]) == 0
+        assert answering.asked[-1][1].get("runtime") == cli
 
 
 def test_a_file_of_that_name_comes_first(

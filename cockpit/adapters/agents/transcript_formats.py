@@ -67,6 +67,9 @@ class TranscriptFormat:
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
     """Whether the file begins with records of this CLI; False if no line was recognised."""
+    cli: str | None = None
+    """The runtime of that name wrote the file; None for a CLI of the user's own, and if no line was
+    recognised."""
     lines: Callable[[Path], Iterable[bytes]] | None = None
     """Returns the lines of a file that is one JSON object; None for a file that has lines."""
     session_of: Callable[[bytes], Identified | None] | None = None
@@ -184,7 +187,10 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
         from cockpit.adapters.agents.gemini.record import parse as parse_gemini
 
         return TranscriptFormat(
-            parse_gemini, lambda: parse_gemini, lambda model, _: gemini.window(model)
+            parse_gemini,
+            lambda: parse_gemini,
+            lambda model, _: gemini.window(model),
+            cli="gemini",
         )
     if cli in (_Cli.OPENCODE, _Cli.OPENCODE_EXPORT):
         from cockpit.adapters.agents.opencode import models as opencode
@@ -195,6 +201,7 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
             parse_opencode,
             lambda: parse_opencode,
             lambda model, _: opencode.window(model),
+            cli="opencode",
             lines=exported_lines if cli is _Cli.OPENCODE_EXPORT else None,
         )
     if cli is _Cli.COPILOT:
@@ -202,7 +209,10 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
         from cockpit.adapters.agents.copilot.record import parse as parse_copilot
 
         return TranscriptFormat(
-            parse_copilot, lambda: parse_copilot, lambda model, _: copilot.window(model)
+            parse_copilot,
+            lambda: parse_copilot,
+            lambda model, _: copilot.window(model),
+            cli="copilot",
         )
     if cli is _Cli.OWN:
         from cockpit.adapters.agents.own.record import parse as parse_own
@@ -212,13 +222,20 @@ def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
         from cockpit.adapters.agents.codex import models as codex
         from cockpit.adapters.agents.codex.record import parse
 
-        return TranscriptFormat(parse, lambda: parse, lambda model, _: codex.window(model))
+        return TranscriptFormat(
+            parse, lambda: parse, lambda model, _: codex.window(model), cli="codex"
+        )
     from cockpit.adapters.agents.claude.models import window
     from cockpit.adapters.agents.claude.record import session_of
     from cockpit.adapters.agents.claude.totals import TotalsParser
 
     return TranscriptFormat(
-        TotalsParser(), _claude_facts, window, recognised, session_of=session_of
+        TotalsParser(),
+        _claude_facts,
+        window,
+        recognised,
+        cli="claude" if recognised else None,
+        session_of=session_of,
     )
 
 

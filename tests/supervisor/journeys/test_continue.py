@@ -117,7 +117,7 @@ async def test_an_agent_goes_on_from_the_record_of_another_cli(cockpit: Cockpit)
     transcript = cockpit.home / "found"
     shutil.copyfile(DATA / "codex" / "patch_and_command.jsonl", transcript)
     async with cockpit.flying(cockpit.agent("found")):
-        words = ["continue", str(transcript), "--name", "found"]
+        words = ["continue", str(transcript), "--name", "found", "--runtime", "claude"]
         ran = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "cockpit", *words, "--directory", str(cockpit.repository)),
             stderr=asyncio.subprocess.PIPE,
@@ -125,7 +125,7 @@ async def test_an_agent_goes_on_from_the_record_of_another_cli(cockpit: Cockpit)
         _, said = await ran.communicate()
         assert ran.returncode == 0, said
         copy = paper(cockpit)
-        assert f"found continues from {copy} in {cockpit.repository}" in said.decode()
+        assert f"found (claude) continues from {copy} in {cockpit.repository}" in said.decode()
         found = await cockpit.until(lambda row: row.activity, "found")
         (opening,) = cockpit.prompts(found)
         assert str(copy) in opening

@@ -43,7 +43,8 @@ class ContinueHandler:
         self._changed(agent)
         # cockpit's copy in the agent's directory, if the document was elsewhere
         document = (agent.session.document if agent.session else None) or asked.document
-        message = f"{agent.name} continues from {document} in {agent.directory}"
+        cli = agent.settings.runtime
+        message = f"{agent.name} ({cli}) continues from {document} in {agent.directory}"
         return Done(message=message, name=agent.name, pane=agent.record.pane)
 
     async def _join(self, asked: Continue, name: AgentName) -> Predecessor:
